@@ -1,0 +1,41 @@
+"""purse: bandits with knapsacks. Learn which option is worth it before the money runs out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from purse import environments, policies, testing
+    from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, MissingExtra, PurseError, TicketError
+    from purse.live import Policy
+    from purse.simulation import simulate
+    from purse.study import Study, compare
+    from purse.types import Problem, Run, Ticket, Trajectory, World
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "purse": ("environments", "policies", "testing"),
+    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "MissingExtra", "PurseError", "TicketError"),
+    "purse.live": ("Policy",),
+    "purse.simulation": ("simulate",),
+    "purse.study": ("Study", "compare"),
+    "purse.types": ("Problem", "Run", "Ticket", "Trajectory", "World"),
+}
+_WHERE = {name: home for home, names in _HOME.items() for name in names}
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a part of the public surface when it is first used; importing purse alone loads nothing heavy."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'purse' has no attribute {name!r}")
+    home = _WHERE[name]
+    value = import_module(f"purse.{name}") if home == "purse" else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,40 @@
+"""Checks of single values; each returns the value in its proper type or raises `InvalidInput`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from purse.errors import invalid
+
+
+def number(field: str, value: Any, *, above: float = -math.inf, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number with above < number, low <= number <= high."""
+    parts = [f"above {above:g}" if above > -math.inf else "", f"at least {low:g}" if low > -math.inf else "", f"at most {high:g}" if high < math.inf else ""]
+    allowed = "must be a number " + " and ".join(part for part in parts if part) if any(parts) else "must be a finite number"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise invalid(field, value, allowed)
+    result = float(value)
+    if not (math.isfinite(result) and above < result and low <= result <= high):
+        raise invalid(field, value, allowed)
+    return result
+
+
+def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """A whole number with low <= number <= high; 1e3 is one too."""
+    allowed = f"must be a whole number from {low}" + (f" to {high}" if high is not None else " up")
+    if isinstance(value, bool) or (not isinstance(value, Integral) and not (isinstance(value, float) and value.is_integer())):
+        raise invalid(field, value, allowed)
+    result = int(value)
+    if result < low or (high is not None and result > high):
+        raise invalid(field, value, allowed)
+    return result
+
+
+def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise invalid(field, value, "must be one of " + ", ".join(map(repr, allowed)))
+    return value

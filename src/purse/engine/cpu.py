@@ -1,0 +1,124 @@
+"""Blocks of paths in threads. The compiled loop releases the GIL; a path's numbers do not depend on how paths are cut."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.engine import path
+from purse.engine.path import Desk, Game, Marks, Record, Results
+from purse.environments.draw import draw as shared_draw
+from purse.jit import bind
+from purse.types import Problem, World
+
+BLOCK_PATHS = 64  # at most so many paths share an allocation
+BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
+GLANCE = 0.1  # seconds between two looks at progress and at Ctrl-C
+
+
+class Job(NamedTuple):
+    """Everything that decides the numbers of a simulation."""
+
+    policy: ModuleType
+    params: Any
+    problem: Problem
+    world: World
+    game: Game
+    marks: Marks
+
+
+def compiled(job: Job) -> Any:
+    """The loop for this policy; one for all worlds that share the draw."""
+    return bind(
+        path.run,
+        choose=job.policy.choose,
+        update=job.policy.update,
+        row=job.policy.row,
+        draw=job.world.draw or shared_draw,
+        PLAYS=job.problem.plays,
+        RESOURCES=job.problem.n_resources,
+        SWEEP=job.game.sweep_rounds > 0,
+    )
+
+
+def desk(problem: Problem) -> Desk:
+    """Room to work in for one thread."""
+    m, d = problem.plays, problem.n_resources
+    return Desk(
+        np.zeros(m, np.int64),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros((m, d), np.int64),
+        np.zeros((m, d)),
+        np.zeros(d, np.int64),
+        np.zeros(d),
+        np.zeros(problem.n_arms, np.int64),
+    )
+
+
+def empty_results(job: Job, n_paths: int) -> Results:
+    """Room for the results of all paths."""
+    n_arms, n_resources = job.problem.n_arms, job.problem.n_resources
+
+    def record(n_marks: int) -> Record:
+        return Record(
+            np.zeros((n_paths, n_marks), np.int64),
+            np.zeros((n_paths, n_marks)),
+            np.zeros((n_paths, n_marks, n_resources), np.int64),
+            np.zeros((n_paths, n_marks, n_arms), np.int64),
+        )
+
+    return Results(
+        np.zeros(n_paths),
+        np.zeros(n_paths, np.int64),
+        np.zeros((n_paths, n_resources), np.int64),
+        np.zeros((n_paths, n_arms), np.int64),
+        record(len(job.marks.rounds) - 1),
+        record(len(job.marks.left) - 1),
+    )
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cut(results: Results, rows: slice) -> Results:
+    """The rows of some paths."""
+    gain, rounds, spent, pulls, *records = results
+    return Results(gain[rows], rounds[rows], spent[rows], pulls[rows], *(Record(r[rows], g[rows], s[rows], p[rows]) for r, g, s, p in records))
+
+
+def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, show: Callable[[float], None]) -> Results:
+    """Run paths 0 .. n_paths - 1; `show` is told the fraction that is done."""
+    loop = compiled(job)
+    workers = n_workers or usable_cores()
+    bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem, 1))
+    size = block or max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path), -(-n_paths // (4 * workers))))
+    results = empty_results(job, n_paths)
+    starts = range(0, n_paths, size)
+    pulses = np.zeros((len(starts), 1))
+    halt = np.zeros(1, np.int64)
+
+    def play(number: int) -> None:
+        rows = slice(starts[number], min(starts[number] + size, n_paths))
+        state = job.policy.init(job.params, job.problem, rows.stop - rows.start)
+        loop(job.params, state, job.world.tables, job.game, job.marks, rows.start, cut(results, rows), desk(job.problem), pulses[number], halt)
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        pending: set[Future[None]] = {pool.submit(play, number) for number in range(len(starts))}
+        while pending:
+            done, pending = wait(pending, GLANCE, FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            show(float(pulses.sum()) / n_paths)
+    finally:
+        halt[0] = 1
+        pool.shutdown(wait=True, cancel_futures=True)
+    return results

@@ -1,0 +1,187 @@
+"""The one loop. `choose`, `update`, `row`, `draw`, `PLAYS`, `RESOURCES` and `SWEEP` are bound to it by `purse.jit.bind`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from purse.engine.referee import HOLD, RETRY, set_aside, short_of, sweep
+from purse.jit import cold, kernel
+from purse.random import POLICY, REFEREE, WORLD, at, stream
+from purse.types import STOP, Floats, Ints
+
+choose: Any = None
+update: Any = None
+row: Any = None
+draw: Any = None
+PLAYS = 1
+RESOURCES = 1
+SWEEP = False
+BEAT = 0xFFFF  # how many rounds, less one, pass between two looks at `halt`; a power of two, less one
+
+
+class Game(NamedTuple):
+    """What all paths have in common."""
+
+    budget: Ints  # (d,) units
+    holds: Ints  # (K, d) units: what rule `hold` sets apart for each arm
+    share: Floats  # (d,) the part of the largest cost that a unit is: what turns units into what policies see
+    rule: int
+    sweep_rounds: int
+    last_round: int
+    seed: int
+
+
+class Marks(NamedTuple):
+    """Where to record. Both lists end in a mark that no path reaches."""
+
+    rounds: Ints  # (M + 1,)
+    left: Ints  # (M + 1, d) units: a mark is passed by the pull that leaves less than this of some resource
+
+
+class Record(NamedTuple):
+    """The standing of each path at each mark."""
+
+    rounds: Ints  # (P, M)
+    gain: Floats  # (P, M)
+    spent: Ints  # (P, M, d) units
+    pulls: Ints  # (P, M, K)
+
+
+class Results(NamedTuple):
+    """The standing of each path at its end."""
+
+    gain: Floats  # (P,)
+    rounds: Ints  # (P,)
+    spent: Ints  # (P, d) units
+    pulls: Ints  # (P, K)
+    by_round: Record
+    by_budget: Record
+
+
+class Desk(NamedTuple):
+    """Room to work in; kernels never allocate."""
+
+    arms: Ints  # (m,)
+    probs: Floats  # (m,)
+    rewards: Floats  # (m,)
+    units: Ints  # (m, d) what the plays cost
+    costs: Floats  # (m, d) the same as policies see it
+    purse: Ints  # (d,) units left
+    left: Floats  # (d,) the same as policies see it
+    aside: Ints  # (K,) rule `retry`
+
+
+@cold
+def note(record: Record, mark: int, path: int, rounds: int, gain: float, budget: Ints, purse: Ints, pulls: Ints) -> None:
+    """Write the standing of a path at one mark."""
+    record.rounds[path, mark] = rounds
+    record.gain[path, mark] = gain
+    for m in range(budget.shape[0]):
+        record.spent[path, mark, m] = budget[m] - purse[m]
+    for i in range(pulls.shape[0]):
+        record.pulls[path, mark, i] = pulls[i]
+
+
+@kernel
+def passes(plays: int, resources: int, desk: Desk, floor: Ints) -> bool:
+    """Whether paying leaves less than `floor` of some resource."""
+    for m in range(resources):
+        after = desk.purse[m]
+        for k in range(plays):
+            after -= desk.units[k, m]
+        if after < floor[m]:
+            return True
+    return False
+
+
+@kernel
+def holds_fit(plays: int, resources: int, game: Game, desk: Desk) -> bool:
+    """Rule `hold`: whether the most that the plays may cost can be set apart."""
+    for k in range(plays):
+        for m in range(resources):
+            desk.units[k, m] = game.holds[desk.arms[k], m]
+    return short_of(plays, resources, desk.units, desk.purse) < 0
+
+
+@kernel
+def pull(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, desk: Desk) -> int:
+    """Pull the arms; returns the resource that cannot pay for it, or -1."""
+    for k in range(plays):
+        desk.rewards[k] = draw(theirs, tables, t, desk.arms[k], desk.units[k])
+    return short_of(plays, resources, desk.units, desk.purse)
+
+
+@kernel
+def retry(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, key: Any, short: int, desk: Desk) -> int:
+    """Rule `retry`: other arms until one can be paid (-1) or none is left."""
+    for i in range(desk.aside.shape[0]):
+        desk.aside[i] = 0
+    attempt = 0
+    while short >= 0 and set_aside(key, attempt, short, desk.units, desk.arms, desk.probs, desk.aside):
+        short = pull(draw, theirs, tables, plays, resources, t, desk)
+        attempt += 1
+    return short
+
+
+def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: int, out: Results, desk: Desk, pulse: Floats, halt: Ints) -> None:
+    """Play the paths first, first + 1, ... to their ends, one for each row of `state` and `out`.
+
+    `pulse[0]` tells how many paths' worth of budget is spent; a non-zero `halt[0]` stops everything soon.
+    """
+    for path in range(out.gain.shape[0]):
+        memory = row(state, path)
+        pulls = out.pulls[path]
+        ours = stream(game.seed, first + path, POLICY)
+        theirs = stream(game.seed, first + path, WORLD)
+        for m in range(RESOURCES):
+            desk.purse[m] = game.budget[m]
+            desk.left[m] = game.budget[m] * game.share[m]
+        gain = 0.0
+        played = 0
+        round_mark = 0
+        budget_mark = 0
+        while played < game.last_round:
+            if played & BEAT == 0:
+                pulse[0] = path + 1 - desk.purse[0] / game.budget[0]
+                if halt[0] != 0:
+                    return
+            t = played + 1
+            if SWEEP and t <= game.sweep_rounds:
+                sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
+            else:
+                choose(at(ours, t), policy, memory, t, desk.left, desk.arms, desk.probs)
+            if desk.arms[0] >= 0:
+                if game.rule == HOLD and not holds_fit(PLAYS, RESOURCES, game, desk):
+                    break
+                short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, desk)
+                if short >= 0 and game.rule == RETRY:
+                    short = retry(draw, theirs, tables, PLAYS, RESOURCES, t, at(stream(game.seed, first + path, REFEREE), t), short, desk)
+                if short >= 0:
+                    break
+                while passes(PLAYS, RESOURCES, desk, marks.left[budget_mark]):
+                    note(out.by_budget, budget_mark, path, played, gain, game.budget, desk.purse, pulls)
+                    budget_mark += 1
+                for k in range(PLAYS):
+                    gain += desk.rewards[k]
+                    pulls[desk.arms[k]] += 1
+                    for m in range(RESOURCES):
+                        desk.purse[m] -= desk.units[k, m]
+                        desk.costs[k, m] = desk.units[k, m] * game.share[m]
+                for m in range(RESOURCES):
+                    desk.left[m] = desk.purse[m] * game.share[m]
+                update(at(ours, t), policy, memory, t, desk.arms, desk.probs, desk.rewards, desk.costs)
+            elif desk.arms[0] == STOP:
+                break
+            played = t
+            if played == marks.rounds[round_mark]:
+                note(out.by_round, round_mark, path, played, gain, game.budget, desk.purse, pulls)
+                round_mark += 1
+        for mark in range(round_mark, out.by_round.gain.shape[1]):
+            note(out.by_round, mark, path, played, gain, game.budget, desk.purse, pulls)
+        for mark in range(budget_mark, out.by_budget.gain.shape[1]):
+            note(out.by_budget, mark, path, played, gain, game.budget, desk.purse, pulls)
+        out.gain[path] = gain
+        out.rounds[path] = played
+        for m in range(RESOURCES):
+            out.spent[path, m] = game.budget[m] - desk.purse[m]
+    pulse[0] = out.gain.shape[0]

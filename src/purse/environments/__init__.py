@@ -1,0 +1,55 @@
+"""One file per world, each with a function of the file's name that returns a `World`. Nothing is registered by hand.
+
+`purse.environments.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls one; `names()` lists them; `make("two_worlds:world=2",
+budget=100)` reads one from text and fills the budget in where the world depends on it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from purse import spec
+from purse.errors import unknown
+from purse.types import World
+
+_SHARED = ("draw", "tables")  # what the worlds are made with
+_WORLDS: dict[str, Callable[..., World]] = {
+    info.name: getattr(import_module(f"{__name__}.{info.name}"), info.name) for info in iter_modules([str(Path(__file__).parent)]) if info.name not in _SHARED
+}
+globals().update(_WORLDS)  # importing a file puts the module under this name; the function is what users call
+
+
+def __getattr__(name: str) -> Callable[..., World]:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def names() -> list[str]:
+    """The names of all worlds that purse ships."""
+    return sorted(_WORLDS)
+
+
+def function(name: str) -> Callable[..., World]:
+    """The function that makes the world of this name."""
+    if name not in _WORLDS:
+        raise unknown("world", name, _WORLDS)
+    return _WORLDS[name]
+
+
+def make(world: str | World | Callable[[float], World], budget: Any) -> World:
+    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2`, or a function of the budget."""
+    if isinstance(world, World):
+        return world
+    if not isinstance(world, str):
+        return world(budget)
+    name, options = spec.parse(world)
+    maker = function(name)
+    if "budget" in inspect.signature(maker).parameters:
+        options.setdefault("budget", budget)
+    spec.check_options(name, maker, options)
+    return replace(maker(**options), name=world)

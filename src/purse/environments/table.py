@@ -1,0 +1,41 @@
+"""Recorded rounds: what every arm returned and cost, round by round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse import amount
+from purse.environments.tables import make_world, reals
+from purse.errors import InvalidInput
+from purse.types import World
+
+
+def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
+    """In round t arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]`; after the last row the world ends.
+
+    Arrays of shape (T, K); costs of shape (K,) hold for all rounds, and a third axis is one entry per resource.
+    With `shuffle` each path meets the rows in a random order of its own.
+
+    >>> table(rewards=[[1, 0], [0, 1]], costs=[0.5, 0.2]).n_rounds
+    2
+    """
+    values, units = reals("rewards", rewards, 2), amount.unit_array("costs", costs)
+    if units.shape == values.shape[1:]:
+        units = np.broadcast_to(units, values.shape)
+    if units.shape[:2] != values.shape or units.ndim not in (2, 3):
+        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {values.shape}")
+    if not isinstance(shuffle, bool):
+        raise InvalidInput(f"shuffle={shuffle!r}: must be True or False")
+    n_rounds, n_arms = values.shape
+    return make_world(
+        "table",
+        np.ones((n_rounds, n_arms, 1)),
+        values[:, :, None],
+        units.reshape(n_rounds, n_arms, 1, -1),
+        last=np.arange(1, n_rounds + 1),
+        shuffle=shuffle,
+        n_rounds=n_rounds,
+    )

@@ -1,0 +1,102 @@
+"""From probabilities, rewards and costs to a `World`: the one place where worlds are checked and put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse import amount
+from purse.environments.draw import Tables
+from purse.errors import InvalidInput, invalid
+from purse.types import POSITIVE, Floats, Ints, Words, World, cost_array
+
+FOREVER = 2**62  # the last round of a phase that does not end
+
+
+def make_world(
+    name: str,
+    probabilities: Floats,
+    rewards: Floats,
+    costs: Ints,
+    *,
+    last: ArrayLike = (FOREVER,),
+    period: int = 0,
+    shuffle: bool = False,
+    n_rounds: int | None = None,
+) -> World:
+    """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d) in units.
+
+    What it declares to players follows: the least and the most that each arm may cost, fixed costs where these are equal,
+    and means where there is one phase.
+    """
+    if not probabilities.shape == rewards.shape == costs.shape[:3]:
+        raise InvalidInput(f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs {costs.shape[:3]} must have the same shape")
+    check_range("rewards", rewards)
+    check_range("probabilities", probabilities)
+    if (np.abs(probabilities.sum(axis=2) - 1) > 1e-9).any():
+        raise invalid("probabilities", probabilities.sum(axis=2).tolist(), "must sum to 1 for each arm")
+    possible = (probabilities > 0)[..., None]
+    low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
+    high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
+    if low.min() < 0 or (low.max(axis=1) == 0).any():
+        raise invalid("costs", amount.text(low.min()), POSITIVE[low.shape[1] > 1])
+    steady = len(rewards) == 1
+    return World(
+        name,
+        Tables(
+            np.array(last, np.int64), period, bool((costs == costs[:, :, :1]).all()), shuffle, thresholds(probabilities), np.array(rewards), np.array(costs)
+        ),
+        low,
+        high,
+        costs=low if (low == high).all() else None,
+        n_rounds=n_rounds,
+        reward_means=(probabilities * rewards).sum(axis=2)[0] if steady else None,
+        cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amount.UNIT if steady else None,
+    )
+
+
+def thresholds(probabilities: Floats) -> Words:
+    """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is drawn."""
+    return np.ceil(np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0) * 2.0**53).astype(np.uint64)
+
+
+def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
+    """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities, rewards, costs."""
+    probabilities = np.stack([means, 1 - means], axis=2)
+    return probabilities, np.broadcast_to([1.0, 0.0], probabilities.shape), np.repeat(costs[:, :, None, :], 2, axis=2)
+
+
+def per_arm(field: str, values: ArrayLike) -> Floats:
+    """(K,) One number in [0, 1] per arm."""
+    return check_range(field, reals(field, values, 1))
+
+
+def costs_per_arm(costs: Any, n_arms: int) -> Ints:
+    """(K, d) Costs in units from one number per arm, or one per arm and resource."""
+    units = amount.unit_array("costs", costs)
+    if units.ndim not in (1, 2) or len(units) != n_arms:
+        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of {n_arms} arms")
+    return cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
+
+
+def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
+    """An array of finite floats with at least one entry."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise invalid(field, values, "must be a rectangular array of numbers") from None
+    if array.ndim != ndim or array.size == 0:
+        raise invalid(field, values, f"must have {ndim} dimension{'s' * (ndim > 1)} and at least one entry")
+    if not np.isfinite(array).all():
+        raise invalid(field, float(array[~np.isfinite(array)].flat[0]), "must be a finite number")
+    return array
+
+
+def check_range(field: str, array: Floats) -> Floats:
+    """Refuse entries outside [0, 1]."""
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        raise invalid(field, float(array[outside].flat[0]), "must lie between 0 and 1")
+    return array

@@ -1,0 +1,47 @@
+"""Every error that purse raises on purpose is a `PurseError`, and its message says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PurseError(Exception):
+    """The parent of all errors of this package."""
+
+
+class InvalidInput(PurseError, ValueError):
+    """A value that cannot be used. The message names the field, the value and what is allowed."""
+
+
+class GameOver(PurseError):
+    """No further round can be asked for."""
+
+
+class BudgetExhausted(GameOver):
+    """The rest of the budget cannot cover the pull."""
+
+
+class HorizonReached(GameOver):
+    """All rounds of the horizon have been asked for."""
+
+
+class TicketError(PurseError):
+    """A report for a ticket that was never issued, or that is finished already."""
+
+
+class MissingExtra(PurseError):
+    """An optional part of purse is not installed."""
+
+
+def invalid(field: str, value: object, allowed: str) -> InvalidInput:
+    """The error for a bad value: `budget=-1: must be a positive number`."""
+    return InvalidInput(f"{field}={value!r}: {allowed}")
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
+    """The error for a name that does not exist, with the nearest one that does."""
+    names = sorted(known)
+    near = get_close_matches(name, names, 1, 0.4)
+    hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)
+    return InvalidInput(f"unknown {kind} {name!r}; {hint}" if names else f"unknown {kind} {name!r}; there are none")

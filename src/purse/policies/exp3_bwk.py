@@ -1,0 +1,137 @@
+r"""EXP3.BwK: exponential weights on efficiency, for costs and rewards that an adversary may choose.
+
+The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 1), with costs c in [c_min, 1]:
+
+    p_t(i)     = (1 - gamma) w_t(i) / sum_j w_t(j) + gamma / K
+    e^_t(i)    = 1{i = i_t} r_t(i) / (p_t(i) c_t(i))
+    w_{t+1}(i) = w_t(i) exp(gamma c_min e^_t(i) / K)
+
+    gamma  "theorem": min(1, sqrt(c_min K ln K / ((e - 1) B)))                  (Theorem 1; the default)
+           "proof":   min(1, sqrt(c_min K ln K / ((e - 1) B + (e - 2) K)))      (its proof)
+           or a number in [0, 1]
+
+| symbol | code |
+|---|---|
+| ln w_t(i) | `state.log_weights[i]` |
+| w_t(i), shifted | leaves of `state.tree`, relative to exp(`state.shift[0]`) |
+| gamma c_min / K | `params.rate` |
+
+Guarantee: for every arm j, summed up to the round sigma in which the game ends,
+E sum e_t(j) - E sum e_t(i_t) <= K ln K / (c_min gamma) + (e - 1) gamma (B + c_min) / c_min^2. This is a statement about
+efficiencies over the player's own rounds. Theorem 1 claims the same order for reward against the best fixed arm; that is
+false in general (the `two_worlds` environment is a counterexample) and true where all costs are one constant, or where
+rewards are i.i.d. and each arm's cost is a constant.
+
+Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be paid is not learnt from.
+
+Needs B (for gamma) and c_min. O(log K) a round: only the pulled arm's weight changes, so the weights live in a sum tree.
+
+>>> import purse
+>>> policy = purse.Policy("exp3.bwk", n_arms=2, budget=100, cost_min=0.5, seed=1)
+>>> policy.probabilities()
+array([0.5, 0.5])
+>>> ticket = policy.ask()
+>>> policy.tell(ticket, reward=1, cost=0.5)
+True
+>>> policy.probabilities()[ticket.arm] > 0.5
+True
+
+Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial bandits with knapsack, 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import check, sumtree
+from purse.errors import invalid
+from purse.fastmath import exp
+from purse.jit import cold, kernel
+from purse.random import U, uniform
+from purse.types import Floats, Ints, Problem
+
+NAME = "exp3.bwk"
+HIGHEST = 300.0  # a log-weight this far above the shift moves the shift
+
+
+class Exp3BwKParams(NamedTuple):
+    n_arms: int
+    leaf: int
+    gamma: float
+    rate: float  # gamma c_min / K
+
+
+class Exp3BwKState(NamedTuple):
+    log_weights: Floats  # (P, K)
+    tree: Floats  # (P, 2 leaf)
+    shift: Floats  # (P, 1)
+
+
+def params(problem: Problem, *, gamma: float | str = "theorem") -> Exp3BwKParams:
+    """Options: gamma, "theorem", "proof" or a number in [0, 1]."""
+    problem.require(NAME, plays=1, n_resources=1)
+    n_arms, extra = problem.n_arms, {"theorem": 0.0, "proof": math.e - 2}
+    if isinstance(gamma, str):
+        if gamma not in extra:
+            raise invalid("gamma", gamma, "must be 'theorem', 'proof' or a number from 0 to 1")
+        gamma = min(1.0, math.sqrt(problem.c_min * n_arms * math.log(n_arms) / ((math.e - 1) * problem.b + extra[gamma] * n_arms)))
+    gamma = check.number("gamma", gamma, low=0, high=1)
+    return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma * problem.c_min / n_arms)
+
+
+def init(params: Exp3BwKParams, problem: Problem, n_paths: int) -> Exp3BwKState:
+    return Exp3BwKState(np.zeros((n_paths, params.n_arms)), sumtree.ones(n_paths, params.n_arms), np.zeros((n_paths, 1)))
+
+
+@kernel
+def row(state: Exp3BwKState, path: int) -> Exp3BwKState:
+    return Exp3BwKState(state.log_weights[path], state.tree[path], state.shift[path])
+
+
+@kernel
+def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
+    return (1 - params.gamma) * (state.tree[params.leaf + arm] / state.tree[1]) + params.gamma / params.n_arms
+
+
+@kernel
+def choose(key: U, params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    u = uniform(key, 0)
+    if u < params.gamma:
+        arm = int(u * (params.n_arms / params.gamma))
+    else:
+        arm = sumtree.find(state.tree, params.leaf, (u - params.gamma) * (1 / (1 - params.gamma)) * state.tree[1])
+    arms[0] = min(arm, params.n_arms - 1)
+    probs[0] = probability(params, state, arms[0])
+
+
+@kernel
+def update(key: U, params: Exp3BwKParams, state: Exp3BwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    if rewards[0] == 0.0:
+        return
+    i = arms[0]
+    state.log_weights[i] += params.rate * rewards[0] / (probs[0] * costs[0, 0])
+    x = state.log_weights[i] - state.shift[0]
+    if x < HIGHEST:
+        sumtree.put(state.tree, params.leaf, i, exp(x))
+    else:
+        move_shift(params, state)
+
+
+@cold
+def move_shift(params: Exp3BwKParams, state: Exp3BwKState) -> None:
+    top = state.log_weights[0]
+    for i in range(1, params.n_arms):
+        top = max(top, state.log_weights[i])
+    state.shift[0] = top
+    for i in range(params.n_arms):
+        state.tree[params.leaf + i] = exp(state.log_weights[i] - top)
+    sumtree.rebuild(state.tree, params.leaf)
+
+
+@kernel
+def probabilities(params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, out: Floats) -> None:
+    for i in range(params.n_arms):
+        out[i] = probability(params, state, i)

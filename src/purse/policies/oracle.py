@@ -1,0 +1,32 @@
+r"""Oracle: the arm with the best true mean efficiency in every round; the yardstick for knowing everything on average.
+
+The arms are ranked by E[reward] / E[cost], which only a simulated world can tell; with m plays a round, the m best. A world
+whose means change over time has no such arm, and a live problem does not know it: both are refused.
+
+Guarantee: earns at least B e* - 1 and at most e* (B + 1) in expectation, with e* the best efficiency and costs at most 1.
+Departures from the paper: not in the paper. Needs the truth. O(m) a round; the kernels are those of `fixed`.
+
+>>> import purse
+>>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> purse.simulate("oracle", world, budget=30, n_paths=1).pulls
+array([[  0, 100]])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from purse.errors import InvalidInput
+from purse.policies.fixed import FixedParams, choose, init, probabilities, row, update
+from purse.types import Problem
+
+__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "oracle"
+
+
+def params(problem: Problem) -> FixedParams:
+    """No options."""
+    if problem.efficiencies is None:
+        raise InvalidInput("oracle needs the true mean efficiency of each arm, which only a simulated world whose means do not change can tell")
+    return FixedParams(np.argsort(-problem.efficiencies, kind="stable")[: problem.plays])

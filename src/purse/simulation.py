@@ -1,0 +1,141 @@
+"""`purse.simulate`: a policy against a world, many times over."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse import amount, check, environments, policies, spec
+from purse.engine import cpu
+from purse.engine.path import Game, Marks, Record
+from purse.engine.referee import sweep_rounds
+from purse.errors import invalid
+from purse.progress import progress
+from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World
+
+NEVER = 2**62  # a round that no path reaches
+SEEDS = 2**63 - 1
+
+
+def simulate(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: Any,
+    *,
+    n_paths: int = 100,
+    seed: int = 0,
+    stop: str = "exit",
+    plays: int = 1,
+    horizon: int | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    marks: int = 0,
+    n_workers: int | None = None,
+    device: str = "cpu",
+    block: int | None = None,
+) -> Run:
+    """Play `policy` against `world` on `n_paths` independent paths until the budget is gone.
+
+    policy    a name with options, such as "exp3++.bwk:beta=1"; the path of a policy file; or a module
+    world     a `World`, or text such as "two_worlds:cost_min=0.1,world=2"
+    budget    one number, or one per resource
+    stop      what happens when a pull cannot be paid: "exit" ends the game; "hold" ends it as soon as the most that the
+              chosen arm may cost does not fit; "retry" tries the other arms first
+    plays     arms per round
+    horizon   rounds after which the game ends, known to the policy; None: the world's own
+    cost_min, cost_max   what the policy is told, where that is wider than what the world declares
+    marks     so many log-spaced rounds and equal fractions of the budget at which the standing is recorded
+    n_workers, block     threads, and paths per block: neither changes any number
+    """
+    check.choice("device", device, ("cpu",))
+    n_paths = check.integer("n_paths", n_paths, low=1)
+    job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, marks=marks)
+    n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
+    block = None if block is None else check.integer("block", block, low=1)
+    name = policy if isinstance(policy, str) else job.policy.NAME
+    with progress(f"{name} on {job.world.name}") as shown:
+        results = cpu.simulate(job, n_paths, n_workers, block, shown.show)
+    problem = job.problem
+    return Run(
+        policy=name,
+        world=job.world.name,
+        budget=problem.budget / amount.UNIT,
+        stop=stop,
+        seed=seed,
+        gain=results.gain,
+        rounds=results.rounds,
+        spent_units=results.spent,
+        pulls=results.pulls,
+        ended=results.rounds >= (job.world.n_rounds or NEVER),
+        by_round=trajectory(job.marks.rounds[:-1].astype(np.float64), results.by_round) if marks else None,
+        by_budget=trajectory(np.arange(1, marks + 1) / marks, results.by_budget) if marks else None,
+    )
+
+
+def make_job(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: Any,
+    *,
+    seed: int = 0,
+    stop: str = "exit",
+    plays: int = 1,
+    horizon: int | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    marks: int = 0,
+) -> cpu.Job:
+    """Check everything, apply the defaults and put together what the engine needs."""
+    place = environments.make(world, budget)
+    problem = problem_of(place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max)
+    module, params = make_policy(policy, problem)
+    last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
+    rule = STOP_RULES.index(check.choice("stop", stop, STOP_RULES))
+    seed = check.integer("seed", seed, low=0, high=SEEDS)
+    game = Game(problem.budget, problem.cost_max, problem.share, rule, sweep_rounds(module, problem.n_arms, problem.plays), last_round, seed)
+    return cpu.Job(module, params, problem, place, game, make_marks(check.integer("marks", marks, low=0, high=10_000), problem, last_round))
+
+
+def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
+    """The policy's module and its parameters for this problem, from a name with options."""
+    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, {})
+    module = policies.load(name)
+    spec.check_options(module.NAME, module.params, options, given=("problem",))
+    return module, module.params(problem, **options)
+
+
+def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, cost_min: Any, cost_max: Any) -> Problem:
+    """What a player of this world is told; bounds on costs may be declared wider than they are."""
+    problem = Problem.of(
+        n_arms=world.n_arms,
+        n_resources=world.n_resources,
+        budget=budget,
+        cost_min=[[amount.text(u) for u in arm] for arm in world.cost_min] if cost_min is None else cost_min,
+        cost_max=[[amount.text(u) for u in arm] for arm in world.cost_max] if cost_max is None else cost_max,
+        plays=plays,
+        horizon=world.horizon if horizon is None else horizon,
+        costs=None if world.costs is None else [[amount.text(u) for u in arm] for arm in world.costs],
+        efficiencies=world.efficiencies,
+    )
+    if (problem.cost_min > world.cost_min).any():
+        raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")
+    if (problem.cost_max < world.cost_max).any():
+        raise invalid("cost_max", cost_max, "must not be less than what the world's arms may cost")
+    return problem
+
+
+def make_marks(count: int, problem: Problem, last_round: int) -> Marks:
+    """Log-spaced rounds up to the most that the budget allows, and equal fractions of the budget."""
+    dearest = problem.cost_min.max(axis=1).min()
+    most = min(last_round, int(problem.budget.max() // dearest))
+    rounds = np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64)) if count else np.zeros(0, np.int64)
+    spent = problem.budget[None, :] * np.arange(1, count + 1)[:, None] // max(1, count)
+    floors = np.vstack([problem.budget - spent, np.full((1, problem.n_resources), -NEVER)])
+    return Marks(np.append(rounds, NEVER), floors)
+
+
+def trajectory(marks: Floats, record: Record) -> Trajectory:
+    """A record in the user's unit."""
+    return Trajectory(marks, record.rounds, record.gain, record.spent / amount.UNIT, record.pulls)

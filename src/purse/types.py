@@ -1,0 +1,271 @@
+"""The nouns of the project, one word per concept.
+
+Glossary
+--------
+arm         one of the K things to spend on, an index from 0
+round       one turn of the game, t = 1, 2, ...; one or several plays
+play        one arm pulled within a round; m plays a round
+resource    what is spent; d of them, each with a budget; money is the usual one
+budget      what may be spent of a resource in the whole game
+cost        what a pull takes of each resource, between `cost_min` and `cost_max`
+reward      what a pull returns, between 0 and 1; their sum is the gain
+efficiency  mean reward per mean cost of an arm
+problem     what a player is told beforehand: K, budget, bounds on costs, horizon
+horizon     the number of rounds there are, where that is limited
+world       what answers the pulls in a simulation
+policy      what chooses the arms
+path        one simulated game, or one live one
+ticket      permission to pull: the arms, and the probability that each was drawn with
+hold        money set apart for a ticket until its report comes
+stop rule   what happens when a pull cannot be paid: `exit`, `hold` or `retry`
+mark        a point of a path at which its standing is recorded
+
+Letters for sizes, in docs and shapes: K arms, d resources, m plays, P paths, B budget, T rounds, M marks.
+Amounts are int64 units of 1e-9 (see `purse.amount`) wherever a name ends in `units`, and inside `Problem` and `World`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from purse import amount, check
+from purse.errors import InvalidInput, invalid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+SKIP = -1  # in arms[0]: play nothing and let the round pass
+STOP = -2  # in arms[0]: end the game
+POSITIVE = ("must be positive", "must not be negative, and each arm needs a resource that it always uses")  # for one resource, for several
+STOP_RULES = ("exit", "hold", "retry")  # kernels know a rule by its index
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a player knows before the game. Build it with `Problem.of`, which checks and converts."""
+
+    n_arms: int
+    budget: Ints  # (d,) units
+    cost_min: Ints  # (K, d) units
+    cost_max: Ints  # (K, d) units
+    plays: int = 1
+    horizon: int | None = None
+    costs: Ints | None = None  # (K, d) units: known fixed costs
+    caps: Ints | None = None  # (K,) pulls allowed per arm
+    efficiencies: Floats | None = None  # (K,) the truth, which only a simulated world can tell
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        n_arms: int,
+        budget: Any,
+        cost_min: Any,
+        cost_max: Any = 1,
+        n_resources: int = 1,
+        plays: int = 1,
+        horizon: int | None = None,
+        costs: Any = None,
+        caps: ArrayLike | None = None,
+        efficiencies: Floats | None = None,
+    ) -> Problem:
+        """The problem from numbers in the user's unit: one number, one per arm, or one per arm and resource."""
+        n_arms = check.integer("n_arms", n_arms, low=1)
+        n_resources = check.integer("n_resources", n_resources, low=1)
+        low, high = cost_array("cost_min", cost_min, n_arms, n_resources), cost_array("cost_max", cost_max, n_arms, n_resources)
+        return cls(
+            n_arms,
+            budget_array(budget, n_resources),
+            low,
+            high,
+            check.integer("plays", plays, low=1, high=n_arms),
+            None if horizon is None else check.integer("horizon", horizon, low=1),
+            None if costs is None else cost_array("costs", costs, n_arms, n_resources),
+            None if caps is None else np.array([check.integer("caps", cap, low=0) for cap in np.broadcast_to(caps, n_arms).tolist()]),
+            efficiencies,
+        )
+
+    def __post_init__(self) -> None:
+        check_costs(self.cost_min, self.cost_max)
+        if int(self.cost_max.max()) > amount.LARGEST // self.plays:
+            raise invalid(
+                "cost_max", amount.text(self.cost_max.max()), f"must be at most {amount.LARGEST // amount.UNIT // self.plays:,} for {self.plays} plays"
+            )
+
+    @property
+    def n_resources(self) -> int:
+        """The number of resources, d."""
+        return len(self.budget)
+
+    @cached_property
+    def share(self) -> Floats:
+        """(d,) The part of the resource's largest cost that one unit is. Policies see amounts times this: costs in (0, 1]."""
+        return 1 / self.cost_max.max(axis=0)
+
+    @cached_property
+    def c_min(self) -> float:
+        """The smallest cost that a policy can see (0 where an arm may leave a resource untouched)."""
+        return float((self.cost_min * self.share).min())
+
+    @cached_property
+    def b(self) -> float:
+        """The budget as a policy sees it, in largest costs; of several resources the scarcest."""
+        return float((self.budget * self.share).min())
+
+    def require(self, policy: str, **limits: int) -> None:
+        """Refuse, in one line, a problem with more `plays` or `n_resources` than the policy can play."""
+        for name, most in limits.items():
+            if getattr(self, name) > most:
+                raise InvalidInput(f"{policy} plays problems with {name}={most}, and this one has {name}={getattr(self, name)}")
+
+
+def budget_array(budget: Any, n_resources: int) -> Ints:
+    """(d,) One budget per resource, in units; a single number stands for all."""
+    units = amount.unit_array("budget", budget)
+    if units.ndim > 1 or units.size not in (1, n_resources):
+        raise invalid("budget", budget, f"must be one positive number, or one for each of the {n_resources} resources")
+    if (units <= 0).any():
+        raise invalid("budget", budget, "must be positive")
+    return np.broadcast_to(units.reshape(-1), n_resources).copy()
+
+
+def cost_array(name: str, value: Any, n_arms: int, n_resources: int) -> Ints:
+    """(K, d) Costs in units from one number, one per arm, or one per arm and resource."""
+    units = amount.unit_array(name, value)
+    if units.shape == (n_arms,):
+        units = units[:, None]
+    if units.shape not in ((), (n_arms, 1), (n_arms, n_resources)):
+        raise invalid(name, value, f"must be one number, one for each of the {n_arms} arms, or an array of shape ({n_arms}, {n_resources})")
+    return np.broadcast_to(units, (n_arms, n_resources)).copy()
+
+
+def check_costs(cost_min: Ints, cost_max: Ints) -> None:
+    """Every arm must cost something, and a minimum cannot exceed its maximum."""
+    if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
+        raise invalid("cost_min", amount.text(cost_min.min()), POSITIVE[cost_min.shape[1] > 1])
+    if (cost_min > cost_max).any():
+        arm, resource = np.argwhere(cost_min > cost_max)[0]
+        raise invalid("cost_min", amount.text(cost_min[arm, resource]), f"must be at most cost_max={amount.text(cost_max[arm, resource])}")
+
+
+@dataclass(frozen=True)
+class World:
+    """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the shared one."""
+
+    name: str
+    tables: Any  # a NamedTuple of arrays
+    cost_min: Ints  # (K, d) units
+    cost_max: Ints  # (K, d) units
+    costs: Ints | None = None  # (K, d) units, where each arm's cost is fixed
+    horizon: int | None = None  # rounds that a player knows there are
+    n_rounds: int | None = None  # rounds after which the world has nothing more to tell
+    reward_means: Floats | None = None  # (K,)
+    cost_means: Floats | None = None  # (K, d) in the user's unit
+    draw: Callable[..., Any] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_costs(self.cost_min, self.cost_max)
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, K."""
+        return len(self.cost_min)
+
+    @property
+    def n_resources(self) -> int:
+        """The number of resources, d."""
+        return int(self.cost_min.shape[1])
+
+    @property
+    def efficiencies(self) -> Floats | None:
+        """(K,) True mean reward per mean cost; of several resources the dearest, each as a fraction of its largest cost."""
+        if self.reward_means is None or self.cost_means is None:
+            return None
+        if self.n_resources == 1:
+            return self.reward_means / self.cost_means[:, 0]
+        return self.reward_means / (self.cost_means / (self.cost_max.max(axis=0) / amount.UNIT)).max(axis=1)
+
+
+class Ticket(NamedTuple):
+    """Permission to pull. The probability travels with it, so that a late report gets the right weight."""
+
+    id: int
+    t: int
+    arms: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    held_units: tuple[int, ...]  # one per resource
+
+    @property
+    def arm(self) -> int:
+        """The arm to pull (the first, where a round has several plays; `SKIP` where the round passes without a pull)."""
+        return self.arms[0]
+
+    @property
+    def probability(self) -> float:
+        """The probability that `arm` was drawn with."""
+        return self.probabilities[0]
+
+    @property
+    def held(self) -> float:
+        """What is held for this ticket of the first resource."""
+        return self.held_units[0] / amount.UNIT
+
+
+class Trajectory(NamedTuple):
+    """The standing of every path at each mark; a path that is over stays where it ended."""
+
+    marks: Floats  # (M,) rounds, or fractions of the budget
+    rounds: Ints  # (P, M)
+    gain: Floats  # (P, M)
+    spent: Floats  # (P, M, d)
+    pulls: Ints  # (P, M, K)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened on each path of a simulation."""
+
+    policy: str
+    world: str
+    budget: Floats  # (d,)
+    stop: str
+    seed: int
+    gain: Floats  # (P,)
+    rounds: Ints  # (P,) rounds that were paid for
+    spent_units: Ints  # (P, d) exact
+    pulls: Ints  # (P, K)
+    ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left
+    by_round: Trajectory | None = field(default=None, repr=False)  # at log-spaced rounds
+    by_budget: Trajectory | None = field(default=None, repr=False)  # at equal fractions of the budget
+
+    @property
+    def n_paths(self) -> int:
+        """The number of paths, P."""
+        return len(self.gain)
+
+    @property
+    def spent(self) -> Floats:
+        """(P, d) What each path spent, in the user's unit."""
+        return self.spent_units / amount.UNIT
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
+        shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
+        lines = [
+            f"{self.policy} on {self.world}: {self.n_paths} paths, budget {', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, seed={self.seed}",
+            f"  gain    {self.gain.mean():.6g} ± {1.96 * error:.2g}",
+            f"  rounds  {self.rounds.mean():.6g}",
+            f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",
+            f"  pulls   {' '.join(f'{share:.1%}' for share in shares[:12])}{' ...' if len(shares) > 12 else ''}",
+        ]
+        if self.ended.any():
+            lines.append(f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of the world before the end of the budget")
+        return "\n".join(lines)
