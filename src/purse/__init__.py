@@ -6,12 +6,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from purse import environments, policies, testing
-    from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, MissingExtra, PurseError, TicketError
-    from purse.live import Policy
-    from purse.simulation import simulate
-    from purse.study import Study, compare
-    from purse.types import Problem, Run, Ticket, Trajectory, World
+    from purse import environments as environments
+    from purse import policies as policies
+    from purse import testing as testing
+    from purse.errors import BudgetExhausted as BudgetExhausted
+    from purse.errors import GameOver as GameOver
+    from purse.errors import HorizonReached as HorizonReached
+    from purse.errors import InvalidInput as InvalidInput
+    from purse.errors import MissingExtra as MissingExtra
+    from purse.errors import PurseError as PurseError
+    from purse.errors import TicketError as TicketError
+    from purse.live import Policy as Policy
+    from purse.simulation import simulate as simulate
+    from purse.study import Study as Study
+    from purse.study import compare as compare
+    from purse.types import Problem as Problem
+    from purse.types import Run as Run
+    from purse.types import Ticket as Ticket
+    from purse.types import Trajectory as Trajectory
+    from purse.types import World as World
 
 __version__ = "0.1.0"
 

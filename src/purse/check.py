@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from purse.errors import invalid
 
 
@@ -20,6 +22,17 @@ def number(field: str, value: Any, *, above: float = -math.inf, low: float = -ma
     if not (math.isfinite(result) and above < result and low <= result <= high):
         raise invalid(field, value, allowed)
     return result
+
+
+def numbers(field: str, values: Any) -> list[float]:
+    """A number, or a list or array of them, as a list of finite floats."""
+    try:
+        array = np.asarray(values, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise invalid(field, values, "must be a number, or one for each play") from None
+    if isinstance(values, (str, bool)) or not np.isfinite(array).all():
+        raise invalid(field, values, "must be a number, or one for each play")
+    return array.tolist()
 
 
 def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:

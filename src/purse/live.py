@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from dataclasses import fields
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse import amount, check
+from purse import amount, check, snapshot
 from purse.engine.cpu import desk
-from purse.engine.referee import sweep_rounds
 from purse.engine.step import steps
 from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError, TicketError, invalid
-from purse.simulation import SEEDS, make_policy
-from purse.types import SKIP, STOP, STOP_RULES, Floats, Problem, Ticket
+from purse.simulation import make_game, make_policy
+from purse.types import SKIP, STOP, Floats, Problem, Ticket
+
+_SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save` takes as it is
 
 
 class Round(NamedTuple):
@@ -65,115 +67,102 @@ class Policy:
     def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
         module, self._params = make_policy(policy, problem)
         self.name = policy if isinstance(policy, str) else str(module.__file__)
-        self.problem = problem
-        self.seed = check.integer("seed", seed, low=0, high=SEEDS)
-        self.stop = check.choice("stop", stop, STOP_RULES)
+        self.problem, self.seed, self.stop = problem, seed, stop
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
+        self._game = make_game(module, problem, stop, seed)
         self._state = module.init(self._params, problem, 1)
-        self._sweep_rounds = sweep_rounds(module, problem.n_arms, problem.plays)
-        self._steps = steps(module, self._sweep_rounds)
+        self._steps = steps(module, problem, self._game.sweep_rounds)
         self._desk = desk(problem)
-        self._budget: list[int] = problem.budget.tolist()
-        self._spent = [0] * problem.n_resources
-        self._held = [0] * problem.n_resources
-        self._low: list[list[int]] = problem.cost_min.tolist()
-        self._high: list[list[int]] = problem.cost_max.tolist()
-        self._share: list[float] = problem.share.tolist()
+        self._desk.purse[:] = problem.budget
+        self._hold = np.zeros(problem.n_resources, np.int64)
+        self._bounds: list[list[tuple[int, int]]] = np.stack([problem.cost_min, problem.cost_max], axis=2).tolist()
         self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}  # tickets that are out, each with its round's arms set aside
-        self._again: deque[Round] = deque()
+        self._again: deque[Round] = deque()  # rounds that have to be asked for again
         self._next_id = 1
-
-    @property
-    def spent(self) -> Any:
-        """What has been paid: a number, or one per resource."""
-        return self._amounts(self._spent)
-
-    @property
-    def held(self) -> Any:
-        """What is held for tickets that are out."""
-        return self._amounts(self._held)
-
-    @property
-    def left(self) -> Any:
-        """What can still be held or paid: the budget less what is spent and held."""
-        return self._amounts(self.left_units)
 
     @property
     def left_units(self) -> list[int]:
         """`left`, exactly, in units of 1e-9, one per resource."""
-        return [budget - spent - held for budget, spent, held in zip(self._budget, self._spent, self._held, strict=True)]
+        return self._desk.purse.tolist()
+
+    @property
+    def held_units(self) -> list[int]:
+        """`held`, exactly, in units of 1e-9, one per resource."""
+        return [sum(ticket.held_units[m] for ticket, _ in self._open.values()) for m in range(self.problem.n_resources)]
 
     @property
     def spent_units(self) -> list[int]:
         """`spent`, exactly, in units of 1e-9, one per resource."""
-        return list(self._spent)
+        parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
+        return [budget - left - held for budget, left, held in parts]
+
+    @property
+    def left(self) -> Any:
+        """What can still be held or paid: the budget less what is spent and held. A number, or one per resource."""
+        return in_users_unit(self.left_units)
+
+    @property
+    def held(self) -> Any:
+        """What is held for tickets that are out."""
+        return in_users_unit(self.held_units)
+
+    @property
+    def spent(self) -> Any:
+        """What has been paid."""
+        return in_users_unit(self.spent_units)
 
     @property
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""
         return [ticket for ticket, _ in self._open.values()]
 
-    def _amounts(self, units: list[int]) -> Any:
-        return units[0] / amount.UNIT if len(units) == 1 else [unit / amount.UNIT for unit in units]
-
     def probabilities(self) -> Floats:
         """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1 during the initial pulls."""
         out = np.zeros(self.problem.n_arms)
-        if self._again or self.t < self._sweep_rounds:
-            out[list(self._next_round().arms)] = 1.0
+        if self._again or self.t < self._game.sweep_rounds:
+            out[list(self._peek().arms)] = 1.0
         elif self._steps.look is None:
             raise PurseError(f"{self.name} draws its arm without computing probabilities")
         else:
-            self._show_left()
-            self._steps.look(self._params, self._state, self.t + 1, self._desk.left, out)
+            self._steps.look(self._params, self._state, self._game, self.t + 1, self._desk, out)
         return out
+
+    def _peek(self) -> Round:
+        """The round that the next ask is for, also on the desk."""
+        desk = self._desk
+        if self._again:
+            this = self._again[0]
+            desk.arms[:] = this.arms
+            return this
+        t = self.t + 1
+        if self.problem.horizon is not None and t > self.problem.horizon:
+            raise HorizonReached(f"all {self.problem.horizon} rounds of the horizon have been asked for")
+        self._steps.ask(self._params, self._state, self._game, t, desk)
+        return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()))
 
     def ask(self) -> Ticket:
         """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it; then nothing has changed."""
         if self.over:
             raise BudgetExhausted(self.over)
-        this = self._next_round()
-        holds = self._holds(this.arms)
-        ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, holds)
-        self._held = [held + hold for held, hold in zip(self._held, holds, strict=True)]
+        this = self._peek()
+        if this.arms[0] == STOP:
+            raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
+        short = self._steps.hold(self._game, self._desk, self._hold)
+        if short >= 0:
+            need, left = int(self._hold[short]), self.left_units[short]
+            out = f"; {len(self._open)} tickets are out and hold {amount.text(self.held_units[short])}" if self._open else ""
+            raise BudgetExhausted(f"arm {this.arms[0]} may cost {amount.text(need)} and {amount.text(left)} is left{out}")
+        ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, tuple(self._hold.tolist()))
         if self._again:
             self._again.popleft()
         else:
             self.t = this.t
         if this.arms[0] != SKIP:
-            self._open[self._next_id] = ticket, this.aside
+            self._open[ticket.id] = ticket, this.aside
             self._next_id += 1
         return ticket
-
-    def _next_round(self) -> Round:
-        if self._again:
-            return self._again[0]
-        t = self.t + 1
-        if self.problem.horizon is not None and t > self.problem.horizon:
-            raise HorizonReached(f"all {self.problem.horizon} rounds of the horizon have been asked for")
-        self._show_left()
-        desk = self._desk
-        self._steps.ask(self._params, self._state, self.seed, t, self._sweep_rounds, desk.left, desk.arms, desk.probs, desk.aside)
-        if desk.arms[0] == STOP:
-            raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
-        return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()))
-
-    def _show_left(self) -> None:
-        for m, units in enumerate(self.left_units):
-            self._desk.left[m] = units * self._share[m]
-
-    def _holds(self, arms: tuple[int, ...]) -> tuple[int, ...]:
-        """What to hold for these arms: under rule `hold` the most they may cost, else nothing."""
-        if self.stop != "hold" or arms[0] == SKIP:
-            return (0,) * len(self._held)
-        holds = tuple(sum(self._high[arm][m] for arm in arms) for m in range(len(self._held)))
-        for hold, left in zip(holds, self.left_units, strict=True):
-            if hold > left:
-                out = f"; {len(self._open)} tickets that are out hold {amount.text(sum(self._held))}" if self._open else ""
-                raise BudgetExhausted(f"arm {arms[0]} may cost {amount.text(hold)} and {amount.text(left)} is left{out}")
-        return holds
 
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
         """Report what a ticket brought and cost (with several plays or resources: one entry each).
@@ -183,80 +172,96 @@ class Policy:
         """
         aside = self._aside_of(ticket)
         rewards, units = self._check_report(ticket, reward, cost)
-        needs = [sum(play[m] for play in units) for m in range(len(self._spent))]
-        left = self.left_units
-        short = [m for m, need in enumerate(needs) if need > left[m] + ticket.held_units[m]]
-        self._close(ticket)
-        if short:
-            self._refuse(ticket, units, short[0], aside)
-            return False
         desk = self._desk
-        for m, need in enumerate(needs):
-            self._spent[m] += need
-        for k, arm in enumerate(ticket.arms):
-            self.gain += rewards[k]
-            desk.arms[k], desk.probs[k], desk.rewards[k] = arm, ticket.probabilities[k], rewards[k]
-            for m, share in enumerate(self._share):
-                desk.costs[k, m] = units[k][m] * share
-        self._steps.tell(self._params, self._state, self.seed, ticket.t, desk.arms, desk.probs, desk.rewards, desk.costs)
+        if len(rewards) == 1:
+            desk.arms[0], desk.probs[0], desk.rewards[0] = ticket.arms[0], ticket.probabilities[0], rewards[0]
+        else:
+            desk.arms[:], desk.probs[:], desk.rewards[:] = ticket.arms, ticket.probabilities, rewards
+        desk.units[:] = units
+        self._hold[:] = ticket.held_units
+        del self._open[ticket.id]
+        short = self._steps.tell(self._params, self._state, self._game, ticket.t, desk, self._hold)
+        if short >= 0:
+            self._refuse(ticket, short, aside)
+            return False
+        for gained in rewards:
+            self.gain += gained
         return True
+
+    def _refuse(self, ticket: Ticket, short: int, aside: tuple[int, ...]) -> None:
+        desk = self._desk
+        desk.aside[:] = 0
+        desk.aside[list(aside)] = 1
+        need = int(desk.units[:, short].sum())
+        if self.stop == "retry" and self._steps.replace(self._game, ticket.t, len(aside), short, desk):
+            tried = tuple(np.flatnonzero(desk.aside).tolist())
+            self._again.append(Round(ticket.t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), tried))
+        else:
+            self.over = f"the game ended in round {ticket.t}: {amount.text(self.left_units[short])} is left, which cannot pay {amount.text(need)}"
 
     def void(self, ticket: Ticket) -> None:
         """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
         aside = self._aside_of(ticket)
-        self._close(ticket)
-        if ticket.t <= self._sweep_rounds:
+        del self._open[ticket.id]
+        self._desk.purse[:] += ticket.held_units
+        if ticket.t <= self._game.sweep_rounds:
             self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
 
     def _aside_of(self, ticket: Ticket) -> tuple[int, ...]:
+        """The arms set aside in the round of a ticket that is out; refuses one that is not."""
         known, aside = self._open.get(ticket.id, (None, ()))
         if known != ticket:
-            issued = 0 < ticket.id < self._next_id and known is None
-            raise TicketError(f"ticket {ticket.id} is {'finished already' if issued else 'not one that this policy issued'}")
+            finished = known is None and 0 < ticket.id < self._next_id
+            raise TicketError(f"ticket {ticket.id} is {'finished already' if finished else 'not one that this policy issued'}")
         return aside
 
-    def _close(self, ticket: Ticket) -> None:
-        del self._open[ticket.id]
-        for m, hold in enumerate(ticket.held_units):
-            self._held[m] -= hold
-
-    def _refuse(self, ticket: Ticket, units: list[list[int]], short: int, aside: tuple[int, ...]) -> None:
-        desk = self._desk
-        desk.arms[:], desk.probs[:], desk.units[:], desk.aside[:] = ticket.arms, ticket.probabilities, units, 0
-        desk.aside[list(aside)] = 1
-        if self.stop == "retry" and self._steps.replace(self.seed, ticket.t, len(aside), short, desk.units, desk.arms, desk.probs, desk.aside):
-            tried = tuple(np.flatnonzero(desk.aside).tolist())
-            self._again.append(Round(ticket.t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), tried))
-        else:
-            need = sum(play[short] for play in units)
-            self.over = f"the game ended in round {ticket.t}: {amount.text(self.left_units[short])} is left, which cannot pay {amount.text(need)}"
-
     def _check_report(self, ticket: Ticket, reward: Any, cost: Any) -> tuple[list[float], list[list[int]]]:
-        plays, resources = len(ticket.arms), len(self._spent)
-        if plays == resources == 1 and isinstance(reward, (int, float)) and isinstance(cost, (int, float, str)):
-            rewards, units = [float(reward)], [[amount.to_units("cost", cost)]]
+        plays, resources = len(ticket.arms), self.problem.n_resources
+        if type(reward) is float and type(cost) is float and plays == resources == 1:
+            rewards, units = [reward], [[amount.to_units("cost", cost)]]
         else:
-            reward_array, cost_array = np.asarray(reward, np.float64), amount.unit_array("cost", cost)
-            if reward_array.size != plays or cost_array.size != plays * resources:
-                raise InvalidInput(f"a report needs {plays} rewards and {plays} x {resources} costs, not {reward_array.size} and {cost_array.size}")
-            rewards, units = reward_array.ravel().tolist(), cost_array.reshape(plays, resources).tolist()
-        for k, arm in enumerate(ticket.arms):
-            if not 0 <= rewards[k] <= 1:
-                raise invalid("reward", rewards[k], "must lie between 0 and 1")
-            for unit, low, high in zip(units[k], self._low[arm], self._high[arm], strict=True):
+            rewards, costs = check.numbers("reward", reward), amount.unit_array("cost", cost)
+            if len(rewards) != plays or costs.size != plays * resources:
+                raise InvalidInput(f"a report needs {plays} rewards and {plays} x {resources} costs, not {len(rewards)} and {costs.size}")
+            units = costs.reshape(plays, resources).tolist()
+        for arm, gained, spent in zip(ticket.arms, rewards, units, strict=True):
+            if not 0 <= gained <= 1:
+                raise invalid("reward", gained, "must lie between 0 and 1")
+            for unit, (low, high) in zip(spent, self._bounds[arm], strict=True):
                 if not low <= unit <= high:
                     raise invalid("cost", cost, f"must lie between {amount.text(low)} and {amount.text(high)} for arm {arm}")
         return rewards, units
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; `Policy.load` continues from it to the same bits."""
-        from purse import snapshot
-
-        snapshot.save(self, path)
+        problem = {field.name: getattr(self.problem, field.name) for field in fields(self.problem)}
+        facts = {
+            "problem": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in problem.items()},
+            "tickets": list(self._open.values()),
+            "again": list(self._again),
+            "left": self.left_units,
+            **{name: getattr(self, name) for name in _SAVED},
+        }
+        snapshot.save(path, facts, self._state._asdict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
         """A policy as it was saved, with its tickets that are out."""
-        from purse import snapshot
+        facts, arrays = snapshot.load(path)
+        known: dict[str, Any] = {name: np.array(value) if isinstance(value, list) else value for name, value in facts["problem"].items()}
+        policy = cls.__new__(cls)
+        policy._begin(facts["name"], Problem(**known), facts["seed"], facts["stop"])
+        for name in _SAVED:
+            setattr(policy, name, facts[name])
+        if {name: array.shape for name, array in policy._state._asdict().items()} != {name: array.shape for name, array in arrays.items()}:
+            raise InvalidInput(f"{str(path)!r} holds a state of {policy.name} that this version of the policy does not have")
+        policy._state = type(policy._state)(**arrays)
+        policy._open = {ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside)) for ticket, aside in facts["tickets"]}
+        policy._desk.purse[:] = facts["left"]
+        policy._again = deque(Round(t, *map(tuple, rest)) for t, *rest in facts["again"])
+        return policy
 
-        return snapshot.load(path)
+
+def in_users_unit(units: list[int]) -> Any:
+    """A number, or one per resource where there are several."""
+    return units[0] / amount.UNIT if len(units) == 1 else [unit / amount.UNIT for unit in units]

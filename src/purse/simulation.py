@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -50,27 +51,31 @@ def simulate(
     n_workers, block     threads, and paths per block: neither changes any number
     """
     check.choice("device", device, ("cpu",))
-    n_paths = check.integer("n_paths", n_paths, low=1)
     job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, marks=marks)
+    with progress(f"{job.name} on {job.world.name}") as shown:
+        return play(job, n_paths, n_workers=n_workers, block=block, show=shown.show)
+
+
+def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, show: Callable[[float], None], block: int | None = None) -> Run:
+    """Run a job and name its results."""
+    n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     block = None if block is None else check.integer("block", block, low=1)
-    name = policy if isinstance(policy, str) else job.policy.NAME
-    with progress(f"{name} on {job.world.name}") as shown:
-        results = cpu.simulate(job, n_paths, n_workers, block, shown.show)
-    problem = job.problem
+    results = cpu.simulate(job, n_paths, n_workers, block, show)
+    n_marks = len(job.marks.left) - 1
     return Run(
-        policy=name,
+        policy=job.name,
         world=job.world.name,
-        budget=problem.budget / amount.UNIT,
-        stop=stop,
-        seed=seed,
+        budget=job.problem.budget / amount.UNIT,
+        stop=STOP_RULES[job.game.rule],
+        seed=job.game.seed,
         gain=results.gain,
         rounds=results.rounds,
         spent_units=results.spent,
         pulls=results.pulls,
         ended=results.rounds >= (job.world.n_rounds or NEVER),
-        by_round=trajectory(job.marks.rounds[:-1].astype(np.float64), results.by_round) if marks else None,
-        by_budget=trajectory(np.arange(1, marks + 1) / marks, results.by_budget) if marks else None,
+        by_round=trajectory(job.marks.rounds[:-1].astype(np.float64), results.by_round) if n_marks else None,
+        by_budget=trajectory(np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
     )
 
 
@@ -92,10 +97,16 @@ def make_job(
     problem = problem_of(place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max)
     module, params = make_policy(policy, problem)
     last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
+    game = make_game(module, problem, stop, seed, last_round)
+    name = policy if isinstance(policy, str) else module.NAME
+    return cpu.Job(name, module, params, problem, place, game, make_marks(check.integer("marks", marks, low=0, high=10_000), problem, last_round))
+
+
+def make_game(policy: ModuleType, problem: Problem, stop: str, seed: int, last_round: int = NEVER) -> Game:
+    """What all paths of a problem have in common."""
     rule = STOP_RULES.index(check.choice("stop", stop, STOP_RULES))
     seed = check.integer("seed", seed, low=0, high=SEEDS)
-    game = Game(problem.budget, problem.cost_max, problem.share, rule, sweep_rounds(module, problem.n_arms, problem.plays), last_round, seed)
-    return cpu.Job(module, params, problem, place, game, make_marks(check.integer("marks", marks, low=0, high=10_000), problem, last_round))
+    return Game(problem.budget, problem.cost_max, problem.share, rule, sweep_rounds(policy, problem.n_arms, problem.plays), last_round, seed)
 
 
 def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:

@@ -75,7 +75,7 @@ def check_agreement(policy: str | ModuleType, world: World, *, budget: Any, rule
 def check_probabilities(live: Policy) -> None:
     """They lie in [0, 1], sum to `plays`, are positive for the arm that comes, and asking twice gives the same."""
     try:
-        first, second = live._next_round(), live._next_round()
+        first, second = live._peek(), live._peek()
     except GameOver:
         return
     assert first == second, f"{live.name}: asked twice in round {first.t}, it chose {first.arms} and {second.arms}"

@@ -24,6 +24,7 @@ GLANCE = 0.1  # seconds between two looks at progress and at Ctrl-C
 class Job(NamedTuple):
     """Everything that decides the numbers of a simulation."""
 
+    name: str  # how the policy was written
     policy: ModuleType
     params: Any
     problem: Problem

@@ -95,12 +95,28 @@ def passes(plays: int, resources: int, desk: Desk, floor: Ints) -> bool:
 
 
 @kernel
-def holds_fit(plays: int, resources: int, game: Game, desk: Desk) -> bool:
-    """Rule `hold`: whether the most that the plays may cost can be set apart."""
+def holds_fit(plays: int, resources: int, game: Game, desk: Desk) -> int:
+    """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or -1."""
     for k in range(plays):
         for m in range(resources):
             desk.units[k, m] = game.holds[desk.arms[k], m]
-    return short_of(plays, resources, desk.units, desk.purse) < 0
+    return short_of(plays, resources, desk.units, desk.purse)
+
+
+@kernel
+def show_left(resources: int, game: Game, desk: Desk) -> None:
+    """Let the policy see what is left."""
+    for m in range(resources):
+        desk.left[m] = desk.purse[m] * game.share[m]
+
+
+@kernel
+def pay(plays: int, resources: int, game: Game, desk: Desk) -> None:
+    """Take the cost of the plays out of the purse, and let the policy see it."""
+    for k in range(plays):
+        for m in range(resources):
+            desk.purse[m] -= desk.units[k, m]
+            desk.costs[k, m] = desk.units[k, m] * game.share[m]
 
 
 @kernel
@@ -135,7 +151,6 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
         theirs = stream(game.seed, first + path, WORLD)
         for m in range(RESOURCES):
             desk.purse[m] = game.budget[m]
-            desk.left[m] = game.budget[m] * game.share[m]
         gain = 0.0
         played = 0
         round_mark = 0
@@ -149,9 +164,10 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
             if SWEEP and t <= game.sweep_rounds:
                 sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
             else:
+                show_left(RESOURCES, game, desk)
                 choose(at(ours, t), policy, memory, t, desk.left, desk.arms, desk.probs)
             if desk.arms[0] >= 0:
-                if game.rule == HOLD and not holds_fit(PLAYS, RESOURCES, game, desk):
+                if game.rule == HOLD and holds_fit(PLAYS, RESOURCES, game, desk) >= 0:
                     break
                 short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, desk)
                 if short >= 0 and game.rule == RETRY:
@@ -164,11 +180,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                 for k in range(PLAYS):
                     gain += desk.rewards[k]
                     pulls[desk.arms[k]] += 1
-                    for m in range(RESOURCES):
-                        desk.purse[m] -= desk.units[k, m]
-                        desk.costs[k, m] = desk.units[k, m] * game.share[m]
-                for m in range(RESOURCES):
-                    desk.left[m] = desk.purse[m] * game.share[m]
+                pay(PLAYS, RESOURCES, game, desk)
                 update(at(ours, t), policy, memory, t, desk.arms, desk.probs, desk.rewards, desk.costs)
             elif desk.arms[0] == STOP:
                 break

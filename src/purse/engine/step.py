@@ -6,64 +6,92 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from purse.engine.referee import set_aside, sweep
+from purse.engine.path import Desk, Game, holds_fit, pay, show_left
+from purse.engine.referee import HOLD, set_aside, short_of, sweep
 from purse.jit import bind
 from purse.random import POLICY, REFEREE, at, stream
-from purse.types import Floats, Ints
+from purse.types import Floats, Ints, Problem
 
-choose: Any = None  # these five are bound by `purse.jit.bind`
+choose: Any = None  # these are bound by `purse.jit.bind`
 update: Any = None
 row: Any = None
 probabilities: Any = None
+PLAYS = 1
+RESOURCES = 1
 SWEEP = False
 
 
 class Steps(NamedTuple):
-    """The steps of one policy."""
+    """The steps of one policy, compiled."""
 
-    ask: Callable[..., None]
-    tell: Callable[..., None]
     look: Callable[..., None] | None  # None: the policy cannot tell its probabilities
+    ask: Callable[..., None]
+    hold: Callable[..., int]
+    tell: Callable[..., int]
     replace: Callable[..., bool]
 
 
-def ask(policy: Any, state: Any, seed: int, t: int, sweep_rounds: int, left: Floats, arms: Ints, probs: Floats, aside: Ints) -> None:
-    """Choose the arms of round t."""
-    if SWEEP and t <= sweep_rounds:
-        sweep(t, aside.shape[0], arms, probs)
-    else:
-        choose(at(stream(seed, 0, POLICY), t), policy, row(state, 0), t, left, arms, probs)
-
-
-def tell(policy: Any, state: Any, seed: int, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
-    """Learn from round t."""
-    update(at(stream(seed, 0, POLICY), t), policy, row(state, 0), t, arms, probs, rewards, costs)
-
-
-def look(policy: Any, state: Any, t: int, left: Floats, out: Floats) -> None:
+def look(policy: Any, state: Any, game: Game, t: int, desk: Desk, out: Floats) -> None:
     """The probabilities behind the choice of round t."""
-    probabilities(policy, row(state, 0), t, left, out)
+    show_left(RESOURCES, game, desk)
+    probabilities(policy, row(state, 0), t, desk.left, out)
 
 
-def replace(seed: int, t: int, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, aside: Ints) -> bool:
+def ask(policy: Any, state: Any, game: Game, t: int, desk: Desk) -> None:
+    """Choose the arms of round t; changes nothing that a later round can see."""
+    if SWEEP and t <= game.sweep_rounds:
+        sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
+    else:
+        show_left(RESOURCES, game, desk)
+        choose(at(stream(game.seed, 0, POLICY), t), policy, row(state, 0), t, desk.left, desk.arms, desk.probs)
+
+
+def hold(game: Game, desk: Desk, held: Ints) -> int:
+    """Take what rule `hold` sets apart for the arms out of the purse; returns the resource that is short, or -1."""
+    for m in range(RESOURCES):
+        held[m] = 0
+    if game.rule != HOLD or desk.arms[0] < 0:
+        return -1
+    short = holds_fit(PLAYS, RESOURCES, game, desk)
+    for m in range(RESOURCES):
+        for k in range(PLAYS):
+            held[m] += desk.units[k, m]
+        if short < 0:
+            desk.purse[m] -= held[m]
+    return short
+
+
+def tell(policy: Any, state: Any, game: Game, t: int, desk: Desk, held: Ints) -> int:
+    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is paid or learnt), or -1."""
+    for m in range(RESOURCES):
+        desk.purse[m] += held[m]
+    short = short_of(PLAYS, RESOURCES, desk.units, desk.purse)
+    if short < 0:
+        pay(PLAYS, RESOURCES, game, desk)
+        update(at(stream(game.seed, 0, POLICY), t), policy, row(state, 0), t, desk.arms, desk.probs, desk.rewards, desk.costs)
+    return short
+
+
+def replace(game: Game, t: int, attempt: int, short: int, desk: Desk) -> bool:
     """Rule `retry`: another arm for one that cannot be paid; False when there is none."""
-    return set_aside(at(stream(seed, 0, REFEREE), t), attempt, short, units, arms, probs, aside)
+    return set_aside(at(stream(game.seed, 0, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
 
 
-def steps(policy: ModuleType, sweep_rounds: int) -> Steps:
-    """The steps of a policy, compiled."""
-    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": sweep_rounds > 0}
-    has_look = hasattr(policy, "probabilities")
+def steps(policy: ModuleType, problem: Problem, sweep_rounds: int) -> Steps:
+    """The steps of a policy."""
+    sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
+    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": sweep_rounds > 0, **sizes}
     return Steps(
+        direct(bind(look, probabilities=policy.probabilities, **parts)) if hasattr(policy, "probabilities") else None,
         direct(bind(ask, **parts)),
+        direct(bind(hold, **sizes)),
         direct(bind(tell, **parts)),
-        direct(bind(look, row=policy.row, probabilities=policy.probabilities)) if has_look else None,
         bind(replace),
     )
 
 
 def direct(dispatcher: Any) -> Callable[..., Any]:
-    """The function behind the dispatcher, which spends six times as long on finding out the types again in every call."""
+    """The function behind the dispatcher, which would spend most of a call on finding out the same types again."""
     entry: Callable[..., Any] | None = None
 
     def call(*args: Any) -> Any:

@@ -46,7 +46,13 @@ def make_world(
     return World(
         name,
         Tables(
-            np.array(last, np.int64), period, bool((costs == costs[:, :, :1]).all()), shuffle, thresholds(probabilities), np.array(rewards), np.array(costs)
+            np.array(last, np.int64),
+            period,
+            bool((costs == costs[:, :, :1]).all()),
+            shuffle,
+            thresholds(probabilities),
+            np.array(rewards, order="C"),
+            np.array(costs, order="C"),
         ),
         low,
         high,

@@ -1,0 +1,1 @@
+"""Speed, as ratios to a stated rival measured in the same run."""

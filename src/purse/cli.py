@@ -1,0 +1,223 @@
+"""The command line. Its verbs are the library's; results go to stdout, everything else to stderr; bad input exits with 2."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from purse import __version__
+from purse.errors import PurseError
+
+F = TypeVar("F", bound=Callable[..., Any])
+POLICY_HELP = "name or name:option=value,option=value, or the path of a policy file (.py)"
+WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
+
+
+class Budget(click.ParamType[float]):
+    """A positive number such as 1000 or 1e4."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Leave the range to the library, which has the words for it."""
+        try:
+            return float(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is not a number") from None
+
+
+def common(function: F) -> F:
+    """The options that `compare` and `simulate` share."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+        click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number."),
+        click.option("--stop", default="exit", show_default=True, help="What happens when a pull cannot be paid: exit, hold or retry."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, package_name="purse")
+def cli() -> None:
+    r"""Bandits with knapsacks: learn which option is worth it before the money runs out.
+
+    \b
+    purse compare                                     the main job: policies on four worlds
+    purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
+    purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    purse policies exp3++.bwk                         what a policy does and which options it has
+    """
+
+
+@cli.command()
+@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@click.option("-w", "--world", "worlds", multiple=True, metavar="WORLD", help=f"{WORLD_HELP}; may be repeated [default: four worlds].")
+@click.option("-b", "--budget", "budgets", multiple=True, type=Budget(), help="May be repeated [default: 1e3 to 1e5].")
+@click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget [default: 50].")
+@click.option("-o", "--out", "folder", default="purse-results", show_default=True, help="Folder for results and figures.")
+@common
+def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[float, ...], paths: int | None, folder: str, **options: Any) -> None:
+    """Compare policies on worlds over budgets.
+
+    POLICY is a name or name:option=value,... or the path of a policy file; without any, the paper's two algorithms,
+    our variant with a price, and uniform play are compared. Prints each policy's regret against the best fixed arm on the
+    same draws, with a 95% interval, and writes a figure (PNG, SVG) and the results (Parquet) to the output folder. Parts
+    that are there already are not computed again: an interrupted run continues where it was.
+    """
+    from purse import study
+    from purse.files import write_atomically
+    from purse.report.figure import regret_figure
+
+    places: Mapping[str, study.WorldLike] = {world: world for world in worlds} or study.DEFAULT_WORLDS
+    result = study.compare(
+        policies or study.DEFAULT_POLICIES,
+        places,
+        budgets=budgets or study.DEFAULT_BUDGETS,
+        n_paths=study.DEFAULT_PATHS if paths is None else paths,
+        seed=options["seed"],
+        stop=options["stop"],
+        n_workers=options["workers"],
+        folder=folder,
+    )
+    target, table = Path(folder), result.table()
+    write_atomically(target / "results.parquet", result.frame().write_parquet)
+    write_atomically(target / "regret.csv", table.write_csv)
+    files = [*regret_figure(table, target), target / "results.parquet", target / "regret.csv"]
+    if options["as_json"]:
+        print_json({"folder": str(target), "files": [str(file) for file in files], "worlds": {k: str(v) for k, v in places.items()}, "rows": table.to_dicts()})
+        return
+    print_regrets(table, places)
+    click.echo(f"Written to {target}: " + ", ".join(file.name for file in files))
+
+
+@cli.command()
+@click.argument("policy")
+@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@click.option("-b", "--budget", required=True, multiple=True, type=Budget(), help="One number; for several resources one each, in their order.")
+@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent runs.")
+@click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
+@click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@common
+def simulate(policy: str, world: str, budget: tuple[float, ...], paths: int, plays: int, horizon: int | None, **options: Any) -> None:
+    """Play one policy against one world.
+
+    POLICY is a name or name:option=value,... or the path of a policy file. Prints gain, rounds, spending and how often each arm was pulled.
+    """
+    import purse
+
+    run = purse.simulate(
+        policy,
+        world,
+        budget[0] if len(budget) == 1 else list(budget),
+        n_paths=paths,
+        seed=options["seed"],
+        stop=options["stop"],
+        plays=plays,
+        horizon=horizon,
+        n_workers=options["workers"],
+    )
+    if not options["as_json"]:
+        click.echo(str(run))
+        return
+    facts = {"policy": run.policy, "world": run.world, "budget": run.budget.tolist(), "stop": run.stop, "seed": run.seed, "n_paths": run.n_paths}
+    print_json({**facts, **{name: getattr(run, name).tolist() for name in ("gain", "rounds", "spent", "pulls", "ended")}})
+
+
+@cli.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def policies(name: str | None, as_json: bool) -> None:
+    """List the policies, or explain one."""
+    from purse import policies as shelf
+
+    modules = {each: shelf.load(each) for each in ([name] if name else shelf.names())}
+    describe("policy", name, {each: (module.params, inspect.getdoc(module) or "") for each, module in modules.items()}, as_json)
+
+
+@cli.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def environments(name: str | None, as_json: bool) -> None:
+    """List the worlds, or explain one."""
+    from purse import environments as shelf
+
+    makers = {each: shelf.function(each) for each in ([name] if name else shelf.names())}
+    describe("world", name, {each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}") for each, maker in makers.items()}, as_json)
+
+
+def describe(kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool) -> None:
+    """Print what policies or worlds there are; one that was asked for by name with its whole page."""
+    rows: list[dict[str, Any]] = [
+        {"name": each, "options": dict(option_texts(function)), "summary": text.strip().splitlines()[0]} for each, (function, text) in things.items()
+    ]
+    if as_json:
+        print_json(rows)
+    elif name:
+        click.echo(things[name][1].strip())
+    else:
+        for row in rows:
+            options = ",".join(f"{key}={value}" for key, value in row["options"].items())
+            click.echo(f"{row['name']}{':' + options if options else ''}\n    {row['summary']}")
+        click.echo(f"\n`purse {'policies' if kind == 'policy' else 'environments'} NAME` explains one.")
+
+
+def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+    """The options of a policy or world with their defaults; `...` where there is none."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name != "problem":
+            yield name, "..." if parameter.default is parameter.empty else str(parameter.default)
+
+
+def print_regrets(table: Any, worlds: Mapping[str, Any]) -> None:
+    """The table for people: per world a row per policy and a column per budget."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    for (world,), part in table.group_by(["world"], maintain_order=True):
+        title = world if world == worlds[world] else f"{world}: {worlds[world]}"
+        grid = Table(title=title, title_justify="left", title_style="bold", caption_justify="left")
+        grid.add_column("regret, mean ± 95%")
+        budgets = part["budget"].unique().sort().to_list()
+        for budget in budgets:
+            grid.add_column(f"B = {budget:g}", justify="right")
+        for (policy,), row in part.group_by(["policy"], maintain_order=True):
+            cells = {cell["budget"]: f"{cell['regret']:,.0f} ± {cell['high'] - cell['regret']:,.0f}" for cell in row.iter_rows(named=True)}
+            grid.add_row(policy, *(cells[budget] for budget in budgets))
+        if part["ended"].sum():
+            grid.caption = f"{part['ended'].sum()} of {part['n_paths'].sum()} paths reached the end of the world before the end of the budget"
+        console.print(grid)
+
+
+def print_json(value: Any) -> None:
+    """Strict JSON: what is no number is null."""
+    click.echo(json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None), indent=2))
+
+
+def main() -> None:
+    """Run the command; every mistake of the user is one line and exit code 2."""
+    try:
+        code = cli(standalone_mode=False)
+    except click.ClickException as error:
+        code = complain(error.format_message())
+    except PurseError as error:
+        code = complain(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        code = complain("interrupted; the same command continues where it was", 130)
+    except BrokenPipeError:
+        code = 141
+    sys.exit(code or 0)
+
+
+def complain(message: str, code: int = 2) -> int:
+    """One line on stderr."""
+    click.echo("purse: " + " ".join(message.split()), err=True)
+    return code

@@ -1,0 +1,189 @@
+"""`purse.compare`: policies on worlds over budgets, as one table. What has been computed is kept and found again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purse import check, environments
+from purse.engine.cpu import Job, compiled
+from purse.errors import InvalidInput
+from purse.files import make_folder, write_atomically
+from purse.progress import progress
+from purse.regret import against_best_fixed_arm, estimate
+from purse.simulation import make_job, play
+from purse.types import Floats, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WorldLike = str | World | Callable[[float], World]
+Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
+
+DEFAULT_POLICIES = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
+DEFAULT_WORLDS: Mapping[str, WorldLike] = {
+    "stochastic": "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]",
+    "adversarial": "two_worlds:cost_min=0.1,world=2",
+    "switching": "switching:segments=[3000,1000],rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]",
+    "misleading ratio": "misleading_ratio",
+}
+DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4, 1e5)
+DEFAULT_PATHS = 50
+
+
+@dataclass(frozen=True)
+class Study:
+    """The results of a comparison, one row for each world, budget, policy and path."""
+
+    data: pl.DataFrame
+
+    def frame(self) -> pl.DataFrame:
+        """One row per world, budget, policy and path: gain, rounds, the part of the budget that was used, regret."""
+        return self.data
+
+    def table(self) -> pl.DataFrame:
+        """One row per world, budget and policy: mean gain and regret, with standard error and 95% interval."""
+        import polars as pl
+
+        rows = []
+        for (world, policy, budget), part in self.data.group_by(["world", "policy", "budget"], maintain_order=True):
+            regret = estimate(part["regret"].to_numpy())
+            rows.append(
+                {
+                    "world": world,
+                    "policy": policy,
+                    "budget": budget,
+                    "n_paths": len(part),
+                    "gain": float(np.mean(part["gain"].to_numpy())),
+                    "regret": regret.mean,
+                    "error": regret.error,
+                    "low": regret.low,
+                    "high": regret.high,
+                    "ended": int(part["ended"].sum()),
+                }
+            )
+        return pl.DataFrame(rows)
+
+    def __str__(self) -> str:
+        """The table of regrets: a row per policy, a column per budget."""
+        table = self.table()
+        budgets = sorted(set(table["budget"]))
+        width = max(len(policy) for policy in table["policy"])
+        lines = []
+        for (world,), part in table.group_by(["world"], maintain_order=True):
+            lines.append(f"{world}: regret against the best fixed arm, mean ± half the 95% interval")
+            lines.append(" " * (width + 2) + "".join(f"{f'B = {budget:g}':>20}" for budget in budgets))
+            for (policy,), row in part.group_by(["policy"], maintain_order=True):
+                cells = {cell["budget"]: f"{cell['regret']:,.0f} ± {cell['high'] - cell['regret']:,.0f}" for cell in row.iter_rows(named=True)}
+                lines.append(f"  {policy:<{width}}" + "".join(f"{cells.get(budget, ''):>20}" for budget in budgets))
+        return "\n".join(lines)
+
+
+def compare(
+    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    world: Worlds = DEFAULT_WORLDS,
+    *,
+    budgets: Sequence[float] = DEFAULT_BUDGETS,
+    n_paths: int = DEFAULT_PATHS,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Study:
+    """Play every policy on every world with every budget, and set each against the best fixed arm on the same draws.
+
+    `world` is one world, a list of them, or a dictionary that gives them names; a world is a `World`, text such as
+    "two_worlds:world=2", or a function of the budget. With `folder`, finished parts are kept there and used again.
+    """
+    chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
+    worlds = named_worlds(world)
+    sizes = [check.number("budgets", budget, above=0) for budget in budgets]
+    if not chosen or not worlds or not sizes:
+        raise InvalidInput("nothing to compare: give at least one policy, one world and one budget")
+    store = Store(folder)
+    cells = []  # making every job first says what is wrong before anything runs
+    for label, place in worlds.items():
+        for budget in sizes:
+            here = environments.make(place, budget)
+            yardsticks = [make_job(f"fixed:arm={arm}", here, budget, seed=seed, stop=stop) for arm in range(here.n_arms)]
+            cells.append((label, budget, yardsticks, [make_job(policy, here, budget, seed=seed, stop=stop) for policy in chosen]))
+    total = sum(len(yardsticks) + len(jobs) for _, _, yardsticks, jobs in cells)
+    done, parts = 0, []
+    with progress("comparing") as shown:
+
+        def run(job: Job) -> pl.DataFrame:
+            nonlocal done
+            frame = store.run(job, n_paths, n_workers, lambda part: shown.show((done + part) / total, f"{label}, B = {budget:g}, {job.name}"))
+            done += 1
+            return frame
+
+        for label, budget, yardsticks, jobs in cells:
+            fixed = np.array([run(job)["gain"].to_numpy() for job in yardsticks])
+            parts += [described(run(job), label, job.name, budget, fixed) for job in jobs]
+    import polars as pl
+
+    return Study(pl.concat(parts))
+
+
+def named_worlds(world: Worlds) -> dict[str, WorldLike]:
+    """Worlds with a name each."""
+    if isinstance(world, Mapping):
+        return dict(world)
+    worlds = [world] if isinstance(world, (str, World)) or callable(world) else list(world)
+    return {place if isinstance(place, str) else place.name if isinstance(place, World) else getattr(place, "__name__", "world"): place for place in worlds}
+
+
+def described(runs: pl.DataFrame, world: str, policy: str, budget: float, fixed: Floats) -> pl.DataFrame:
+    """The runs of a cell with what they belong to, and their regret."""
+    import polars as pl
+
+    return runs.select(
+        pl.lit(world).alias("world"),
+        pl.lit(policy).alias("policy"),
+        pl.lit(budget).alias("budget"),
+        pl.all(),
+        pl.Series("regret", against_best_fixed_arm(runs["gain"].to_numpy(), fixed)),
+    )
+
+
+class Store:
+    """Finished cells on disk, each a Parquet file named by a hash of everything that decides its numbers."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+        self.folder = None if folder is None else make_folder(Path(folder, "cells"))
+
+    def run(self, job: Job, n_paths: int, n_workers: int | None, show: Callable[[float], None]) -> pl.DataFrame:
+        """The runs of one policy on one world with one budget: found, or made and kept."""
+        import polars as pl
+
+        path = None if self.folder is None else self.folder / f"{cell_name(job, n_paths)}.parquet"
+        if path is not None and path.is_file():
+            return pl.read_parquet(path)
+        run = play(job, n_paths, n_workers=n_workers, show=show)
+        frame = pl.DataFrame(
+            {
+                "path": np.arange(run.n_paths),
+                "gain": run.gain,
+                "rounds": run.rounds,
+                "used": (run.spent / run.budget).max(axis=1),
+                "ended": run.ended,
+            }
+        )
+        if path is not None:
+            write_atomically(path, frame.write_parquet)
+        return frame
+
+
+def cell_name(job: Job, n_paths: int) -> str:
+    """A hash of the fingerprint of the compiled code, the parameters, the world's tables and the game."""
+    digest = sha256(compiled(job).py_func.__name__.encode())
+    for part in (*job.params, *job.world.tables, *job.game, job.problem.cost_min, n_paths):
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return digest.hexdigest()[:20]

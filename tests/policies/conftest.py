@@ -1,0 +1,132 @@
+"""What the tests of the policies share: a live policy held, round by round, against a plain learner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+
+import purse
+from purse import amount
+from purse.engine.draws import draws
+from purse.types import Floats, Ticket, World
+
+EXACT = 1e-12
+
+
+class Learner(Protocol):
+    """A formula written out: probabilities before round t, and what a report changes."""
+
+    def probabilities(self, t: int) -> Floats: ...
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None: ...
+
+
+def live_for(world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any) -> purse.Policy:
+    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT, **told}
+    return purse.Policy(policy, n_arms=world.n_arms, budget=budget, seed=seed, stop="exit", **bounds)
+
+
+def surprise(live: purse.Policy, world: World, n_rounds: int) -> float:
+    """How many standard errors the arms' counts are from the sums of their probabilities, for the worst arm."""
+    rewards, costs = draws(world, n_rounds)
+    counts, expected, variance = np.zeros(world.n_arms), np.zeros(world.n_arms), np.zeros(world.n_arms)
+    for t in range(n_rounds):
+        chances = live.probabilities()
+        ticket = live.ask()
+        i = ticket.arm
+        assert ticket.probability == pytest.approx(chances[i], abs=1e-15)
+        live.tell(ticket, float(rewards[t, i]), int(costs[t, i, 0]) / amount.UNIT)
+        counts[i] += 1
+        expected += chances
+        variance += chances * (1 - chances)
+    return float((np.abs(counts - expected) / np.sqrt(variance)).max())
+
+
+def deviation(live: purse.Policy, plain: Learner, world: World, n_rounds: int, *, out: int = 1, seed: int = 0) -> float:
+    """The largest difference between the two in any round, with up to `out` tickets out that are told in a random order."""
+    rewards, costs = draws(world, n_rounds, seed=seed)
+    order = np.random.default_rng(seed)
+    waiting: list[Ticket] = []
+    worst = 0.0
+    for t in range(1, n_rounds + 1):
+        worst = max(worst, float(np.abs(live.probabilities() - plain.probabilities(t)).max()))
+        waiting.append(live.ask())
+        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
+            ticket = waiting.pop(order.integers(len(waiting)) if out > 1 else 0)
+            i = ticket.arm
+            units = int(costs[ticket.t - 1, i, 0])
+            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
+            plain.learn(ticket.t, i, ticket.probability, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
+    print("DEVIATION", live.name, out, worst)
+    return worst
+
+
+@pytest.fixture(scope="session")
+def make_live() -> Callable[..., purse.Policy]:
+    return live_for
+
+
+@pytest.fixture(scope="session")
+def largest_deviation() -> Callable[..., float]:
+    return deviation
+
+
+@pytest.fixture(scope="session")
+def frequency_surprise() -> Callable[..., float]:
+    return surprise
+
+
+@pytest.fixture(scope="session")
+def exact() -> float:
+    return EXACT
+
+
+@pytest.fixture(scope="session")
+def tell_all() -> Callable[..., list[int]]:
+    """Ask and tell these (reward, cost) in turn; returns the arms that came."""
+
+    def tell_all(live: purse.Policy, *reports: tuple[float, float]) -> list[int]:
+        arms = []
+        for reward, cost in reports:
+            ticket = live.ask()
+            assert live.tell(ticket, reward, cost)
+            arms.append(ticket.arm)
+        return arms
+
+    return tell_all
+
+
+@pytest.fixture(scope="session")
+def plain_rates() -> Callable[..., Floats]:
+    """The exploration rates of EXP3++ (paper-notes 16, 22-27), all bounds from scratch."""
+
+    def rates(
+        t: int, cap: float, pulls: Floats, rewards: Floats, costs: Floats, *, c_min: float, lam: float, alpha: float, beta: float, direct: bool
+    ) -> Floats:
+        n_arms = len(pulls)
+        ucb, lcb = np.full(n_arms, 1 / c_min), np.zeros(n_arms)
+        for i in range(n_arms):
+            if pulls[i] == 0:
+                continue
+            eta = math.sqrt(alpha * math.log(n_arms ** (1 / alpha) * t) / (2 * pulls[i]))
+            efficiency = (rewards[i] / pulls[i]) / (costs[i] / pulls[i])
+            if direct:
+                width = (1 + 1 / lam) * eta / (costs[i] / pulls[i])
+            elif eta < lam:
+                width = (1 + 1 / lam) * eta / (lam - eta)
+            else:
+                continue
+            ucb[i] = min(1 / c_min, efficiency + width)
+            lcb[i] = max(0.0, efficiency - width)
+        out = np.full(n_arms, cap)
+        for i in range(n_arms):
+            gap = max(0.0, max((lcb[j] for j in range(n_arms) if j != i), default=0.0) - ucb[i])
+            if gap > 0:
+                out[i] = min(cap, beta * math.log(t) / (t * gap**2))
+        return out
+
+    return rates

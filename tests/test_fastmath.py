@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from purse.fastmath import LOWEST, exp, exp_small, fma
+from purse.jit import cold
+
+
+@cold
+def fill_exp(x, out):
+    for i in range(x.shape[0]):
+        out[i] = exp(x[i])
+
+
+@cold
+def fill_exp_small(x, out):
+    for i in range(x.shape[0]):
+        out[i] = exp_small(x[i])
+
+
+@cold
+def one_fma(a, b, c):
+    return fma(a, b, c)
+
+
+def filled(fill, x: np.ndarray) -> np.ndarray:
+    out = np.zeros(len(x))
+    fill(x, out)
+    return out
+
+
+def exact_exp(x: np.ndarray) -> list[Decimal]:
+    with localcontext() as context:
+        context.prec = 40
+        return [Decimal(float(value)).exp() for value in x]
+
+
+def points() -> dict[str, np.ndarray]:
+    random = np.random.default_rng(1)
+    middles = (random.integers(-130_000, 130_000, 4_000) + 0.5) * (math.log(2) / 128)  # where the table's next entry begins
+    return {
+        "everywhere": random.uniform(-708, 709, 8_000),
+        "near_zero": np.concatenate([random.normal(0, 1, 3_000), random.normal(0, 1e-3, 1_000), 10.0 ** -np.arange(1, 320), -(10.0 ** -np.arange(1, 320))]),
+        "between_table_entries": np.concatenate([middles, np.nextafter(middles, np.inf), np.nextafter(middles, -np.inf)]),
+        "ends": np.concatenate([[-708.0, np.nextafter(-708, 0), 0.0, -0.0, np.nextafter(709, 0)], np.arange(-708.0, 709.0)]),
+    }
+
+
+@pytest.mark.parametrize("where", points())
+def test_exp_is_within_one_unit_in_the_last_place(where: str) -> None:
+    x = points()[where]
+    for got, exact in zip(filled(fill_exp, x).tolist(), exact_exp(x), strict=True):
+        assert abs(Decimal(got) - exact) < Decimal(math.ulp(float(exact)))
+
+
+def test_exp_of_zero_is_one() -> None:
+    assert exp(0.0) == exp(-0.0) == 1.0
+
+
+@pytest.mark.parametrize("x", [-708.0, -708.0000001, -709.0, -745.0, -1e6, -1e308, -math.inf])
+def test_exp_stays_at_its_lowest_value_below_708(x: float) -> None:
+    assert exp(x) == exp(LOWEST)
+    assert exp(x) == pytest.approx(math.exp(-708), rel=1e-15)
+
+
+def test_exp_gives_the_same_bits_alone_and_in_a_loop() -> None:
+    x = np.random.default_rng(2).uniform(-708, 709, 1_003)
+    assert filled(fill_exp, x).tobytes() == np.array([exp(value) for value in x]).tobytes()
+
+
+def test_exp_small_errs_by_its_next_term() -> None:
+    x = np.concatenate([np.linspace(-0.5, 0.5, 4_001), np.geomspace(1e-12, 0.5, 500)])
+    for value, got, exact in zip(x.tolist(), filled(fill_exp_small, x).tolist(), exact_exp(x), strict=True):
+        next_term = abs(value) ** 7 / 5040 / (1 - abs(value) / 8)
+        assert abs(Decimal(got) - exact) <= Decimal(next_term) + Decimal(math.ulp(float(exact)))
+
+
+def test_fma_keeps_what_a_rounded_product_loses() -> None:
+    x = 1 + 2.0**-30
+    assert x * x - (1 + 2.0**-29) == 0.0
+    assert one_fma(x, x, -(1 + 2.0**-29)) == 2.0**-60
+
+
+def test_fma_rounds_once() -> None:
+    random = np.random.default_rng(3)
+    for a, b, sign in zip(random.normal(size=2_000), random.normal(size=2_000), random.normal(size=2_000), strict=True):
+        for c in (-float(a * b), float(sign)):
+            assert one_fma(a, b, c) == float(Fraction(float(a)) * Fraction(float(b)) + Fraction(c))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purse.sumtree import find, first_leaf, ones, put, rebuild
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=150)
+WHOLE = st.lists(st.integers(0, 2**20), min_size=1, max_size=70).filter(any)  # their sums are exact in any order
+REAL = st.lists(st.one_of(st.just(0.0), st.floats(1e-300, 1e12)), min_size=1, max_size=70).filter(any)
+
+
+def tree_of(weights: list[float]) -> tuple[np.ndarray, int]:
+    leaf = first_leaf(len(weights))
+    tree = np.zeros(2 * leaf)
+    tree[leaf : leaf + len(weights)] = weights
+    rebuild(tree, leaf)
+    return tree, leaf
+
+
+def parents_are_exact_sums(tree: np.ndarray, leaf: int) -> bool:
+    return all(tree[n] == tree[2 * n] + tree[2 * n + 1] for n in range(1, leaf))
+
+
+@pytest.mark.parametrize(("n_arms", "leaf"), [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (9, 16), (1000, 1024), (1024, 1024), (1025, 2048)])
+def test_leaves_begin_at_the_next_power_of_two(n_arms: int, leaf: int) -> None:
+    assert first_leaf(n_arms) == leaf
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 3, 5, 8, 13, 100])
+def test_ones_weigh_every_arm_alike_on_every_path(n_arms: int) -> None:
+    trees = ones(3, n_arms)
+    leaf = first_leaf(n_arms)
+    assert trees.shape == (3, 2 * leaf)
+    for tree in trees:
+        assert tree[leaf:].tolist() == [1.0] * n_arms + [0.0] * (leaf - n_arms)
+        assert tree[1] == n_arms
+        assert parents_are_exact_sums(tree, leaf)
+        assert [find(tree, leaf, x + 0.5) for x in range(n_arms)] == list(range(n_arms))
+
+
+def test_a_single_arm_is_always_found() -> None:
+    tree, leaf = tree_of([2.5])
+    assert [find(tree, leaf, x) for x in (0.0, 1.0, 2.4999)] == [0, 0, 0]
+    put(tree, leaf, 0, 7.0)
+    assert tree[1] == 7.0
+
+
+@STEADY
+@given(WHOLE, st.data())
+def test_find_agrees_with_cumulative_sums(weights: list[int], data: st.DataObject) -> None:
+    tree, leaf = tree_of(weights)
+    ends = list(accumulate(weights))
+    assert tree[1] == ends[-1]
+    edges = [x for end in ends for x in (end - 1, end) if 0 <= x < ends[-1]]
+    for x in [0, *edges, data.draw(st.floats(0, ends[-1], exclude_max=True))]:
+        assert find(tree, leaf, float(x)) == bisect_right(ends, x)
+
+
+@STEADY
+@given(WHOLE, st.lists(st.tuples(st.integers(0, 69), st.integers(0, 2**20)), max_size=20))
+def test_put_leaves_the_tree_that_a_rebuild_would(weights: list[int], changes: list[tuple[int, int]]) -> None:
+    tree, leaf = tree_of(weights)
+    for i, weight in changes:
+        weights[i % len(weights)] = weight
+        put(tree, leaf, i % len(weights), float(weight))
+    assert tree.tobytes() == tree_of(weights)[0].tobytes()
+    assert tree[1] == sum(weights)
+
+
+@STEADY
+@given(REAL, st.lists(st.tuples(st.integers(0, 69), st.floats(0, 1e12)), max_size=20))
+def test_parents_are_exact_sums_of_their_children(weights: list[float], changes: list[tuple[int, float]]) -> None:
+    tree, leaf = tree_of(weights)
+    assert parents_are_exact_sums(tree, leaf)
+    for i, weight in changes:
+        put(tree, leaf, i % len(weights), weight)
+        assert tree[leaf + i % len(weights)] == weight
+        assert parents_are_exact_sums(tree, leaf)
+
+
+@STEADY
+@given(REAL, st.floats(0, 1, exclude_max=True))
+def test_only_arms_with_weight_are_found(weights: list[float], share: float) -> None:
+    tree, leaf = tree_of(weights)
+    for x in (0.0, share * tree[1], np.nextafter(tree[1], 0)):
+        if x < tree[1]:
+            assert tree[leaf + find(tree, leaf, x)] > 0
+
+
+def test_nothing_drifts_in_many_changes() -> None:
+    random = np.random.default_rng(4)
+    weights = random.uniform(size=37)
+    tree, leaf = tree_of(weights.tolist())
+    for i, weight in zip(random.integers(37, size=5_000), 10.0 ** random.uniform(-12, 12, 5_000), strict=True):
+        weights[i] = weight
+        put(tree, leaf, i, weight)
+    assert tree.tobytes() == tree_of(weights.tolist())[0].tobytes()
