@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   static double mean[MOST], cost[MOST], loss[MOST], weight[MOST];
   if (arms < 2 || arms > MOST) return 2;
   for (int i = 0; i < arms; i++) mean[i] = 0.1 + 0.72 * i / (arms - 1), cost[i] = 0.9 - 0.54 * i / (arms - 1);
+  const double log_arms = log(arms);
   double gain = 0;
   long rounds = 0;
   const double start = seconds();
@@ -41,16 +42,17 @@ int main(int argc, char **argv) {
     long t = arms;
     for (;;) {
       t++;
-      const double log_t = log(t), root = sqrt(log(arms) / ((double)arms * t));
+      const double log_t = log(t), root = sqrt(log_arms / ((double)arms * t));
       const double rate = fmin(0.5 / arms, 0.5 * root), gamma = 0.5 * c_min * root;
       if (beta * log_t * c_min * c_min / t < rate) return 1;
       double low = loss[0], sum = 0;
       for (int i = 1; i < arms; i++) low = fmin(low, loss[i]);
       for (int i = 0; i < arms; i++) sum += weight[i] = exp(-gamma * (loss[i] - low));
+      const double scale = (1 - arms * rate) / sum;
       double u = uniform(), p = 0;
       int arm = 0;
       for (;; arm++) {
-        p = (1 - arms * rate) * weight[arm] / sum + rate;
+        p = scale * weight[arm] + rate;
         if (u < p || arm == arms - 1) break;
         u -= p;
       }

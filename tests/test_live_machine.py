@@ -17,7 +17,7 @@ from purse import BudgetExhausted, GameOver, HorizonReached, InvalidInput, Polic
 
 STOP_RULES = ("exit", "hold", "retry")
 UNIT = 10**9
-QUICK = settings(max_examples=25, stateful_step_count=40, deadline=None, derandomize=True)
+QUICK = settings(max_examples=30, stateful_step_count=30, deadline=None, derandomize=True)
 
 
 def written(units: int) -> str:
@@ -112,8 +112,8 @@ def games(draw: st.DrawFn, name: str) -> Game:
     low = [[draw(st.sampled_from([100_000_000, 333_333_333, 1_000_000])) for _ in range(resources)] for _ in range(n_arms)]
     high = [[units + draw(st.sampled_from([700_000_000, 1, 0])) for units in arm] for arm in low]
     dearest = [plays * max(column) for column in zip(*high, strict=True)]
-    budget = [max(1, cost * draw(st.sampled_from([7, 3, 2, 12, 25])) // 2 + draw(st.sampled_from([0, 1, -1]))) for cost in dearest]
-    horizon = draw(st.sampled_from([None, None, None, 3, 15]))
+    budget = [max(1, cost * draw(st.sampled_from([25, 7, 60, 3, 13])) // 2 + draw(st.sampled_from([0, 1, -1]))) for cost in dearest]
+    horizon = draw(st.sampled_from([None, None, None, None, 4, 25]))
     return Game(name, n_arms, plays, resources, low, high, budget, horizon, draw(st.integers(0, 9)))
 
 

@@ -47,14 +47,14 @@ def common(function: F) -> F:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, package_name="purse")
 def cli() -> None:
-    r"""Bandits with knapsacks: learn which option is worth it before the money runs out.
+    """Bandits with knapsacks: learn which option is worth it before the money runs out.
 
     \b
     purse compare                                     the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse policies exp3++.bwk                         what a policy does and which options it has
-    """
+    """  # noqa: D301 - click reads the backspace as: keep these lines
 
 
 @cli.command()
@@ -205,7 +205,7 @@ def print_json(value: Any) -> None:
 def main() -> None:
     """Run the command; every mistake of the user is one line and exit code 2."""
     try:
-        code = cli(standalone_mode=False)
+        code = cli(prog_name="purse", standalone_mode=False)
     except click.ClickException as error:
         code = complain(error.format_message())
     except PurseError as error:

@@ -107,13 +107,14 @@ def compare(
     sizes = [check.number("budgets", budget, above=0) for budget in budgets]
     if not chosen or not worlds or not sizes:
         raise InvalidInput("nothing to compare: give at least one policy, one world and one budget")
-    store = Store(folder)
+    n_paths = check.integer("n_paths", n_paths, low=1)
     cells = []  # making every job first says what is wrong before anything runs
     for label, place in worlds.items():
         for budget in sizes:
             here = environments.make(place, budget)
             yardsticks = [make_job(f"fixed:arm={arm}", here, budget, seed=seed, stop=stop) for arm in range(here.n_arms)]
             cells.append((label, budget, yardsticks, [make_job(policy, here, budget, seed=seed, stop=stop) for policy in chosen]))
+    store = Store(folder)
     total = sum(len(yardsticks) + len(jobs) for _, _, yardsticks, jobs in cells)
     done, parts = 0, []
     with progress("comparing") as shown:

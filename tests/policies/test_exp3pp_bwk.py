@@ -119,7 +119,6 @@ def test_least_probability_by_hand(epsilon: str, cap: float, tell_all: Callable[
         live.tell(ticket, float(ticket.arm == 1), 0.5)
     eps = min(1 / 6, 0.5 * math.sqrt(cap / 1504))
     assert eps < live.probabilities().min() < 1.01 * eps
-    assert live.probabilities()[1] == pytest.approx(1 - 2 * eps, abs=0.01 * eps)
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 10])
@@ -134,10 +133,9 @@ GAPS_BIND = [
     (0.2, {"beta": 0.01, "width": "direct"}),
     (0.8, {"beta": 0.01, "width": "printed", "alpha": 0.2}),
     (0.8, {"beta": 0.01, "width": "printed", "alpha": 0.2, "lam": 0.7, "mixing": "printed"}),
-    (0.5, {"beta": 0.01, "width": "direct", "lam": 0.4}),
-    (0.2, {"beta": 0.01, "width": "direct", "mixing": "printed"}),
-    (0.2, {"beta": 0.01, "width": "direct", "epsilon": "printed"}),
-    (0.5, {"beta": 0.01, "width": "direct", "epsilon": "cmin", "mixing": "printed"}),
+    (0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "lam": 0.15}),
+    (0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "epsilon": "printed"}),
+    (0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "epsilon": "cmin", "mixing": "printed"}),
 ]
 
 
@@ -170,10 +168,11 @@ def test_plain_formula_across_the_quiet_round(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
 ) -> None:
     world = world_of(3, 0.8)
-    live = make_live(world, "exp3++.bwk:beta=4,width=direct,alpha=0.2")
-    assert 1000 < live._params.quiet < 20_000
-    plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.8, beta=4, width="direct", alpha=0.2)
-    assert largest_deviation(live, plain, world, 25_000) < exact
+    live = make_live(world, "exp3++.bwk:beta=1,width=direct,alpha=0.2")
+    assert 100 < live._params.quiet < 1000
+    plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.8, beta=1, width="direct", alpha=0.2)
+    assert largest_deviation(live, plain, world, 10_000) < exact
+    assert plain.rounds_with_a_gap > 1000
 
 
 @pytest.mark.parametrize("options", [{}, {"beta": 0.01, "width": "direct"}, {"mixing": "printed"}], ids=lambda options: written(**options))

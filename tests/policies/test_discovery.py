@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import purse
+from purse import environments, policies
+
+FOLDER = Path(policies.__file__).parent
+FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+
+IN_TURN = '''\
+"""In turn: the arms one after the other."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.jit import kernel
+
+NAME = "in-turn"
+
+
+class InTurnParams(NamedTuple):
+    n_arms: int
+    chance: float
+
+
+class InTurnState(NamedTuple):
+    pulls: np.ndarray  # (P, K)
+
+
+def params(problem, *, chance=1.0):
+    return InTurnParams(problem.n_arms, chance)
+
+
+def init(params, problem, n_paths):
+    return InTurnState(np.zeros((n_paths, params.n_arms)))
+
+
+@kernel
+def row(state, path):
+    return InTurnState(state.pulls[path])
+
+
+@kernel
+def choose(key, params, state, t, left, arms, probs):
+    arms[0] = (t - 1) % params.n_arms
+    probs[0] = params.chance
+
+
+@kernel
+def update(key, params, state, t, arms, probs, rewards, costs):
+    state.pulls[arms[0]] += 1
+'''
+
+
+@pytest.fixture
+def in_turn(tmp_path: Path) -> str:
+    path = tmp_path / "in_turn.py"
+    path.write_text(IN_TURN)
+    return str(path)
+
+
+def test_names_are_the_files() -> None:
+    assert len(policies.names()) == len(FILES)
+    assert {policies.load(name).__name__ for name in policies.names()} == {f"purse.policies.{stem}" for stem in FILES}
+
+
+def test_names_are_sorted_and_hold_the_papers_policies() -> None:
+    assert policies.names() == sorted(policies.names())
+    assert {"exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed", "oracle"} <= set(policies.names())
+
+
+@pytest.mark.parametrize("stem", FILES)
+def test_a_name_maps_to_its_file(stem: str) -> None:
+    module = importlib.import_module(f"purse.policies.{stem}")
+    assert module.NAME.replace("+", "p").replace(".", "_").replace("-", "_") == stem
+    assert policies.load(module.NAME) is module
+
+
+@pytest.mark.parametrize("stem", FILES)
+@pytest.mark.parametrize("words", ["Guarantee", "Departures from the paper", "Needs"])
+def test_a_docstring_says_what_holds_what_differs_and_what_is_needed(stem: str, words: str) -> None:
+    assert words in " ".join((importlib.import_module(f"purse.policies.{stem}").__doc__ or "").split())
+
+
+def test_no_two_named_tuples_of_the_package_share_a_name() -> None:
+    homes = defaultdict(set)
+    for info in pkgutil.walk_packages(purse.__path__, "purse."):
+        if not info.name.endswith("__main__"):
+            module = importlib.import_module(info.name)
+            for value in vars(module).values():
+                if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields") and value.__module__.startswith("purse."):
+                    homes[value.__name__].add(value.__module__)
+    assert {"Exp3BwKParams", "Exp3PlusPlusBwKState", "GapBounds", "Ticket"} <= set(homes)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_a_wrong_name_suggests_the_nearest() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'\?$"):
+        policies.load("exp3.bkw")
+
+
+def test_a_name_near_to_none_lists_all() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^unknown policy 'qqq'; known: .*exp3\+\+.bwk, .*uniform$"):
+        policies.load("qqq")
+
+
+def test_a_policy_from_a_file_plays_in_the_engine_and_live(in_turn: str) -> None:
+    run = purse.simulate(in_turn, environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5]), budget=4, n_paths=2)
+    assert run.pulls.tolist() == [[3, 3, 2]] * 2
+    live = purse.Policy(f"{in_turn}:chance=0.5", n_arms=3, budget=10, cost_min=0.5)
+    assert [(ticket.arm, ticket.probability) for ticket in (live.ask(), live.ask(), live.ask(), live.ask())] == [(0, 0.5), (1, 0.5), (2, 0.5), (0, 0.5)]
+
+
+def test_a_policy_that_is_a_module_plays_in_the_engine_and_live(in_turn: str) -> None:
+    module = policies.load(in_turn)
+    assert policies.load(in_turn) is policies.load(module) is module
+    assert purse.simulate(module, "misleading_ratio", budget=4, n_paths=1).policy == "in-turn"
+    live = purse.Policy(module, n_arms=3, budget=10, cost_min=0.5)
+    assert [live.ask().arm for _ in range(4)] == [0, 1, 2, 0]
+
+
+def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(in_turn: str) -> None:
+    for chance in (1, 0.25):
+        live = purse.Policy(f"{in_turn}:chance={chance}", n_arms=2, budget=10, cost_min=0.5)
+        assert [live.ask().probability for _ in range(3)] == [chance] * 3
+
+
+def test_a_policy_file_still_plays_after_it_was_copied_to_another_folder(tmp_path: Path) -> None:
+    script = "import sys, purse; live = purse.Policy(sys.argv[1], n_arms=2, budget=10, cost_min=1); print(live.ask().arm, live.ask().arm)"
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "in_turn.py").write_text(IN_TURN)
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "-c", script, str(tmp_path / folder / "in_turn.py")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        assert done.stdout == "0 1\n"
+
+
+def test_options_of_a_policy_file_are_checked(in_turn: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"unknown option of in-turn 'chanse'; did you mean 'chance'\?"):
+        purse.Policy(f"{in_turn}:chanse=1", n_arms=2, budget=10, cost_min=0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "policy file {path!r} does not exist"),
+        ("NAME = 'half'\ndef params(problem): ...\n", "{path} is not a policy: it has no init, row, choose, update"),
+        ("def (:\n", "policy file {path!r} does not load: SyntaxError: invalid syntax (mine.py, line 1)"),
+        ("import nothing_of_this_name\n", "policy file {path!r} does not load: ModuleNotFoundError: No module named 'nothing_of_this_name'"),
+        ("1 / 0\n", "policy file {path!r} does not load: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_file_that_is_no_policy_gets_one_clear_line(content: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(purse.InvalidInput) as caught:
+        policies.load(str(path))
+    assert str(caught.value) == message.format(path=str(path))
+
+
+def test_a_file_that_does_not_load_is_read_again_once_it_is_mended(tmp_path: Path) -> None:
+    path = tmp_path / "mended.py"
+    path.write_text("def (:\n")
+    with pytest.raises(purse.InvalidInput, match="does not load"):
+        policies.load(str(path))
+    path.write_text(IN_TURN)
+    assert policies.load(str(path)).NAME == "in-turn"
+
+
+def test_a_module_that_is_no_policy_gets_one_clear_line() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"is not a policy: it has no NAME, params, init, row, choose, update$"):
+        policies.load(ModuleType("empty"))

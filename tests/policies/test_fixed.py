@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import purse
+from purse import environments
+
+
+def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy("fixed:arm=1", n_arms=3, budget=10, cost_min=0.5)
+    for reward in (1, 0, 0.5):
+        assert live.probabilities().tolist() == [0.0, 1.0, 0.0]
+        assert tell_all(live, (reward, 0.5)) == [1]
+
+
+def test_plays_arm_0_unless_told_otherwise() -> None:
+    assert purse.Policy("fixed", n_arms=3, budget=10, cost_min=0.5).ask().arm == 0
+
+
+def test_with_several_plays_the_next_arms_round_the_circle() -> None:
+    live = purse.Policy("fixed:arm=2", n_arms=4, budget=10, cost_min=0.5, plays=3)
+    ticket = live.ask()
+    assert ticket.arms == (2, 3, 0)
+    assert ticket.probabilities == (1.0, 1.0, 1.0)
+    assert live.probabilities().tolist() == [1.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("arm", "rounds"), [(0, 12), (1, 100)])
+def test_plays_one_arm_until_the_budget_is_gone(arm: int, rounds: int) -> None:
+    world = environments.function("bernoulli")([1, 1], [0.8, 0.1])
+    run = purse.simulate(f"fixed:arm={arm}", world, budget=10, n_paths=2)
+    assert run.pulls[:, arm].tolist() == [rounds, rounds]
+    assert run.gain.tolist() == [rounds, rounds]
+
+
+def test_one_arm() -> None:
+    live = purse.Policy("fixed", n_arms=1, budget=10, cost_min=0.5)
+    assert live.ask().arm == 0
+    assert live.probabilities().tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("arm=3", r"arm=3: must be a whole number from 0 to 2"),
+        ("arm=-1", r"arm=-1: must be a whole number from 0 to 2"),
+        ("arm=0.5", r"arm=0.5: must be a whole number from 0 to 2"),
+        ("arm=x", r"arm='x': must be a whole number from 0 to 2"),
+        ("arn=1", r"unknown option of fixed 'arn'; did you mean 'arm'\?"),
+    ],
+)
+def test_options_are_checked(option: str, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        purse.Policy(f"fixed:{option}", n_arms=3, budget=10, cost_min=0.5)

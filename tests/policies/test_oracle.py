@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+from purse.policies import oracle
+from purse.simulation import make_job
+
+
+def chosen(world: purse.World, **options: Any) -> list[int]:
+    return make_job("oracle", world, budget=10, **options).params.arms.tolist()
+
+
+def test_three_rounds_by_hand() -> None:
+    world = environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
+    assert world.efficiencies == pytest.approx([1.125, 2.0, 0.8])
+    run = purse.simulate("oracle", world, budget=0.9, n_paths=5)
+    assert run.pulls.tolist() == [[0, 3, 0]] * 5
+
+
+def test_ranks_by_mean_reward_per_mean_cost() -> None:
+    assert chosen(environments.function("misleading_ratio")()) == [1]
+    assert chosen(environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2) == [1, 0]
+
+
+def test_the_first_of_equal_arms() -> None:
+    assert chosen(environments.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1]
+
+
+def test_with_two_resources_the_dearest_counts_as_a_fraction_of_its_largest_cost() -> None:
+    world = environments.function("bernoulli")([1, 1], [[10, 0.1], [5, 0.9]])
+    assert world.efficiencies == pytest.approx([1.0, 1.0])
+    assert chosen(environments.function("bernoulli")([1, 1, 1], [[10, 0.1], [5, 0.2], [1, 1]])) == [1]
+
+
+def test_earns_what_the_docstring_says() -> None:
+    world = environments.function("two_point")([0.9, 0.6], [0.6, 0.3], cost_min=0.2)
+    gain = purse.simulate("oracle", world, budget=100, n_paths=2000).gain
+    band = 4 * gain.std() / np.sqrt(len(gain))
+    assert 2.0 * 100 - 1 - band < gain.mean() < 2.0 * (100 + 1) + band
+
+
+@pytest.mark.parametrize(
+    "world",
+    ["two_worlds:cost_min=0.5", "switching:segments=10,rewards=[[1,0],[0,1]],costs=[.5,.5]", "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"],
+)
+def test_refuses_a_world_whose_means_change(world: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^oracle needs the true mean efficiency of each arm, which only a simulated world .* can tell$"):
+        purse.simulate("oracle", world, budget=10)
+
+
+def test_refuses_a_live_problem() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^oracle needs the true mean efficiency"):
+        purse.Policy("oracle", n_arms=2, budget=10, cost_min=0.5)
+
+
+def test_one_arm() -> None:
+    run = purse.simulate("oracle", environments.function("bernoulli")([1], [0.5]), budget=2, n_paths=1)
+    assert run.pulls.tolist() == [[4]]
+
+
+def test_has_no_options() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"unknown option of oracle 'arm'; there are none"):
+        purse.simulate("oracle:arm=1", "misleading_ratio", budget=10)
+
+
+def test_is_fixed_with_another_arm() -> None:
+    world = environments.function("two_point")([0.1, 0.6], [0.6, 0.3], cost_min=0.2)
+    assert oracle.NAME == "oracle"
+    assert (purse.simulate("oracle", world, budget=50).gain == purse.simulate("fixed:arm=1", world, budget=50).gain).all()

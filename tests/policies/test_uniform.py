@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+
+
+def test_three_rounds_by_hand() -> None:
+    live = purse.Policy("uniform", n_arms=4, budget=10, cost_min=0.5)
+    for reward in (1, 0, 0.5):
+        assert live.probabilities().tolist() == [0.25, 0.25, 0.25, 0.25]
+        ticket = live.ask()
+        assert ticket.probability == 0.25
+        live.tell(ticket, reward, 0.5)
+
+
+def test_arms_come_equally_often() -> None:
+    world = environments.function("bernoulli")([0.9, 0.1, 0.5], [0.5, 0.5, 0.5])
+    run = purse.simulate("uniform", world, budget=5000, n_paths=4)
+    n = run.pulls.sum()
+    assert n == 40_000
+    assert (np.abs(run.pulls.sum(axis=0) - n / 3) < 4 * np.sqrt(n * (1 / 3) * (2 / 3))).all()
+
+
+def test_every_pair_of_arms_is_equally_likely_with_two_plays() -> None:
+    live = purse.Policy("uniform", n_arms=4, budget=10, cost_min=0.5, plays=2, stop="exit")
+    assert live.probabilities().tolist() == [0.5, 0.5, 0.5, 0.5]
+    counts = dict.fromkeys(combinations(range(4), 2), 0)
+    for _ in range(6000):
+        ticket = live.ask()
+        assert ticket.probabilities == (0.5, 0.5)
+        counts[ticket.arms] += 1  # type: ignore[index]
+        live.void(ticket)
+    assert all(abs(count - 1000) < 4 * np.sqrt(6000 * (1 / 6) * (5 / 6)) for count in counts.values())
+
+
+def test_all_arms_as_plays() -> None:
+    live = purse.Policy("uniform", n_arms=3, budget=100, cost_min=0.5, plays=3)
+    assert [live.ask().arms for _ in range(20)] == [(0, 1, 2)] * 20
+
+
+def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy("uniform", n_arms=1, budget=10, cost_min=0.5)
+    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
+    assert live.probabilities().tolist() == [1.0]
+
+
+def test_has_no_options() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"unknown option of uniform 'gamma'; there are none"):
+        purse.Policy("uniform:gamma=1", n_arms=2, budget=10, cost_min=0.5)

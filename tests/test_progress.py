@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from purse.progress import BETWEEN_LINES, PATIENCE, Progress, progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    now = SimpleNamespace(seconds=100.0)
+    monkeypatch.setattr("purse.progress.time", SimpleNamespace(monotonic=lambda: now.seconds))
+    return now
+
+
+@pytest.fixture
+def stderr(monkeypatch: pytest.MonkeyPatch) -> Callable[[io.StringIO], io.StringIO]:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("TTY_COMPATIBLE", "TTY_INTERACTIVE", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def replace(stream: io.StringIO) -> io.StringIO:
+        monkeypatch.setattr("sys.stderr", stream)
+        return stream
+
+    return replace
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_quick_work_shows_nothing(kind: type[io.StringIO], clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    out = stderr(kind())
+    with progress("work") as shown:
+        for _ in range(10):
+            shown.show(0.5)
+            clock.seconds += PATIENCE / 11
+    assert out.getvalue() == ""
+
+
+def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    out = stderr(io.StringIO())
+    with progress("work") as shown:
+        for second in range(13):
+            clock.seconds = 100.0 + second
+            shown.show(second / 20)
+    assert out.getvalue().splitlines() == ["work: 25% after 5 s", "work: 50% after 10 s"]
+
+
+def test_lines_keep_their_distance_and_take_a_new_title(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    out = stderr(io.StringIO())
+    shown = Progress("work")
+    clock.seconds += BETWEEN_LINES
+    shown.show(0.1, "first part")
+    clock.seconds += BETWEEN_LINES - 0.1
+    shown.show(0.2, "second part")
+    clock.seconds += 0.1
+    shown.show(0.3)
+    assert out.getvalue().splitlines() == ["first part: 10% after 5 s", "second part: 30% after 10 s"]
+
+
+def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    out = stderr(Terminal())
+    with progress("work") as shown:
+        clock.seconds += PATIENCE
+        shown.show(0.5, "first part")
+        shown.bar.refresh()
+        during = out.getvalue()
+        shown.show(0.75)
+        shown.bar.refresh()
+    assert "first part" in during
+    assert "50%" in during
+    assert "75%" in out.getvalue()
+    assert out.getvalue().endswith("\x1b[2K")
+    assert shown.bar.finished is False
+    assert shown.bar.live.is_started is False
+
+
+def test_the_bar_goes_away_when_work_is_interrupted(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    stderr(Terminal())
+
+    def work() -> None:
+        with progress("work") as shown:
+            bars.append(shown)
+            clock.seconds += PATIENCE
+            shown.show(0.5)
+            raise KeyboardInterrupt
+
+    bars: list[Progress] = []
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert bars[0].bar.live.is_started is False

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import purse
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_importing_purse_loads_nothing_heavy() -> None:
+    code = "import sys, purse; print(*{'numba', 'numpy', 'polars', 'matplotlib', 'click', 'rich', 'scipy'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
+    assert all(getattr(purse, name) is not None for name in purse.__all__)
+    assert set(purse.__all__) <= set(dir(purse))
+    with pytest.raises(AttributeError, match="no attribute 'simulat'"):
+        purse.simulat  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'bernouli'"):
+        purse.environments.bernouli  # noqa: B018
+
+
+def test_every_error_is_a_purse_error() -> None:
+    errors = [value for name in purse.__all__ if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)]
+    assert len(errors) == 7
+    assert all(issubclass(error, purse.PurseError) for error in errors)
+
+
+@pytest.mark.parametrize("page", ["README.md"])
+def test_the_python_of_the_documents_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert blocks
+    scope: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), scope)

@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+import gc
+import json
+import os
+import pickle
+import resource
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purse import BudgetExhausted, GameOver, HorizonReached, InvalidInput, Policy, PurseError, Ticket, TicketError, policies
+
+LIVE = [name for name in policies.names() if name != "oracle"]
+STOP_RULES = ("exit", "hold", "retry")
+
+
+def make(policy: str = "exp3++.bwk", **changes: Any) -> Policy:
+    return Policy(policy, **{"n_arms": 4, "budget": 8, "cost_min": 0.1, "seed": 5, **changes})
+
+
+def answer(policy: Policy, ticket: Ticket) -> bool:
+    return policy.tell(ticket, reward=(3 * ticket.t + 5 * ticket.arm) % 11 / 10, cost=((5 * ticket.t + ticket.arm) % 10 + 1) / 10)
+
+
+def play(policy: Policy, rounds: int) -> None:
+    """Ask and tell, and leave every fourth ticket out."""
+    for _ in range(rounds):
+        ticket = policy.ask()
+        if ticket.id % 4:
+            answer(policy, ticket)
+
+
+def standing(policy: Policy) -> Any:
+    chances = policy.probabilities().tobytes()
+    return chances, policy.left_units, policy.spent_units, policy.held, policy.tickets, policy.t, policy.gain, policy.over
+
+
+def rest_of_game(policy: Policy) -> list[Any]:
+    """Everything that can be seen from here to the end, late reports included."""
+    seen: list[Any] = [standing(policy)]
+    for ticket in policy.tickets[::2]:
+        seen.append(answer(policy, ticket))
+    while True:
+        try:
+            ticket = policy.ask()
+        except GameOver as error:
+            seen.append((type(error), str(error)))
+            break
+        seen += [ticket, answer(policy, ticket), standing(policy)]
+    for ticket in policy.tickets:
+        policy.void(ticket)
+    return [*seen, standing(policy)]
+
+
+def saved_and_loaded(policy: Policy, folder: Path) -> Policy:
+    policy.save(folder / "policy.npz")
+    return Policy.load(folder / "policy.npz")
+
+
+def load_error(path: Any) -> tuple[str, list[str]]:
+    """The one line that refuses the file, and the warnings about what was left open."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(InvalidInput) as caught:
+            Policy.load(path)
+        message = str(caught.value)
+        del caught
+        gc.collect()
+    assert message
+    assert "\n" not in message
+    return message, [str(warning.message) for warning in seen]
+
+
+@contextmanager
+def disk_full(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+# a saved policy continues
+
+
+@pytest.mark.parametrize("stop", STOP_RULES)
+@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.parametrize("rounds", [0, 2, 9])
+def test_a_loaded_policy_continues_to_the_same_bits(name: str, stop: str, rounds: int, tmp_path: Path) -> None:
+    policy = make(name, stop=stop)
+    play(policy, rounds)
+    loaded = saved_and_loaded(policy, tmp_path)
+    assert standing(loaded) == standing(policy)
+    assert rest_of_game(loaded) == rest_of_game(policy)
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_retry_that_waits_survives(name: str, tmp_path: Path) -> None:
+    policy = make(name, budget=1, stop="retry")
+    assert policy.tell(policy.ask(), 1, 0.6)
+    kept, refused = policy.ask(), policy.ask()
+    assert not policy.tell(refused, 1, 0.7)
+    loaded = saved_and_loaded(policy, tmp_path)
+    assert loaded.tickets == [kept]
+    for each in (policy, loaded):
+        replacement = each.ask()
+        assert replacement.t == refused.t
+        assert not each.tell(replacement, 1, 0.7)
+    halfway = saved_and_loaded(loaded, tmp_path)
+    arms = [[each.ask().arm for _ in range(2)] for each in (policy, loaded, halfway)]
+    assert arms[0] == arms[1] == arms[2]
+    assert arms[0][0] not in (refused.arm, replacement.arm)
+
+
+@pytest.mark.parametrize("name", ["exp3++.bwk", "exp3++.price"])
+def test_a_voided_initial_pull_that_waits_survives(name: str, tmp_path: Path) -> None:
+    policy = make(name)
+    tickets = [policy.ask() for _ in range(3)]
+    policy.void(tickets[1])
+    loaded = saved_and_loaded(policy, tmp_path)
+    assert (loaded.ask().arm, loaded.ask().arm) == (1, 3)
+    assert loaded.tickets[:2] == [tickets[0], tickets[2]]
+
+
+def test_a_game_that_is_over_stays_over(tmp_path: Path) -> None:
+    policy = make(budget=1, stop="exit")
+    assert policy.tell(policy.ask(), 1, 0.6)
+    assert not policy.tell(policy.ask(), 1, 0.6)
+    loaded = saved_and_loaded(policy, tmp_path)
+    assert loaded.over == policy.over
+    with pytest.raises(BudgetExhausted):
+        loaded.ask()
+
+
+def test_a_ticket_from_before_can_be_told_once_after(tmp_path: Path) -> None:
+    policy = make()
+    ticket, finished = policy.ask(), policy.ask()
+    answer(policy, finished)
+    loaded = saved_and_loaded(policy, tmp_path)
+    with pytest.raises(TicketError, match="finished"):
+        answer(loaded, finished)
+    assert answer(loaded, ticket)
+    with pytest.raises(TicketError, match="finished"):
+        answer(loaded, ticket)
+    assert policy.tickets == [ticket]
+
+
+@pytest.mark.parametrize("seed", [0, 7.0, np.int64(7), 2**63 - 1], ids=repr)
+def test_any_seed_that_plays_can_be_saved(seed: Any, tmp_path: Path) -> None:
+    policy = make("uniform", seed=seed)
+    play(policy, 3)
+    assert rest_of_game(saved_and_loaded(policy, tmp_path)) == rest_of_game(policy)
+
+
+def test_options_and_the_whole_problem_survive(tmp_path: Path) -> None:
+    policy = Policy("fixed:arm=2", n_arms=3, budget=["9.000000001", 20], cost_min=[0.1, 0.2, 0.3], cost_max=[1, 2, 3], n_resources=2, plays=2, horizon=2, seed=9)
+    policy.ask()
+    loaded = saved_and_loaded(policy, tmp_path)
+    assert loaded.left_units == [9_000_000_001 - 4 * 10**9, 16 * 10**9]
+    assert loaded.ask().arms == (2, 0)
+    with pytest.raises(HorizonReached):
+        loaded.ask()
+
+
+def test_a_loaded_policy_and_the_one_it_came_from_are_two(tmp_path: Path) -> None:
+    policy = make()
+    play(policy, 9)
+    before = standing(policy)
+    rest_of_game(saved_and_loaded(policy, tmp_path))
+    assert standing(policy) == before
+
+
+# the file
+
+
+def test_a_path_may_be_text_and_needs_no_ending(tmp_path: Path) -> None:
+    policy = make()
+    policy.save(str(tmp_path / "mine"))
+    assert os.listdir(tmp_path) == ["mine"]
+    assert standing(Policy.load(str(tmp_path / "mine"))) == standing(policy)
+
+
+def test_saving_again_replaces_the_file_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    policy = make()
+    for _ in range(3):
+        play(policy, 2)
+        assert standing(saved_and_loaded(policy, tmp_path)) == standing(policy)
+    assert os.listdir(tmp_path) == ["policy.npz"]
+
+
+def test_saving_changes_nothing(tmp_path: Path) -> None:
+    policy = make()
+    play(policy, 5)
+    before = standing(policy)
+    policy.save(tmp_path / "policy.npz")
+    assert standing(policy) == before
+
+
+def test_the_same_policy_gives_the_same_file(tmp_path: Path) -> None:
+    policy = make()
+    play(policy, 9)
+    saved_and_loaded(policy, tmp_path).save(tmp_path / "again.npz")
+    contents = []
+    for name in ("policy.npz", "again.npz"):
+        with np.load(tmp_path / name) as file:
+            contents.append({key: (file[key].dtype, file[key].shape, file[key].tobytes()) for key in file.files})
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_there_is_no_pickle_inside(name: str, tmp_path: Path) -> None:
+    policy = make(name)
+    play(policy, 5)
+    policy.save(tmp_path / "policy.npz")
+    with np.load(tmp_path / "policy.npz", allow_pickle=False) as file:
+        assert {file[key].dtype.kind for key in file.files} <= set("fiuUb")
+
+
+@pytest.mark.parametrize("size", [0, 100, 2000])
+def test_a_save_that_fails_halfway_leaves_the_old_file_and_nothing_else(size: int, tmp_path: Path) -> None:
+    policy, path = make(), tmp_path / "policy.npz"
+    policy.save(path)
+    old = path.read_bytes()
+    play(policy, 5)
+    before = standing(policy)
+    with disk_full(size), pytest.raises((OSError, PurseError)):
+        policy.save(path)
+    assert os.listdir(tmp_path) == ["policy.npz"]
+    assert path.read_bytes() == old
+    assert standing(policy) == before
+
+
+def test_a_full_disk_is_a_purse_error(tmp_path: Path) -> None:
+    policy = make()
+    with disk_full(100), pytest.raises(PurseError) as caught:
+        policy.save(tmp_path / "policy.npz")
+    assert "policy.npz" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("where", ["missing/policy.npz", "file/policy.npz", "folder"])
+def test_a_path_that_cannot_be_written_is_a_purse_error(where: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(PurseError) as caught:
+        make().save(tmp_path / where)
+    assert where in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_read_only_is_a_purse_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PurseError, match="policy.npz"):
+        make().save(tmp_path / "policy.npz")
+
+
+# what is refused
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    assert "nowhere.npz" in load_error(tmp_path / "nowhere.npz")[0]
+
+
+def test_a_folder_is_no_snapshot(tmp_path: Path) -> None:
+    assert tmp_path.name in load_error(tmp_path)[0]
+
+
+FAKES = ("text", "empty", "pickle", "one array", "other arrays", "other zip", "facts that are a list", "facts that lack everything")
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_a_file_that_is_no_snapshot_is_refused_by_name(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "fake.npz"
+    match kind:
+        case "text":
+            path.write_text("dear diary\nall is well\n")
+        case "empty":
+            path.write_bytes(b"")
+        case "pickle":
+            path.write_bytes(pickle.dumps({"format": 1}))
+        case "one array":
+            with path.open("wb") as file:
+                np.save(file, np.zeros(3))
+        case "other arrays":
+            np.savez(path, weights=np.zeros(3))
+        case "other zip":
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("readme.txt", "hello")
+        case "facts that are a list":
+            rewritten(path, lambda facts: [facts])
+        case "facts that lack everything":
+            rewritten(path, lambda facts: {"format": facts["format"]})
+    assert "fake.npz" in load_error(path)[0]
+
+
+def rewritten(path: Path, change: Any) -> None:
+    """A saved policy whose JSON text is changed."""
+    make().save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    (key,) = (name for name, array in arrays.items() if array.dtype.kind == "U")
+    arrays[key] = np.array(json.dumps(change(json.loads(str(arrays[key])))))
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def test_another_format_version_is_told_which_one_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    rewritten(path, lambda facts: facts)
+    assert standing(Policy.load(path)) == standing(make())
+    rewritten(path, lambda facts: {**facts, "format": 999})
+    message, _ = load_error(path)
+    assert "999" in message
+    assert "format 1" in message
+
+
+@pytest.mark.parametrize("part", [0.01, 0.3, 0.6, 0.99])
+def test_a_truncated_file_is_refused_by_name(part: float, tmp_path: Path) -> None:
+    path = truncated(part, tmp_path)
+    assert "policy.npz" in load_error(path)[0]
+
+
+def test_a_refused_file_is_closed(tmp_path: Path) -> None:
+    assert load_error(truncated(0.6, tmp_path))[1] == []
+
+
+def truncated(part: float, folder: Path) -> Path:
+    path = folder / "policy.npz"
+    make().save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(part * len(whole))])
+    return path
+
+
+def test_a_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    policy = make()
+    play(policy, 9)
+    policy.save(path)
+    whole = path.read_bytes()
+    middle = whole.index(b"\x93NUMPY") + 200
+    path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    assert "policy.npz" in load_error(path)[0]

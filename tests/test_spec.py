@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purse.errors import InvalidInput
+from purse.spec import check_options, parse, write
+
+STEADY = settings(deadline=None, derandomize=True)
+WORDS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(lambda word: not keyword.iskeyword(word))
+NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans(), st.none())
+NAMES = st.sampled_from(["uniform", "exp3++.bwk", "ucb-bv1", "my/policy.py"])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "options"),
+    [
+        ("uniform", "uniform", {}),
+        ("uniform:", "uniform", {}),
+        (" uniform : a = 1 , b = 2 ", "uniform", {"a": 1, "b": 2}),
+        ("exp3++.bwk:beta=1,epsilon=printed", "exp3++.bwk", {"beta": 1, "epsilon": "printed"}),
+        ("exp3.bwk:gamma=.5", "exp3.bwk", {"gamma": 0.5}),
+        ("x:a=-1e-3", "x", {"a": -1e-3}),
+        ("x:a='two words'", "x", {"a": "two words"}),
+        ("x:a=True,b=None", "x", {"a": True, "b": None}),
+        ("x:rewards=[.9,.6],costs=[[.8],[.3]]", "x", {"rewards": [0.9, 0.6], "costs": [[0.8], [0.3]]}),
+        ("x:a=(1,2),", "x", {"a": (1, 2)}),
+        ("folder/mine.py:arm=2", "folder/mine.py", {"arm": 2}),
+    ],
+)
+def test_parse_reads_name_and_options(text: str, name: str, options: dict[str, Any]) -> None:
+    assert parse(text) == (name, options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x:1", "x:a", "x:a=", "x:a=1;b=2", "x:a=1,,b=2", "x:*a", "x:**a", "x:a=f(1)", "x:a=b.c", "x:a=1+b", "x:a=[b]", "x:a=lambda: 1", "x:)", "x:a=1)+(2", "x:a=[1"],
+)
+def test_parse_refuses_what_it_cannot_read(text: str) -> None:
+    with pytest.raises(InvalidInput, match="^" + re.escape(f"cannot read {text!r}; write name or name:option=value,option=value") + "$"):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["x:a={[1]:2}", "x:a=1)(b=2", "x:a=1)#"])
+def test_parse_refuses_what_only_looks_like_options(text: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot read"):
+        parse(text)
+
+
+def test_parse_runs_no_code() -> None:
+    with pytest.raises(InvalidInput):
+        parse("x:a=__import__('os').getcwd()")
+
+
+@STEADY
+@given(NAMES, st.dictionaries(WORDS, st.one_of(NUMBERS, WORDS, st.lists(NUMBERS, max_size=4), st.lists(st.text(max_size=5), max_size=3)), max_size=4))
+def test_parse_reads_back_what_write_wrote(name: str, options: dict[str, Any]) -> None:
+    assert parse(write(name, options)) == (name, options)
+
+
+@pytest.mark.parametrize("value", ["two words", "a,b=1", "0.5", "None", "lambda", "it's", "", math.inf, -math.inf], ids=repr)
+def test_parse_reads_back_values_that_are_no_bare_words(value: Any) -> None:
+    assert parse(write("x", {"a": value})) == ("x", {"a": value})
+
+
+def test_write_gives_short_text() -> None:
+    assert write("uniform", {}) == "uniform"
+    assert write("exp3++.bwk", {"beta": 1, "epsilon": "printed"}) == "exp3++.bwk:beta=1,epsilon=printed"
+
+
+def takes_two(problem: object, *, alpha: float = 3.0, gamma: str) -> None:
+    """A function with options."""
+
+
+def test_options_that_fit_pass() -> None:
+    check_options("exp3", takes_two, {"gamma": "x"}, given=("problem",))
+    check_options("exp3", takes_two, {"gamma": "x", "alpha": 1}, given=("problem",))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gama": 1}, "unknown option of exp3 'gama'; did you mean 'gamma'?"),
+        ({"zz": 1}, "unknown option of exp3 'zz'; known: alpha, gamma"),
+        ({"problem": 1}, "unknown option of exp3 'problem'; known: alpha, gamma"),
+        ({"alpha": 1}, "exp3 needs gamma; write exp3:gamma=..."),
+    ],
+)
+def test_options_that_do_not_fit_are_explained(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match="^" + re.escape(message) + "$"):
+        check_options("exp3", takes_two, options, given=("problem",))
+
+
+def test_all_missing_options_are_named() -> None:
+    with pytest.raises(InvalidInput, match=re.escape("exp3 needs problem, gamma; write exp3:problem=...,gamma=...")):
+        check_options("exp3", takes_two, {})
+
+
+def test_an_option_of_what_has_none_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="unknown option of uniform 'beta'; there are none"):
+        check_options("uniform", lambda problem: None, {"beta": 1}, given=("problem",))

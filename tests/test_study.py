@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import purse
+from purse import study
+
+WORLD = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
+
+
+def test_a_row_per_world_policy_budget_and_path() -> None:
+    frame = purse.compare(["exp3.bwk", "uniform"], WORLD, **SMALL).frame()
+    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "regret"]
+    assert len(frame) == 2 * 2 * 6
+    assert (frame["used"] <= 1).all()
+
+
+def test_gain_is_what_simulate_gives_and_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> None:
+    frame = purse.compare("uniform", WORLD, **SMALL).frame()
+    for budget in (20.0, 50.0):
+        part = frame.filter(frame["budget"] == budget)
+        gain = purse.simulate("uniform", WORLD, budget, n_paths=6, seed=3).gain
+        fixed = np.array([purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain for arm in range(3)])
+        assert part["gain"].to_list() == gain.tolist()
+        assert part["regret"].to_list() == (fixed[fixed.mean(axis=1).argmax()] - gain).tolist()
+
+
+def test_the_best_arm_has_no_regret_against_itself() -> None:
+    table = purse.compare("oracle", WORLD, **SMALL).table()
+    assert table["regret"].to_list() == [0, 0]
+
+
+def test_the_table_has_means_and_intervals() -> None:
+    result = purse.compare(["uniform"], WORLD, **SMALL)
+    first = result.table().row(0, named=True)
+    values = result.frame().filter(result.frame()["budget"] == 20)["regret"].to_numpy()
+    assert first["n_paths"] == 6
+    assert first["regret"] == pytest.approx(values.mean())
+    assert first["low"] < first["regret"] < first["high"]
+    assert first["error"] == pytest.approx(values.std(ddof=1) / np.sqrt(6))
+
+
+def test_it_prints_as_a_table() -> None:
+    text = str(purse.compare(["exp3.bwk", "uniform"], {"shop": WORLD}, **SMALL))
+    assert text.splitlines()[0].startswith("shop: regret against the best fixed arm")
+    assert "B = 20" in text
+    assert "exp3.bwk" in text
+
+
+def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
+    worlds = {"text": "two_worlds:world=2", "function": lambda budget: purse.environments.two_worlds(budget, world=2)}
+    table = purse.compare("uniform", worlds, **SMALL).table()
+    halves = [table.filter(table["world"] == name).drop("world") for name in worlds]
+    assert halves[0].equals(halves[1])
+    assert study.named_worlds(["misleading_ratio", WORLD]).keys() == {"misleading_ratio", "bernoulli"}
+
+
+def test_finished_parts_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
+    played = []
+    monkeypatch.setattr(study, "play", lambda job, *args, **kwargs: played.append(job.name))
+    again = purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
+    assert played == []
+    assert again.frame().equals(first.frame())
+
+
+def test_an_interrupted_comparison_continues_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = purse.compare(["uniform"], WORLD, **SMALL)
+    real, calls = study.play, []
+
+    def interrupted(job, *args, **kwargs):  # type: ignore[no-untyped-def]
+        calls.append(job.name)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return real(job, *args, **kwargs)
+
+    monkeypatch.setattr(study, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
+    assert purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path).frame().equals(whole.frame())
+    assert len(calls) == 5 + 4
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 4}, {"n_paths": 5}, {"stop": "hold"}, {"budgets": [21, 50]}, {"policies": ["exp3.bwk:gamma=0.5"]}, {"world": "misleading_ratio"}]
+)
+def test_whatever_decides_the_numbers_makes_new_parts(tmp_path: Path, change: dict[str, object]) -> None:
+    arguments: dict[str, object] = {"policies": ["exp3.bwk"], "world": WORLD, **SMALL, "folder": tmp_path}
+    purse.compare(**arguments)  # type: ignore[arg-type]
+    before = len(list(tmp_path.rglob("*.parquet")))
+    purse.compare(**{**arguments, **change})  # type: ignore[arg-type]
+    assert len(list(tmp_path.rglob("*.parquet"))) > before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"policies": []}, "nothing to compare"),
+        ({"policies": ["exp3.bw"]}, "did you mean 'exp3.bwk'"),
+        ({"budgets": [10, -1]}, "budgets=-1"),
+        ({"budgets": [float("nan")]}, "budgets=nan"),
+        ({"n_paths": 0}, "n_paths=0"),
+        ({"world": "nowhere"}, "unknown world 'nowhere'"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_is_written(tmp_path: Path, arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        purse.compare(**{"policies": ["uniform"], "world": WORLD, "budgets": [10], "folder": tmp_path / "out", **arguments})  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse.amount import LARGEST, UNIT
+from purse.errors import InvalidInput
+from purse.types import Problem, Run, Ticket, World
+
+GOOD: dict[str, Any] = {"n_arms": 3, "budget": 10, "cost_min": 0.1}
+COST_SHAPES = "must be one number, one for each of the 3 arms, or an array of shape (3, 1)"
+
+
+def world(cost_min: Any, cost_max: Any, **more: Any) -> World:
+    return World("test", None, np.array(cost_min) * UNIT, np.array(cost_max) * UNIT, **more)
+
+
+def run_of(**changes: Any) -> Run:
+    facts = {
+        "policy": "uniform",
+        "world": "bernoulli",
+        "budget": np.array([10.0]),
+        "stop": "exit",
+        "seed": 3,
+        "gain": np.array([4.0, 6.0]),
+        "rounds": np.array([10, 12]),
+        "spent_units": np.array([[9 * UNIT], [10 * UNIT]]),
+        "pulls": np.array([[5, 5], [11, 1]]),
+        "ended": np.array([False, False]),
+    }
+    return Run(**(facts | changes))
+
+
+def test_numbers_stand_for_all_arms_and_resources() -> None:
+    problem = Problem.of(n_arms=3, budget=10, cost_min="0.1", cost_max=2, n_resources=2)
+    assert problem.budget.tolist() == [10 * UNIT] * 2
+    assert problem.cost_min.tolist() == [[UNIT // 10] * 2] * 3
+    assert problem.cost_max.tolist() == [[2 * UNIT] * 2] * 3
+    assert (problem.n_arms, problem.n_resources, problem.plays) == (3, 2, 1)
+    assert problem.horizon is problem.costs is problem.caps is problem.efficiencies is None
+
+
+def test_arrays_stand_for_themselves() -> None:
+    problem = Problem.of(n_arms=2, n_resources=2, budget=[1, 2], cost_min=[[0.1, 0], [0.2, 0.3]], cost_max=[1, 3], costs=[[0.5], [0.6]], caps=[4, 0], plays=2, horizon=7)
+    assert problem.budget.tolist() == [UNIT, 2 * UNIT]
+    assert problem.cost_min.tolist() == [[UNIT // 10, 0], [UNIT // 5, 3 * UNIT // 10]]
+    assert problem.cost_max.tolist() == [[UNIT, UNIT], [3 * UNIT, 3 * UNIT]]
+    assert problem.costs is not None
+    assert problem.costs.tolist() == [[UNIT // 2] * 2, [6 * UNIT // 10] * 2]
+    assert problem.caps is not None
+    assert problem.caps.tolist() == [4, 0]
+    assert (problem.plays, problem.horizon) == (2, 7)
+
+
+def test_one_cap_stands_for_all_arms() -> None:
+    assert Problem.of(**GOOD, caps=5).caps.tolist() == [5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_arms": 0}, "n_arms=0: must be a whole number from 1 up"),
+        ({"n_arms": 2.5}, "n_arms=2.5: must be a whole number from 1 up"),
+        ({"n_resources": 0}, "n_resources=0: must be a whole number from 1 up"),
+        ({"budget": 0}, "budget=0: must be positive"),
+        ({"budget": -1}, "budget=-1: must be positive"),
+        ({"budget": float("nan")}, "budget=nan: must be a number with at most nine decimals"),
+        ({"budget": "1e-10"}, "budget='1e-10': must be a number with at most nine decimals"),
+        ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number, or one for each of the 1 resources"),
+        ({"budget": []}, "budget=[]: must be one positive number"),
+        ({"budget": [[1]]}, "budget=[[1]]: must be one positive number"),
+        ({"budget": [1, -2], "n_resources": 2}, "budget=[1, -2]: must be positive"),
+        ({"budget": None}, "budget=None: must be a number"),
+        ({"cost_min": 0}, "cost_min=0: must be positive"),
+        ({"cost_min": -0.5}, "cost_min=-0.5: must be positive"),
+        ({"cost_min": [0.1, 0, 0.1]}, "cost_min=0: must be positive"),
+        ({"cost_min": 1.5}, "cost_min=1.5: must be at most cost_max=1"),
+        ({"cost_min": [0.1, 0.6, 0.1], "cost_max": [0.2, 0.5, 0.2]}, "cost_min=0.6: must be at most cost_max=0.5"),
+        ({"cost_min": [0.1, 0.2]}, f"cost_min=[0.1, 0.2]: {COST_SHAPES}"),
+        ({"cost_min": [0.1]}, f"cost_min=[0.1]: {COST_SHAPES}"),
+        ({"cost_max": [[1, 1, 1]]}, f"cost_max=[[1, 1, 1]]: {COST_SHAPES}"),
+        ({"cost_max": []}, f"cost_max=[]: {COST_SHAPES}"),
+        ({"cost_max": float("inf")}, "cost_max=inf: must be a number"),
+        ({"costs": [1, 2]}, f"costs=[1, 2]: {COST_SHAPES}"),
+        ({"cost_min": [[0.1, 0.1], [0, 0], [0, 0.1]], "n_resources": 2}, "cost_min=0: must not be negative, and each arm needs a resource that it always uses"),
+        ({"cost_min": [[0.1, -1], [1, 1], [1, 0.1]], "n_resources": 2}, "cost_min=-1: must not be negative"),
+        ({"plays": 0}, "plays=0: must be a whole number from 1 to 3"),
+        ({"plays": 4}, "plays=4: must be a whole number from 1 to 3"),
+        ({"plays": 3, "cost_max": 2_000_000_000}, "cost_max='2000000000': must be at most 1,537,228,672 for 3 plays"),
+        ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
+        ({"horizon": "5"}, "horizon='5': must be a whole number from 1 up"),
+        ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
+        ({"caps": [1, 2, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
+    ],
+)
+def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match="^" + re.escape(message)):
+        Problem.of(**(GOOD | changes))
+
+
+@pytest.mark.parametrize("caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], ids=["too_few", "ragged", "too_deep"])
+def test_caps_of_a_wrong_shape_are_refused(caps: Any) -> None:
+    with pytest.raises(InvalidInput, match="^caps="):
+        Problem.of(**GOOD, caps=caps)
+
+
+@pytest.mark.parametrize("costs", [-1, 0, 0.05, 1.5])
+def test_known_costs_outside_their_bounds_are_refused(costs: float) -> None:
+    with pytest.raises(InvalidInput, match="^cost"):
+        Problem.of(**GOOD, costs=costs)
+
+
+def test_a_resource_that_no_arm_uses_is_refused_or_harmless() -> None:
+    try:
+        problem = Problem.of(n_arms=1, n_resources=2, budget=1, cost_min=[[1, 0]], cost_max=[[1, 0]])
+    except InvalidInput:
+        return
+    assert np.isfinite(problem.share).all()
+    assert np.isfinite([problem.c_min, problem.b]).all()
+
+
+def test_policies_see_costs_as_parts_of_the_largest() -> None:
+    problem = Problem.of(n_arms=2, budget=100, cost_min=[1, 2], cost_max=[4, 8])
+    assert (problem.share * UNIT).tolist() == pytest.approx([1 / 8])
+    assert problem.c_min == pytest.approx(1 / 8)
+    assert problem.b == pytest.approx(100 / 8)
+
+
+def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() -> None:
+    problem = Problem.of(n_arms=2, n_resources=2, budget=[100, 30], cost_min=[[1, 1], [2, 0]], cost_max=[[4, 2], [5, 2]])
+    assert (problem.share * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
+    assert problem.c_min == 0
+    assert problem.b == pytest.approx(15)
+
+
+def test_require_names_the_policy_and_what_it_plays() -> None:
+    problem = Problem.of(**GOOD, plays=2)
+    problem.require("exp3.bwk", plays=2, n_resources=1)
+    with pytest.raises(InvalidInput, match=r"^exp3\.bwk plays problems with plays=1, and this one has plays=2$"):
+        problem.require("exp3.bwk", plays=1, n_resources=1)
+
+
+def test_largest_costs_of_all_plays_fit_into_64_bits() -> None:
+    problem = Problem.of(n_arms=2, plays=2, budget=1, cost_min=1, cost_max=2_305_843_009)
+    assert 2 * int(problem.cost_max.max()) <= LARGEST
+
+
+@pytest.mark.parametrize(("cost_min", "cost_max", "message"), [([[0], [1]], [[1], [1]], "cost_min=0: must be positive"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")])
+def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        world(cost_min, cost_max)
+
+
+def test_efficiency_is_mean_reward_per_mean_cost() -> None:
+    place = world([[1], [2]], [[4], [4]], reward_means=np.array([0.5, 0.9]), cost_means=np.array([[2.0], [3.0]]))
+    assert (place.n_arms, place.n_resources) == (2, 1)
+    assert place.efficiencies.tolist() == pytest.approx([0.25, 0.3])
+
+
+def test_efficiency_counts_the_dearest_of_several_resources() -> None:
+    place = world([[1, 1], [1, 1]], [[4, 10], [2, 10]], reward_means=np.array([0.5, 0.9]), cost_means=np.array([[2.0, 1.0], [1.0, 8.0]]))
+    assert place.efficiencies.tolist() == pytest.approx([0.5 / max(2 / 4, 1 / 10), 0.9 / max(1 / 4, 8 / 10)])
+
+
+@pytest.mark.parametrize("known", [{}, {"reward_means": np.array([0.5])}, {"cost_means": np.array([[1.0]])}], ids=["nothing", "rewards", "costs"])
+def test_a_world_without_means_has_no_efficiencies(known: dict[str, Any]) -> None:
+    assert world([[1]], [[1]], **known).efficiencies is None
+
+
+def test_a_ticket_shows_its_first_play() -> None:
+    ticket = Ticket(7, 1, (2, 0), (0.5, 0.25), (UNIT // 4, 3 * UNIT))
+    assert (ticket.arm, ticket.probability, ticket.held) == (2, 0.5, 0.25)
+
+
+def test_a_run_is_shown_in_a_few_lines() -> None:
+    assert str(run_of()).splitlines() == [
+        "uniform on bernoulli: 2 paths, budget 10, stop=exit, seed=3",
+        "  gain    5 ± 2",
+        "  rounds  11",
+        "  spent   9.5",
+        "  pulls   72.7% 27.3%",
+    ]
+
+
+def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -> None:
+    run = run_of(budget=np.array([10.0, 2.5]), spent_units=np.full((2, 2), UNIT), pulls=np.ones((2, 20), np.int64), ended=np.array([True, False]))
+    lines = str(run).splitlines()
+    assert "budget 10, 2.5," in lines[0]
+    assert lines[3] == "  spent   1, 1"
+    assert lines[4] == "  pulls   " + "5.0% " * 12 + "..."
+    assert lines[5] == "  1 of 2 paths reached the end of the world before the end of the budget"
+
+
+def test_a_run_of_one_path_or_without_pulls_is_shown_too() -> None:
+    alone = run_of(gain=np.array([4.0]), rounds=np.array([0]), spent_units=np.array([[0]]), pulls=np.array([[0, 0]]), ended=np.array([False]))
+    assert "gain    4 ± nan" in str(alone)
+    assert "pulls   0.0% 0.0%" in str(alone)
+
+
+def test_spent_is_in_the_unit_of_the_user() -> None:
+    run = run_of(spent_units=np.array([[1], [10 * UNIT]]))
+    assert run.spent.tolist() == [[1e-9], [10.0]]
+    assert run.n_paths == 2
+
+
+def test_simulate_gives_a_run_that_can_be_shown() -> None:
+    run = purse.simulate("uniform", "bernoulli:rewards=[1,1],costs=[.5,.5]", 10, n_paths=3, seed=5)
+    first, gain, rounds, spent, pulls = str(run).splitlines()
+    assert first.startswith("uniform on bernoulli")
+    assert first.endswith(": 3 paths, budget 10, stop=exit, seed=5")
+    assert [gain, rounds, spent] == ["  gain    20 ± 0", "  rounds  20", "  spent   10"]
+    assert pulls.startswith("  pulls   ")
