@@ -55,7 +55,9 @@ def test_ten_thousand_tenths_are_a_thousand() -> None:
     assert left < 0.1
 
 
-@pytest.mark.parametrize(("value", "units"), [(1.4e-9, 1), (1.6e-9, 2), (0.4e-9, 0), (-1.6e-9, -2), (0.5e-9, 0), (1.5e-9, 2), (2.5e-9, 2), (1 / 3, 333_333_333)])
+@pytest.mark.parametrize(
+    ("value", "units"), [(1.4e-9, 1), (1.6e-9, 2), (0.4e-9, 0), (-1.6e-9, -2), (0.5e-9, 0), (1.5e-9, 2), (2.5e-9, 2), (1 / 3, 333_333_333)]
+)
 def test_floats_go_to_the_nearest_unit_and_ties_to_the_even_one(value: float, units: int) -> None:
     assert to_units("cost", value) == units
 
@@ -68,7 +70,7 @@ def test_floats_that_are_no_amount_are_refused(value: float) -> None:
         unit_array("cost", [0.5, value])
 
 
-@pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_], ids=repr)
 def test_truth_values_are_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
@@ -98,7 +100,9 @@ def test_decimals_with_very_many_places_are_refused(value: str | Decimal) -> Non
         to_units("cost", value)
 
 
-@pytest.mark.parametrize("value", [4_611_686_019, -4_611_686_019, 4.7e9, "4611686018.5", Decimal(5_000_000_000), 10**30, "1e50000", "1e999999", "1e99999999999999999999"])
+@pytest.mark.parametrize(
+    "value", [4_611_686_019, -4_611_686_019, 4.7e9, "4611686018.5", Decimal(5_000_000_000), 10**30, "1e50000", "1e999999", "1e99999999999999999999"]
+)
 def test_amounts_beyond_the_largest_are_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
@@ -147,7 +151,9 @@ def test_a_float_is_moved_by_half_a_unit(value: float) -> None:
     assert abs(Fraction(to_units("cost", value)) - Fraction(value) * UNIT) <= Fraction(9, 16)  # the product itself errs by 1/16
 
 
-@pytest.mark.parametrize(("units", "written"), [(0, "0"), (1, "0.000000001"), (-1, "-0.000000001"), (UNIT, "1"), (-25 * UNIT, "-25"), (1_500_000_000, "1.5"), (100 * UNIT, "100")])
+@pytest.mark.parametrize(
+    ("units", "written"), [(0, "0"), (1, "0.000000001"), (-1, "-0.000000001"), (UNIT, "1"), (-25 * UNIT, "-25"), (1_500_000_000, "1.5"), (100 * UNIT, "100")]
+)
 def test_text_has_no_trailing_zeros(units: int, written: str) -> None:
     assert text(units) == written
     assert text(np.int64(units)) == written
@@ -184,7 +190,7 @@ def test_unit_array_keeps_the_shape(values: Any) -> None:
 
 
 def test_unit_array_refuses_ragged_lists_and_bad_entries() -> None:
-    with pytest.raises(InvalidInput, match="^cost=.*must be a rectangular array of numbers"):
+    with pytest.raises(InvalidInput, match=r"^cost=.*must be a rectangular array of numbers"):
         unit_array("cost", [[1.0], [1.0, 2.0]])
     with pytest.raises(InvalidInput, match=r"^cost='0\.0000000001'"):
         unit_array("cost", ["1", "0.0000000001"])

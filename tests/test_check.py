@@ -49,6 +49,28 @@ def test_number_holds_its_limits_and_says_them(limits: dict[str, float], good: l
         assert refusal(check.number, "beta", value, **limits) == f"beta={value!r}: {allowed}"
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [(0.5, [0.5]), (1, [1.0]), ([0.5, 1], [0.5, 1.0]), ((), []), (np.array([[1, 2], [3, 4]]), [1.0, 2.0, 3.0, 4.0]), (np.float32(0.5), [0.5])],
+)
+def test_numbers_returns_a_list_of_floats(values: Any, expected: list[float]) -> None:
+    got = check.numbers("reward", values)
+    assert got == expected
+    assert all(type(value) is float for value in got)
+
+
+@pytest.mark.parametrize("values", ["0.5", True, None, object(), [0.5, None], [[1], [1, 2]], float("nan"), [0.5, float("inf")]])
+def test_numbers_refuses_what_is_no_finite_number(values: Any) -> None:
+    assert refusal(check.numbers, "reward", values) == f"reward={values!r}: must be a number, or one for each play"
+
+
+@pytest.mark.parametrize(
+    "values", [["0.5"], [True], [0.5, True], np.True_, np.array(["0.5"]), 10**400], ids=["text", "truth", "mixed", "numpy_truth", "text_array", "too_large"]
+)
+def test_numbers_refuses_text_truth_values_and_what_is_too_large_wherever_they_stand(values: Any) -> None:
+    assert "must be a number, or one for each play" in refusal(check.numbers, "reward", values)
+
+
 @pytest.mark.parametrize("value", [3, 3.0, 1e3, np.int8(3), np.float64(4.0), 2**70])
 def test_integer_returns_an_int(value: Any) -> None:
     got = check.integer("n_arms", value, low=1)

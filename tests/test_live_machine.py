@@ -17,7 +17,7 @@ from purse import BudgetExhausted, GameOver, HorizonReached, InvalidInput, Polic
 
 STOP_RULES = ("exit", "hold", "retry")
 UNIT = 10**9
-QUICK = settings(max_examples=30, stateful_step_count=30, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25, stateful_step_count=30, deadline=None, derandomize=True)
 
 
 def written(units: int) -> str:

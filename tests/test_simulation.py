@@ -173,6 +173,7 @@ class Ran(Exception):
         ({"n_workers": 0}, "n_workers=0: must be a whole number from 1 up"),
         ({"block": 0}, "block=0: must be a whole number from 1 up"),
     ],
+    ids=str,
 )
 def test_bad_input_is_refused_in_one_line_before_anything_runs(options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*args: Any) -> None:

@@ -161,7 +161,9 @@ def test_any_seed_that_plays_can_be_saved(seed: Any, tmp_path: Path) -> None:
 
 
 def test_options_and_the_whole_problem_survive(tmp_path: Path) -> None:
-    policy = Policy("fixed:arm=2", n_arms=3, budget=["9.000000001", 20], cost_min=[0.1, 0.2, 0.3], cost_max=[1, 2, 3], n_resources=2, plays=2, horizon=2, seed=9)
+    policy = Policy(
+        "fixed:arm=2", n_arms=3, budget=["9.000000001", 20], cost_min=[0.1, 0.2, 0.3], cost_max=[1, 2, 3], n_resources=2, plays=2, horizon=2, seed=9
+    )
     policy.ask()
     loaded = saved_and_loaded(policy, tmp_path)
     assert loaded.left_units == [9_000_000_001 - 4 * 10**9, 16 * 10**9]
@@ -260,7 +262,7 @@ def test_a_path_that_cannot_be_written_is_a_purse_error(where: str, tmp_path: Pa
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_is_read_only_is_a_purse_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(PurseError, match="policy.npz"):
+    with pytest.raises(PurseError, match=r"policy\.npz"):
         make().save(tmp_path / "policy.npz")
 
 

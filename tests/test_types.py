@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,10 @@ from purse.types import Problem, Run, Ticket, World
 
 GOOD: dict[str, Any] = {"n_arms": 3, "budget": 10, "cost_min": 0.1}
 COST_SHAPES = "must be one number, one for each of the 3 arms, or an array of shape (3, 1)"
+
+
+def unquoted(error: Exception) -> str:
+    return str(error).replace("'", "")
 
 
 def world(cost_min: Any, cost_max: Any, **more: Any) -> World:
@@ -41,11 +44,13 @@ def test_numbers_stand_for_all_arms_and_resources() -> None:
     assert problem.cost_min.tolist() == [[UNIT // 10] * 2] * 3
     assert problem.cost_max.tolist() == [[2 * UNIT] * 2] * 3
     assert (problem.n_arms, problem.n_resources, problem.plays) == (3, 2, 1)
-    assert problem.horizon is problem.costs is problem.caps is problem.efficiencies is None
+    assert problem.horizon is problem.costs is problem.caps is problem.reward_means is problem.cost_means is None
 
 
 def test_arrays_stand_for_themselves() -> None:
-    problem = Problem.of(n_arms=2, n_resources=2, budget=[1, 2], cost_min=[[0.1, 0], [0.2, 0.3]], cost_max=[1, 3], costs=[[0.5], [0.6]], caps=[4, 0], plays=2, horizon=7)
+    problem = Problem.of(
+        n_arms=2, n_resources=2, budget=[1, 2], cost_min=[[0.1, 0], [0.2, 0.3]], cost_max=[1, 3], costs=[[0.5], [0.6]], caps=[4, 0], plays=2, horizon=7
+    )
     assert problem.budget.tolist() == [UNIT, 2 * UNIT]
     assert problem.cost_min.tolist() == [[UNIT // 10, 0], [UNIT // 5, 3 * UNIT // 10]]
     assert problem.cost_max.tolist() == [[UNIT, UNIT], [3 * UNIT, 3 * UNIT]]
@@ -98,19 +103,20 @@ def test_one_cap_stands_for_all_arms() -> None:
     ],
 )
 def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match="^" + re.escape(message)):
+    with pytest.raises(InvalidInput) as caught:
         Problem.of(**(GOOD | changes))
+    assert unquoted(caught.value).startswith(message.replace("'", ""))
 
 
 @pytest.mark.parametrize("caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], ids=["too_few", "ragged", "too_deep"])
 def test_caps_of_a_wrong_shape_are_refused(caps: Any) -> None:
-    with pytest.raises(InvalidInput, match="^caps="):
+    with pytest.raises(InvalidInput, match=r"^caps="):
         Problem.of(**GOOD, caps=caps)
 
 
 @pytest.mark.parametrize("costs", [-1, 0, 0.05, 1.5])
 def test_known_costs_outside_their_bounds_are_refused(costs: float) -> None:
-    with pytest.raises(InvalidInput, match="^cost"):
+    with pytest.raises(InvalidInput, match=r"^cost"):
         Problem.of(**GOOD, costs=costs)
 
 
@@ -149,10 +155,13 @@ def test_largest_costs_of_all_plays_fit_into_64_bits() -> None:
     assert 2 * int(problem.cost_max.max()) <= LARGEST
 
 
-@pytest.mark.parametrize(("cost_min", "cost_max", "message"), [([[0], [1]], [[1], [1]], "cost_min=0: must be positive"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")])
+@pytest.mark.parametrize(
+    ("cost_min", "cost_max", "message"), [([[0], [1]], [[1], [1]], "cost_min=0: must be positive"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")]
+)
 def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
+    with pytest.raises(InvalidInput) as caught:
         world(cost_min, cost_max)
+    assert unquoted(caught.value) == message
 
 
 def test_efficiency_is_mean_reward_per_mean_cost() -> None:
@@ -161,9 +170,9 @@ def test_efficiency_is_mean_reward_per_mean_cost() -> None:
     assert place.efficiencies.tolist() == pytest.approx([0.25, 0.3])
 
 
-def test_efficiency_counts_the_dearest_of_several_resources() -> None:
+def test_several_resources_have_no_single_efficiency() -> None:
     place = world([[1, 1], [1, 1]], [[4, 10], [2, 10]], reward_means=np.array([0.5, 0.9]), cost_means=np.array([[2.0, 1.0], [1.0, 8.0]]))
-    assert place.efficiencies.tolist() == pytest.approx([0.5 / max(2 / 4, 1 / 10), 0.9 / max(1 / 4, 8 / 10)])
+    assert place.efficiencies is None
 
 
 @pytest.mark.parametrize("known", [{}, {"reward_means": np.array([0.5])}, {"cost_means": np.array([[1.0]])}], ids=["nothing", "rewards", "costs"])

@@ -6,7 +6,7 @@ nearest unit; strings and decimals with more than nine decimals are refused, bec
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,35 +29,75 @@ def to_units(field: str, value: Any) -> int:
         if isinstance(value, float):
             units = round(value * 1e9)
         elif isinstance(value, (str, Decimal)):
-            exact = Decimal(value) * UNIT
-            units = int(exact)
-            if units != exact:
-                raise invalid(field, value, _ALLOWED)
-        elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+            units = _exact_units(Decimal(value))
+        elif isinstance(value, (bool, np.bool_)):
+            raise invalid(field, value, _ALLOWED)
+        elif isinstance(value, (int, np.integer)):
             units = int(value) * UNIT
         else:
             units = round(float(value) * 1e9)
-    except (TypeError, ValueError, OverflowError, InvalidOperation):
+    except (TypeError, ValueError, ArithmeticError):
         raise invalid(field, value, _ALLOWED) from None
     if not -LARGEST <= units <= LARGEST:
         raise invalid(field, value, _ALLOWED)
     return units
 
 
+def _exact_units(value: Decimal) -> int:
+    if not abs(value) <= Decimal(LARGEST).scaleb(-9) or value != round(value, 9):
+        raise ValueError
+    return int(value.scaleb(9))
+
+
 def unit_array(field: str, values: Any) -> NDArray[np.int64]:
     """An array of amounts in units, of the same shape as `values`; each entry by the rule of `to_units`."""
-    try:
-        given = np.asarray(values)
-    except ValueError:
-        raise invalid(field, values, "must be a rectangular array of numbers") from None
-    if given.dtype.kind != "f":
-        return np.array([to_units(field, value) for value in given.ravel().tolist()], np.int64).reshape(given.shape)
+    if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
+        try:
+            given = np.asarray(values, object)  # as they were given: NumPy would turn a number beside a text into text
+            entries = given.ravel().tolist()
+            if any(isinstance(entry, (list, tuple)) for entry in entries):
+                raise ValueError
+        except ValueError:
+            raise invalid(field, values, "must be a rectangular array of numbers") from None
+        return np.array([to_units(field, entry) for entry in entries], np.int64).reshape(given.shape)
     with np.errstate(over="ignore"):
-        scaled = np.rint(given.astype(np.float64) * 1e9)
+        scaled = np.rint(values.astype(np.float64) * 1e9)
     good = np.abs(scaled) <= LARGEST
     if not good.all():
-        raise invalid(field, float(given[~good].flat[0]), _ALLOWED)
+        raise invalid(field, float(values[~good].flat[0]), _ALLOWED)
     return scaled.astype(np.int64)
+
+
+def budget_array(budget: Any, n_resources: int) -> NDArray[np.int64]:
+    """(d,) One budget per resource, in units; a single number stands for all."""
+    units = unit_array("budget", budget)
+    if units.ndim > 1 or units.size not in (1, n_resources):
+        raise invalid("budget", budget, f"must be one positive number, or one for each of the {n_resources} resources")
+    if (units <= 0).any():
+        raise invalid("budget", budget, "must be positive")
+    return np.broadcast_to(units.reshape(-1), n_resources).copy()
+
+
+def cost_array(field: str, value: Any, n_arms: int, n_resources: int) -> NDArray[np.int64]:
+    """(K, d) Costs in units from one number, one per arm, or one per arm and resource."""
+    units = unit_array(field, value)
+    if units.shape == (n_arms,):
+        units = units[:, None]
+    if units.shape not in ((), (n_arms, 1), (n_arms, n_resources)):
+        raise invalid(field, value, f"must be one number, one for each of the {n_arms} arms, or an array of shape ({n_arms}, {n_resources})")
+    return np.broadcast_to(units, (n_arms, n_resources)).copy()
+
+
+def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], field: str = "cost_min") -> None:
+    """Refuse arms that may cost nothing, resources that nothing uses, and a minimum above its maximum."""
+    if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
+        several = "must not be negative, and each arm needs a resource that it always uses"
+        raise invalid(field, text(cost_min.min()), several if cost_min.shape[1] > 1 else "must be positive")
+    if (cost_max.max(axis=0) == 0).any():
+        raise invalid("cost_max", "0", "must be positive for at least one arm of each resource")
+    if (cost_min > cost_max).any():
+        arm, resource = np.argwhere(cost_min > cost_max)[0]
+        raise invalid(field, text(cost_min[arm, resource]), f"must be at most cost_max={text(cost_max[arm, resource])}")
 
 
 def text(units: int) -> str:

@@ -16,9 +16,10 @@ def number(field: str, value: Any, *, above: float = -math.inf, low: float = -ma
     """A finite number with above < number, low <= number <= high."""
     parts = [f"above {above:g}" if above > -math.inf else "", f"at least {low:g}" if low > -math.inf else "", f"at most {high:g}" if high < math.inf else ""]
     allowed = "must be a number " + " and ".join(part for part in parts if part) if any(parts) else "must be a finite number"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise invalid(field, value, allowed)
-    result = float(value)
+    try:
+        result = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:
+        result = math.nan
     if not (math.isfinite(result) and above < result and low <= result <= high):
         raise invalid(field, value, allowed)
     return result
@@ -27,12 +28,9 @@ def number(field: str, value: Any, *, above: float = -math.inf, low: float = -ma
 def numbers(field: str, values: Any) -> list[float]:
     """A number, or a list or array of them, as a list of finite floats."""
     try:
-        array = np.asarray(values, np.float64).ravel()
-    except (TypeError, ValueError):
+        return [number(field, value) for value in np.asarray(values, object).ravel().tolist()]
+    except ValueError:
         raise invalid(field, values, "must be a number, or one for each play") from None
-    if isinstance(values, (str, bool)) or not np.isfinite(array).all():
-        raise invalid(field, values, "must be a number, or one for each play")
-    return array.tolist()
 
 
 def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:

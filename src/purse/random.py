@@ -58,8 +58,9 @@ def uniform(key: U, index: int) -> float:
 def shuffled(stream: U, position: int, size: int) -> int:
     """Where a random permutation of 0 .. size-1, fixed by the stream, sends `position`.
 
-    Four Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle until it is back
-    below `size` restricts that to a permutation of the range (fewer than four steps on average).
+    Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle until it is back below
+    `size` restricts that to a permutation of the range (fewer than four steps on average). On a few bits four rounds are
+    visibly uneven (up to 30% at size 5); twelve are not.
     """
     half = 1
     while (1 << (2 * half)) < size:
@@ -67,7 +68,7 @@ def shuffled(stream: U, position: int, size: int) -> int:
     mask = (1 << half) - 1
     while True:
         left, right = position >> half, position & mask
-        for turn in range(4):
+        for turn in range(12):
             left, right = right, left ^ (int(mix(stream + U(turn) * STEP + U(right) * SIDE) >> U(33)) & mask)
         position = (left << half) | right
         if position < size:

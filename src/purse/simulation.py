@@ -128,7 +128,8 @@ def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, co
         plays=plays,
         horizon=world.horizon if horizon is None else horizon,
         costs=None if world.costs is None else [[amount.text(u) for u in arm] for arm in world.costs],
-        efficiencies=world.efficiencies,
+        reward_means=world.reward_means,
+        cost_means=world.cost_means,
     )
     if (problem.cost_min > world.cost_min).any():
         raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")

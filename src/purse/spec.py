@@ -17,13 +17,18 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     ('exp3++.bwk', {'beta': 1, 'epsilon': 'printed'})
     """
     name, _, rest = text.partition(":")
+    source = f"_({rest})"
     try:
-        call = ast.parse(f"_({rest})", mode="eval").body
-    except SyntaxError:
+        call = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError):
         raise _malformed(text) from None
-    if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+    whole = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.end_col_offset == len(source.encode())
+    if not isinstance(call, ast.Call) or not whole or call.args:
         raise _malformed(text)
-    return name.strip(), {str(keyword.arg): _value(keyword.value, text) for keyword in call.keywords}
+    options = {keyword.arg: _value(keyword.value, text) for keyword in call.keywords if keyword.arg is not None}
+    if len(options) != len(call.keywords):
+        raise _malformed(text)
+    return name.strip(), options
 
 
 def _malformed(text: str) -> InvalidInput:
@@ -35,13 +40,8 @@ def _value(node: ast.expr, text: str) -> Any:
         return node.id
     try:
         return ast.literal_eval(node)
-    except ValueError:
+    except (TypeError, ValueError):
         raise _malformed(text) from None
-
-
-def write(name: str, options: Mapping[str, Any]) -> str:
-    """The text that `parse` reads back."""
-    return name + (":" + ",".join(f"{key}={value}" for key, value in options.items()) if options else "")
 
 
 def check_options(what: str, function: Callable[..., Any], options: Mapping[str, Any], given: tuple[str, ...] = ()) -> None:

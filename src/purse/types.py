@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from purse import amount, check
 from purse.errors import InvalidInput, invalid
@@ -43,11 +43,10 @@ Words = NDArray[np.uint64]
 
 SKIP = -1  # in arms[0]: play nothing and let the round pass
 STOP = -2  # in arms[0]: end the game
-POSITIVE = ("must be positive", "must not be negative, and each arm needs a resource that it always uses")  # for one resource, for several
 STOP_RULES = ("exit", "hold", "retry")  # kernels know a rule by its index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """What a player knows before the game. Build it with `Problem.of`, which checks and converts."""
 
@@ -59,7 +58,8 @@ class Problem:
     horizon: int | None = None
     costs: Ints | None = None  # (K, d) units: known fixed costs
     caps: Ints | None = None  # (K,) pulls allowed per arm
-    efficiencies: Floats | None = None  # (K,) the truth, which only a simulated world can tell
+    reward_means: Floats | None = None  # (K,) the truth, which only a simulated world can tell
+    cost_means: Floats | None = None  # (K, d) likewise, in the user's unit
 
     @classmethod
     def of(
@@ -73,27 +73,30 @@ class Problem:
         plays: int = 1,
         horizon: int | None = None,
         costs: Any = None,
-        caps: ArrayLike | None = None,
-        efficiencies: Floats | None = None,
+        caps: Any = None,
+        reward_means: Floats | None = None,
+        cost_means: Floats | None = None,
     ) -> Problem:
         """The problem from numbers in the user's unit: one number, one per arm, or one per arm and resource."""
         n_arms = check.integer("n_arms", n_arms, low=1)
         n_resources = check.integer("n_resources", n_resources, low=1)
-        low, high = cost_array("cost_min", cost_min, n_arms, n_resources), cost_array("cost_max", cost_max, n_arms, n_resources)
         return cls(
             n_arms,
-            budget_array(budget, n_resources),
-            low,
-            high,
+            amount.budget_array(budget, n_resources),
+            amount.cost_array("cost_min", cost_min, n_arms, n_resources),
+            amount.cost_array("cost_max", cost_max, n_arms, n_resources),
             check.integer("plays", plays, low=1, high=n_arms),
             None if horizon is None else check.integer("horizon", horizon, low=1),
-            None if costs is None else cost_array("costs", costs, n_arms, n_resources),
-            None if caps is None else np.array([check.integer("caps", cap, low=0) for cap in np.broadcast_to(caps, n_arms).tolist()]),
-            efficiencies,
+            None if costs is None else amount.cost_array("costs", costs, n_arms, n_resources),
+            None if caps is None else cap_array(caps, n_arms),
+            reward_means,
+            cost_means,
         )
 
     def __post_init__(self) -> None:
-        check_costs(self.cost_min, self.cost_max)
+        amount.check_costs(self.cost_min, self.cost_max)
+        if self.costs is not None and ((self.costs < self.cost_min) | (self.costs > self.cost_max)).any():
+            raise invalid("costs", (self.costs / amount.UNIT).ravel().tolist(), "must lie between cost_min and cost_max")
         if int(self.cost_max.max()) > amount.LARGEST // self.plays:
             raise invalid(
                 "cost_max", amount.text(self.cost_max.max()), f"must be at most {amount.LARGEST // amount.UNIT // self.plays:,} for {self.plays} plays"
@@ -126,36 +129,15 @@ class Problem:
                 raise InvalidInput(f"{policy} plays problems with {name}={most}, and this one has {name}={getattr(self, name)}")
 
 
-def budget_array(budget: Any, n_resources: int) -> Ints:
-    """(d,) One budget per resource, in units; a single number stands for all."""
-    units = amount.unit_array("budget", budget)
-    if units.ndim > 1 or units.size not in (1, n_resources):
-        raise invalid("budget", budget, f"must be one positive number, or one for each of the {n_resources} resources")
-    if (units <= 0).any():
-        raise invalid("budget", budget, "must be positive")
-    return np.broadcast_to(units.reshape(-1), n_resources).copy()
+def cap_array(caps: Any, n_arms: int) -> Ints:
+    """(K,) How often each arm may be pulled, from one number or one per arm."""
+    given = caps if isinstance(caps, (list, tuple, np.ndarray)) else [caps] * n_arms
+    if len(given) != n_arms:
+        raise invalid("caps", caps, f"must be one number, or one for each of the {n_arms} arms")
+    return np.array([check.integer("caps", cap, low=0) for cap in given])
 
 
-def cost_array(name: str, value: Any, n_arms: int, n_resources: int) -> Ints:
-    """(K, d) Costs in units from one number, one per arm, or one per arm and resource."""
-    units = amount.unit_array(name, value)
-    if units.shape == (n_arms,):
-        units = units[:, None]
-    if units.shape not in ((), (n_arms, 1), (n_arms, n_resources)):
-        raise invalid(name, value, f"must be one number, one for each of the {n_arms} arms, or an array of shape ({n_arms}, {n_resources})")
-    return np.broadcast_to(units, (n_arms, n_resources)).copy()
-
-
-def check_costs(cost_min: Ints, cost_max: Ints) -> None:
-    """Every arm must cost something, and a minimum cannot exceed its maximum."""
-    if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
-        raise invalid("cost_min", amount.text(cost_min.min()), POSITIVE[cost_min.shape[1] > 1])
-    if (cost_min > cost_max).any():
-        arm, resource = np.argwhere(cost_min > cost_max)[0]
-        raise invalid("cost_min", amount.text(cost_min[arm, resource]), f"must be at most cost_max={amount.text(cost_max[arm, resource])}")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class World:
     """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the shared one."""
 
@@ -168,10 +150,10 @@ class World:
     n_rounds: int | None = None  # rounds after which the world has nothing more to tell
     reward_means: Floats | None = None  # (K,)
     cost_means: Floats | None = None  # (K, d) in the user's unit
-    draw: Callable[..., Any] | None = field(default=None, compare=False)
+    draw: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        check_costs(self.cost_min, self.cost_max)
+        amount.check_costs(self.cost_min, self.cost_max)
 
     @property
     def n_arms(self) -> int:
@@ -185,12 +167,10 @@ class World:
 
     @property
     def efficiencies(self) -> Floats | None:
-        """(K,) True mean reward per mean cost; of several resources the dearest, each as a fraction of its largest cost."""
-        if self.reward_means is None or self.cost_means is None:
+        """(K,) True mean reward per mean cost, where the means do not change and there is one resource."""
+        if self.reward_means is None or self.cost_means is None or self.n_resources > 1:
             return None
-        if self.n_resources == 1:
-            return self.reward_means / self.cost_means[:, 0]
-        return self.reward_means / (self.cost_means / (self.cost_max.max(axis=0) / amount.UNIT)).max(axis=1)
+        return self.reward_means / self.cost_means[:, 0]
 
 
 class Ticket(NamedTuple):
@@ -228,7 +208,7 @@ class Trajectory(NamedTuple):
     pulls: Ints  # (P, M, K)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What happened on each path of a simulation."""
 

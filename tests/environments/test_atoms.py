@@ -81,6 +81,7 @@ def test_several_resources_are_drawn_together() -> None:
         ({"costs": [[[0, 0], [1, 1]]]}, "costs=.*each arm needs a resource"),
         ({"costs": np.ones((1, 2, 0))}, "costs"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

@@ -74,6 +74,7 @@ def test_several_resources_each_have_their_cost() -> None:
         ([0.5, 0.5], [[-1, 1], [1, 1]], "costs='-1'"),
         ([0.5, 0.5], np.ones((2, 0)), "costs"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(rewards: Any, costs: Any, field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

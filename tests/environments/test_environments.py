@@ -79,6 +79,7 @@ def test_a_function_of_the_budget() -> None:
         ("two_worlds:world=1+1", "cannot read 'two_worlds:world=1+1'"),
         ("two_worlds:2", "cannot read 'two_worlds:2'"),
     ],
+    ids=str,
 )
 def test_text_that_cannot_be_used_says_what_to_write(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput) as caught:

@@ -81,6 +81,7 @@ def test_each_segment_pays_as_often_as_its_means_say() -> None:
         ({"costs": [[1, 1]]}, "costs of shape"),
         ({"costs": np.ones((2, 2, 0))}, "costs"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

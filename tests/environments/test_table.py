@@ -96,6 +96,7 @@ def test_every_row_is_equally_likely_to_come_first() -> None:
         ({"costs": np.ones((1, 2, 0))}, "costs"),
         ({"shuffle": "yes"}, "shuffle='yes'"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

@@ -64,6 +64,7 @@ def test_frequencies_of_rewards_and_costs_match_their_means_and_are_independent(
         ({"cost_max": np.inf}, "cost_max=inf"),
         ({"cost_max": "much"}, "cost_max='much'"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

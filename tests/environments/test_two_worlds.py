@@ -58,6 +58,7 @@ def test_what_the_fixed_arms_earn(world: int, gains: list[float]) -> None:
         ({"cost_min": np.nan}, "cost_min=nan"),
         ({"cost_min": 1e-12}, "cost_min=1e-12"),
     ],
+    ids=str,
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
     with pytest.raises(purse.InvalidInput, match=field):

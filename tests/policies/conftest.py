@@ -61,7 +61,6 @@ def deviation(live: purse.Policy, plain: Learner, world: World, n_rounds: int, *
             units = int(costs[ticket.t - 1, i, 0])
             assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
             plain.learn(ticket.t, i, ticket.probability, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
-    print("DEVIATION", live.name, out, worst)
     return worst
 
 

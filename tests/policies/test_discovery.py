@@ -130,9 +130,11 @@ def test_a_policy_that_is_a_module_plays_in_the_engine_and_live(in_turn: str) ->
     assert [live.ask().arm for _ in range(4)] == [0, 1, 2, 0]
 
 
-def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(in_turn: str) -> None:
+def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "backwards.py"
+    path.write_text(IN_TURN.replace("(t - 1)", "-t"))
     for chance in (1, 0.25):
-        live = purse.Policy(f"{in_turn}:chance={chance}", n_arms=2, budget=10, cost_min=0.5)
+        live = purse.Policy(f"{path}:chance={chance}", n_arms=2, budget=10, cost_min=0.5)
         assert [live.ask().probability for _ in range(3)] == [chance] * 3
 
 

@@ -130,9 +130,7 @@ def test_plain_formula_with_costs_above_one(
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(
-    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++.price{options}"), world, 5000) < 4
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from purse import amount
 from purse.environments.draw import Tables
 from purse.errors import InvalidInput, invalid
-from purse.types import POSITIVE, Floats, Ints, Words, World, cost_array
+from purse.types import Floats, Ints, Words, World
 
 FOREVER = 2**62  # the last round of a phase that does not end
 
@@ -40,8 +40,7 @@ def make_world(
     possible = (probabilities > 0)[..., None]
     low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
-    if low.min() < 0 or (low.max(axis=1) == 0).any():
-        raise invalid("costs", amount.text(low.min()), POSITIVE[low.shape[1] > 1])
+    amount.check_costs(low, high, "costs")
     steady = len(rewards) == 1
     return World(
         name,
@@ -84,7 +83,7 @@ def costs_per_arm(costs: Any, n_arms: int) -> Ints:
     units = amount.unit_array("costs", costs)
     if units.ndim not in (1, 2) or len(units) != n_arms:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of {n_arms} arms")
-    return cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
+    return amount.cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
 
 
 def reals(field: str, values: ArrayLike, ndim: int) -> Floats:

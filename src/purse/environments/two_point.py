@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from purse import amount
 from purse.environments.tables import costs_per_arm, make_world, per_arm
 from purse.errors import invalid
-from purse.types import World, check_costs
+from purse.types import World
 
 
 def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any = 1) -> World:
@@ -22,7 +22,7 @@ def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any
     reward_means = per_arm("rewards", rewards)
     n_arms = len(reward_means)
     low, high = (np.array([[amount.to_units(field, value)]]) for field, value in (("cost_min", cost_min), ("cost_max", cost_max)))
-    check_costs(low, high)
+    amount.check_costs(low, high)
     cost_means = costs_per_arm(costs, n_arms)
     if (cost_means < low).any() or (cost_means > high).any():
         raise invalid("costs", costs, f"must lie between cost_min={amount.text(low[0, 0])} and cost_max={amount.text(high[0, 0])}")

@@ -1,6 +1,7 @@
 r"""Oracle: the arm with the best true mean efficiency in every round; the yardstick for knowing everything on average.
 
-The arms are ranked by E[reward] / E[cost], which only a simulated world can tell; with m plays a round, the m best. A world
+The arms are ranked by E[reward] / E[cost], which only a simulated world can tell; of several resources the one counts
+that a pull takes the largest part of its budget of. With m plays a round, the m best. A world
 whose means change over time has no such arm, and a live problem does not know it: both are refused.
 
 Guarantee: earns at least B e* - 1 and at most e* (B + 1) in expectation, with e* the best efficiency and costs at most 1.
@@ -27,6 +28,7 @@ NAME = "oracle"
 
 def params(problem: Problem) -> FixedParams:
     """No options."""
-    if problem.efficiencies is None:
+    if problem.reward_means is None or problem.cost_means is None:
         raise InvalidInput("oracle needs the true mean efficiency of each arm, which only a simulated world whose means do not change can tell")
-    return FixedParams(np.argsort(-problem.efficiencies, kind="stable")[: problem.plays])
+    spending = (problem.cost_means / problem.budget).max(axis=1)
+    return FixedParams(np.argsort(-problem.reward_means / spending, kind="stable")[: problem.plays])

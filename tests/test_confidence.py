@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import purse
+from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.types import Floats
+
+
+def bounds_of(c_min: float, *, alpha: float = 3.0, beta: float | str = "theory", lam: float | None = None, width: str = "printed") -> GapBounds:
+    return gap_bounds(c_min, alpha=alpha, beta=beta, lam=lam, width=width)
+
+
+def cap_of(t: int, n_arms: int, spread: float) -> float:
+    return min(1 / (2 * n_arms), spread * math.sqrt(math.log(n_arms) / (t * n_arms)))
+
+
+def rates_of(bounds: GapBounds, t: int, cap: float, pulls: Any, rewards: Any, costs: Any) -> Floats:
+    rates = np.zeros(len(pulls))
+    total = gap_rates(bounds, t, cap, np.array(pulls, float), np.array(rewards, float), np.array(costs, float), rates)
+    assert total == pytest.approx(rates.sum(), rel=1e-14)
+    return rates
+
+
+def plain_rates(bounds: GapBounds, t: int, cap: float, pulls: list[float], rewards: list[float], costs: list[float]) -> list[float]:
+    n_arms, highest = len(pulls), 1 / bounds.c_min
+    ucb, lcb = [highest] * n_arms, [0.0] * n_arms
+    for i, n in enumerate(pulls):
+        if n == 0:
+            continue
+        mean_reward, mean_cost = rewards[i] / n, costs[i] / n
+        eta = math.sqrt(bounds.alpha * math.log(n_arms ** (1 / bounds.alpha) * t) / (2 * n))
+        if bounds.direct:
+            width = (1 + 1 / bounds.lam) * eta / mean_cost
+        elif eta < bounds.lam:
+            width = (1 + 1 / bounds.lam) * eta / (bounds.lam - eta)
+        else:
+            continue
+        ucb[i] = min(highest, mean_reward / mean_cost + width)
+        lcb[i] = max(0.0, mean_reward / mean_cost - width)
+    rates = []
+    for i in range(n_arms):
+        gap = max(0.0, max(lcb[j] for j in range(n_arms) if j != i) - ucb[i])
+        rates.append(min(cap, bounds.beta * math.log(t) / (t * gap**2)) if gap > 0 else cap)
+    return rates
+
+
+def test_rates_by_hand() -> None:
+    eta0 = math.sqrt((3 * math.log(2000) + math.log(2)) / (2 * 1600))
+    eta1 = math.sqrt((3 * math.log(2000) + math.log(2)) / (2 * 400))
+    lcb0 = 1200 / 1200 - (1 + 1 / 0.5) * eta0 / 0.75
+    ucb1 = 0 / 400 + (1 + 1 / 0.5) * eta1 / 1.0
+    rate1 = 0.001 * math.log(2000) / (2000 * (lcb0 - ucb1) ** 2)
+    assert 0.1 < lcb0 - ucb1 < 0.2
+    assert rate1 < 0.01
+    found = rates_of(bounds_of(0.5, beta=0.001, width="direct"), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400])
+    assert found == pytest.approx([0.01, rate1], rel=1e-12)
+
+    eta0, eta1 = math.sqrt((0.3 * math.log(2000) + math.log(2)) / 3200), math.sqrt((0.3 * math.log(2000) + math.log(2)) / 800)
+    gap1 = (1.0 - 3 * eta0 / (0.5 - eta0)) - 3 * eta1 / (0.5 - eta1)
+    assert gap1 > 0
+    found = rates_of(bounds_of(0.5, alpha=0.3, beta=0.001), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400])
+    assert found == pytest.approx([0.01, 0.001 * math.log(2000) / (2000 * gap1**2)], rel=1e-12)
+
+
+@pytest.mark.parametrize("width", ["printed", "direct"])
+def test_an_arm_without_a_report_is_explored_at_the_cap_and_lowers_no_other(width: str) -> None:
+    bounds = bounds_of(0.5, alpha=0.1, beta=1e-6, width=width)
+    assert rates_of(bounds, 1000, 0.01, [0, 1000], [0, 0], [0, 1000]).tolist() == [0.01, 0.01]
+    assert rates_of(bounds, 1000, 0.01, [0, 0], [0, 0], [0, 0]).tolist() == [0.01, 0.01]
+    assert rates_of(bounds, 1000, 0.01, [0, 1000], [0, 1000], [0, 500]).tolist() == [0.01, 0.01]
+
+
+def test_the_printed_width_says_nothing_where_it_would_turn_negative() -> None:
+    few = [40.0, 40.0]
+    eta = math.sqrt((3 * math.log(1000) + math.log(2)) / 80)
+    assert eta > 0.5
+    assert rates_of(bounds_of(0.5, beta=1e-6), 1000, 0.01, few, [40, 0], [20, 40]).tolist() == [0.01, 0.01]
+
+
+def test_the_best_arm_is_compared_with_the_second_best_and_not_with_itself() -> None:
+    rates = rates_of(bounds_of(1.0, beta=1e-6, width="direct"), 10**6, 0.01, [10**6] * 3, [9e5, 8e5, 1e5], [1e6] * 3)
+    assert rates[0] == 0.01
+    assert rates[2] < rates[1] < 0.01
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_rates_are_the_plain_ones(data: st.DataObject) -> None:
+    draw = data.draw
+    n_arms = draw(st.integers(2, 6))
+    c_min = draw(st.floats(0.05, 1.0))
+    bounds = bounds_of(
+        c_min,
+        alpha=draw(st.floats(0.01, 4)),
+        beta=10 ** draw(st.floats(-8, 1)),
+        lam=c_min * draw(st.floats(0.5, 1)),
+        width=draw(st.sampled_from(["printed", "direct"])),
+    )
+    pulls = [float(draw(st.sampled_from([0, 10, 1000, 10**5, 10**7, 10**9]))) for _ in range(n_arms)]
+    costs = [n * draw(st.floats(c_min, 1.0)) for n in pulls]
+    rewards = [n * draw(st.floats(0.0, 1.0)) for n in pulls]
+    t = draw(st.integers(n_arms + 1, 10**8))
+    cap = cap_of(t, n_arms, 0.5)
+    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx(plain_rates(bounds, t, cap, pulls, rewards, costs), rel=1e-9)
+
+
+@given(st.integers(1, 40), st.floats(0.02, 1.0), st.floats(1e-4, 10.0), st.sampled_from(["lemma", "printed", "cmin"]))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_quiet_until_is_the_first_round_in_which_the_widest_gap_binds(n_arms: int, c_min: float, beta: float, epsilon: str) -> None:
+    spread = {"lemma": 0.5, "printed": 0.5 * math.sqrt(n_arms), "cmin": 0.5 * c_min}[epsilon]
+    quiet = quiet_until(n_arms, bounds_of(c_min, beta=beta), spread)
+    assert quiet > n_arms
+    t = np.arange(n_arms + 1, min(quiet, 200_000) + 1)
+    widest = 1 / c_min
+    cap = np.minimum(1 / (2 * n_arms), spread * np.sqrt(np.log(n_arms) / (t * n_arms)))
+    binds = beta * np.log(t) / (t * widest**2) < cap * (1 - 1e-12)
+    assert not binds[t < quiet].any()
+    if quiet <= 200_000:
+        assert beta * math.log(quiet) / (quiet * widest**2) < cap[-1] * (1 + 1e-12)
+
+
+def test_quiet_until_with_the_theorys_beta() -> None:
+    quiet = quiet_until(3, bounds_of(0.5), 0.5)
+    assert 256 * math.log(quiet) / quiet < cap_of(quiet, 3, 0.5)
+    assert 256 * math.log(quiet - 1) / (quiet - 1) >= cap_of(quiet - 1, 3, 0.5)
+
+
+def test_quiet_until_never_with_one_arm() -> None:
+    assert quiet_until(1, bounds_of(0.5, beta=0.01), 0.5) >= 2**60
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_before_the_quiet_round_no_data_lower_a_rate(data: st.DataObject) -> None:
+    draw = data.draw
+    n_arms, c_min = draw(st.integers(2, 5)), draw(st.floats(0.1, 1.0))
+    bounds = bounds_of(c_min, alpha=draw(st.floats(1e-6, 3)), beta=draw(st.floats(0.1, 20)), width=draw(st.sampled_from(["printed", "direct"])))
+    quiet = quiet_until(n_arms, bounds, 0.5)
+    if quiet == n_arms + 1:
+        return
+    t = draw(st.integers(n_arms + 1, quiet - 1))
+    pulls = [10.0 ** draw(st.integers(0, 12)) for _ in range(n_arms)]
+    costs = [n * c_min for n in pulls]
+    rewards = [n * draw(st.sampled_from([0.0, 1.0])) for n in pulls]
+    cap = cap_of(t, n_arms, 0.5)
+    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx([cap] * n_arms, rel=1e-9)
+
+
+def test_constants_default_to_the_papers() -> None:
+    assert bounds_of(0.5) == GapBounds(alpha=3.0, beta=1024.0, c_min=0.5, lam=0.5, direct=False)
+    assert bounds_of(0.5, width="direct", lam=0.25, beta=2, alpha=1) == GapBounds(alpha=1.0, beta=2.0, c_min=0.5, lam=0.25, direct=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, r"alpha=0: must be a number above 0"),
+        ({"alpha": math.inf}, r"alpha=inf: must be a number above 0"),
+        ({"beta": -1}, r"beta=-1: must be a number above 0"),
+        ({"beta": "theorem"}, r"beta='theorem': must be 'theory' or a positive number"),
+        ({"lam": 0.75}, r"lam=0.75: must be a number above 0 and at most 0.5"),
+        ({"width": "wide"}, r"width='wide': must be one of 'printed', 'direct'"),
+    ],
+)
+def test_constants_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        bounds_of(0.5, **options)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments, policies
+from purse.environments.draw import draw as shared_draw
+from purse.jit import kernel
+from purse.testing import check_policy, check_world, standard_world
+from purse.types import Ints, World
+
+POLICY = '''\
+"""Chance: every arm equally likely, and the pulls are counted; or something that a policy must not do."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.jit import kernel
+from purse.random import uniform
+from purse.types import SKIP, STOP
+
+NAME = "chance"
+WAYS = ("sound", "skips", "stops", "zero", "other", "nan", "fickle", "counts", "nan_state", "overflow", "too_much", "negative")
+SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, FICKLE, COUNTS, NAN_STATE, OVERFLOW, TOO_MUCH, NEGATIVE = range(len(WAYS))
+
+
+class ChanceParams(NamedTuple):
+    n_arms: int
+    way: int
+
+
+class ChanceState(NamedTuple):
+    counts: np.ndarray  # (P, K)
+
+
+def params(problem, *, way="sound"):
+    return ChanceParams(problem.n_arms, WAYS.index(way))
+
+
+def init(params, problem, n_paths):
+    return ChanceState(np.zeros((n_paths, params.n_arms)))
+
+
+@kernel
+def row(state, path):
+    return ChanceState(state.counts[path])
+
+
+@kernel
+def choose(key, params, state, t, left, arms, probs):
+    arms[0] = int(uniform(key, 0) * params.n_arms)
+    probs[0] = 1 / params.n_arms
+    if params.way == SKIPS and t % 3 == 0:
+        arms[0] = SKIP
+    elif params.way == STOPS and t > 20:
+        arms[0] = STOP
+        probs[0] = 1.0
+    elif params.way == ZERO:
+        probs[0] = 0.0
+    elif params.way == OTHER:
+        probs[0] = 0.3
+    elif params.way == NAN:
+        probs[0] = np.nan
+    elif params.way == FICKLE:
+        arms[0] = int(state.counts[0]) % params.n_arms
+        state.counts[0] += 1
+    elif params.way == COUNTS:
+        state.counts[0] += 1
+
+
+@kernel
+def update(key, params, state, t, arms, probs, rewards, costs):
+    state.counts[arms[0]] += 1
+    if params.way == NAN_STATE:
+        state.counts[arms[0]] = np.nan
+    elif params.way == OVERFLOW:
+        state.counts[arms[0]] *= 1.1
+
+
+@kernel
+def probabilities(params, state, t, left, out):
+    for i in range(params.n_arms):
+        out[i] = 1 / params.n_arms
+        if params.way == TOO_MUCH:
+            out[i] = 0.5
+        elif params.way == NEGATIVE:
+            out[i] = 2.0 if i == 0 else -1 / 3
+'''
+LOOK = POLICY[POLICY.index("@kernel\ndef probabilities") :]
+
+
+@pytest.fixture
+def chance(tmp_path: Path) -> str:
+    path = tmp_path / "chance.py"
+    path.write_text(POLICY)
+    return str(path)
+
+
+def two_resources() -> World:
+    return environments.function("atoms")(
+        probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
+        rewards=[[1, 0], [1, 0], [1, 0]],
+        costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
+    )
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_every_shipped_policy_passes(name: str) -> None:
+    check_policy(name)
+
+
+@pytest.mark.parametrize("name", ["uniform", "fixed:arm=2", "oracle"])
+def test_the_yardsticks_pass_with_two_plays(name: str) -> None:
+    check_policy(name, plays=2)
+
+
+@pytest.mark.parametrize("name", ["uniform", "fixed:arm=2", "oracle"])
+def test_the_yardsticks_pass_with_two_resources(name: str) -> None:
+    check_policy(name, two_resources())
+
+
+@pytest.mark.parametrize("name", ["exp3.bwk:gamma=0.5", "exp3++.bwk:beta=0.01,width=direct,mixing=printed", "exp3++.price:beta=0.01"])
+def test_the_learners_pass_with_options(name: str) -> None:
+    check_policy(name)
+
+
+@pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
+def test_every_shipped_policy_passes_with_one_arm_and_a_horizon(name: str) -> None:
+    check_policy(name, environments.function("two_point")([0.5], [0.6], cost_min=0.2), horizon=50)
+
+
+def test_a_policy_passes_in_a_world_that_ends() -> None:
+    check_policy("uniform", environments.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2]))
+
+
+def test_a_policy_passes_in_a_shuffled_world_that_ends() -> None:
+    script = (
+        "from purse import environments; from purse.testing import check_policy;"
+        "check_policy('uniform', environments.function('table')(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=True))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], timeout=45, check=False).returncode == 0
+
+
+def test_a_sound_policy_from_a_file_passes(chance: str) -> None:
+    check_policy(chance)
+
+
+def test_a_policy_that_cannot_tell_its_probabilities_passes(tmp_path: Path) -> None:
+    path = tmp_path / "no_look.py"
+    path.write_text(POLICY.replace(LOOK, ""))
+    check_policy(str(path))
+
+
+def test_a_policy_that_skips_rounds_passes_where_there_is_a_horizon(chance: str) -> None:
+    check_policy(f"{chance}:way=skips", horizon=100)
+
+
+def test_a_policy_that_ends_the_game_passes(chance: str) -> None:
+    check_policy(f"{chance}:way=stops")
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("too_much", r"probabilities sum to 2\.0 in round 1"),
+        ("negative", r"probabilities outside \[0, 1\] in round 1"),
+        ("zero", r"chose arm \d with probability 0\.0 in round 1"),
+        ("other", r"arm \d came with 0\.3, its probability was 0\.25"),
+        ("nan", r"chose arm \d with probability nan in round 1"),
+        ("fickle", r"asked twice in round 1, it chose \(\d,\) and \(\d,\)"),
+        ("counts", r"state\.counts differs"),
+        ("nan_state", r"state\.counts is not finite after late reports"),
+        ("overflow", r"state\.counts is not finite after \d+ rounds"),
+    ],
+)
+def test_a_faulty_policy_is_caught_and_the_fault_is_named(way: str, message: str, chance: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_policy(f"{chance}:way={way}")
+
+
+def test_every_shipped_world_passes() -> None:
+    for text in ("misleading_ratio", "two_worlds:cost_min=0.25", "bernoulli:rewards=[.9,.1],costs=[.5,.2]"):
+        check_world(environments.make(text, budget=100))
+    check_world(standard_world())
+    check_world(two_resources())
+
+
+@pytest.mark.parametrize(
+    ("field", "factor", "message"),
+    [
+        ("cost_max", 0.5, r"two_point: costs outside the declared bounds"),
+        ("cost_min", 2.0, r"two_point: costs outside the declared bounds"),
+        ("reward_means", 0.95, r"(?s)two_point: mean reward .* declared"),
+        ("cost_means", 1.05, r"(?s)two_point: mean cost .* declared"),
+    ],
+)
+def test_a_world_that_declares_wrong_numbers_is_caught(field: str, factor: float, message: str) -> None:
+    world = standard_world()
+    declared = getattr(world, field)
+    with pytest.raises(AssertionError, match=message):
+        check_world(replace(world, **{field: (declared * factor).astype(declared.dtype)}))
+
+
+def test_a_world_that_declares_fixed_costs_and_varies_them_is_caught() -> None:
+    world = standard_world()
+    with pytest.raises(AssertionError, match="two_point: costs are declared fixed and vary"):
+        check_world(replace(world, costs=world.cost_min))
+
+
+class CountedTables(NamedTuple):
+    calls: Ints  # (1,)
+
+
+@kernel
+def counted(key: np.uint64, tables: CountedTables, t: int, arm: int, cost: Ints) -> float:
+    tables.calls[0] += 1
+    cost[0] = 500_000_000
+    return (tables.calls[0] % 7) / 7
+
+
+@kernel
+def too_good(key: np.uint64, tables: CountedTables, t: int, arm: int, cost: Ints) -> float:
+    cost[0] = 500_000_000
+    return 1.5
+
+
+def test_a_world_that_remembers_its_calls_is_caught() -> None:
+    world = replace(environments.function("bernoulli")([0.5], [0.5]), name="counted", tables=CountedTables(np.zeros(1, np.int64)), draw=counted)
+    with pytest.raises(AssertionError, match="counted: a round's draw depends on where one starts"):
+        check_world(world)
+
+
+def test_a_world_with_rewards_above_one_is_caught() -> None:
+    world = replace(environments.function("bernoulli")([0.5], [0.5]), name="too_good", tables=CountedTables(np.zeros(1, np.int64)), draw=too_good)
+    with pytest.raises(AssertionError, match=r"too_good: rewards between 1\.5 and 1\.5"):
+        check_world(world)
+
+
+def test_a_world_with_a_draw_of_its_own_passes() -> None:
+    check_world(replace(standard_world(), draw=shared_draw))
+    assert purse.simulate("uniform", replace(standard_world(), draw=shared_draw), budget=10).n_paths == 100
