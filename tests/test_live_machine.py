@@ -24,6 +24,10 @@ def written(units: int) -> str:
     return f"{units // UNIT}.{units % UNIT:09d}"
 
 
+def clamp(low: int, high: int, value: int) -> int:
+    return max(low, min(value, high))
+
+
 class Equal:
     """What `uniform` should know: nothing."""
 
@@ -133,7 +137,8 @@ picks = st.integers(0, 100)
 rewards = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=2)
 BAD_REWARDS = [("reward", value) for value in (-0.1, 1.5, math.nan, math.inf, None)]
 BAD_COSTS = [("cost", value) for value in ("too low", "too high", "0.1234567891", "free", math.nan, None)]
-thousandths = st.lists(st.sampled_from([0, 1, 500, 1000]), min_size=4, max_size=4)
+ALL_THERE_IS, ONE_MORE = -1, -2
+cost_parts = st.lists(st.sampled_from([0, 1, 500, 1000, ALL_THERE_IS, ONE_MORE]), min_size=4, max_size=4)
 
 
 class LiveMachine(RuleBasedStateMachine):
@@ -182,10 +187,14 @@ class LiveMachine(RuleBasedStateMachine):
     def report(self, ticket: Ticket, reward: list[float], parts: list[int]) -> tuple[list[float], list[list[int]]]:
         """A legal one: rewards per play, and units per play and resource."""
         game = self.game
+        rest = [left + hold for left, hold in zip(self.left, ticket.held_units, strict=True)]
         costs = []
         for k, arm in enumerate(ticket.arms):
-            bounds = zip(game.low[arm], game.high[arm], parts[2 * k :], strict=False)
-            costs.append([low + (high - low) * part // 1000 for low, high, part in bounds])
+            bounds = zip(game.low[arm], game.high[arm], rest, parts[2 * k :], strict=False)
+            costs.append(
+                [clamp(low, high, {ALL_THERE_IS: left, ONE_MORE: left + 1}.get(part, low + (high - low) * part // 1000)) for low, high, left, part in bounds]
+            )
+            rest = [left - cost for left, cost in zip(rest, costs[-1], strict=True)]
         return reward[: game.plays], costs
 
     def shaped(self, reward: list[Any], costs: list[list[Any]]) -> tuple[Any, Any]:
@@ -251,11 +260,11 @@ class LiveMachine(RuleBasedStateMachine):
         return tried | {gone}
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, reward=rewards, parts=thousandths, exact=st.booleans())
+    @rule(which=picks, reward=rewards, parts=cost_parts, exact=st.booleans())
     def tell(self, which: int, reward: list[float], parts: list[int], exact: bool) -> None:
         self.tell_once(self.pick(which), reward, parts, exact)
 
-    @rule(times=st.integers(1, 6), reward=rewards, parts=thousandths)
+    @rule(times=st.integers(1, 6), reward=rewards, parts=cost_parts)
     def ask_and_tell(self, times: int, reward: list[float], parts: list[int]) -> None:
         for _ in range(times):
             self.ask_once()
@@ -294,7 +303,7 @@ class LiveMachine(RuleBasedStateMachine):
         self.finished.append(out.ticket)
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, kind=st.sampled_from([*Ticket._fields, "finished", "foreign"]), reward=rewards, parts=thousandths)
+    @rule(which=picks, kind=st.sampled_from([*Ticket._fields, "finished", "foreign"]), reward=rewards, parts=cost_parts)
     def use_a_wrong_ticket(self, which: int, kind: str, reward: list[float], parts: list[int]) -> None:
         ticket = self.pick(which).ticket
         wrong = {
@@ -314,7 +323,7 @@ class LiveMachine(RuleBasedStateMachine):
         self.nothing_changes(TicketError, self.policy.void, wrong)
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, where=picks, bad=st.sampled_from(BAD_REWARDS + BAD_COSTS), reward=rewards, parts=thousandths)
+    @rule(which=picks, where=picks, bad=st.sampled_from(BAD_REWARDS + BAD_COSTS), reward=rewards, parts=cost_parts)
     def tell_what_cannot_be(self, which: int, where: int, bad: tuple[str, Any], reward: list[float], parts: list[int]) -> None:
         ticket = self.pick(which).ticket
         gained, units = self.report(ticket, reward, parts)

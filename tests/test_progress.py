@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -51,26 +52,44 @@ def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr
         for second in range(13):
             clock.seconds = 100.0 + second
             shown.show(second / 20)
-    assert out.getvalue().splitlines() == ["work: 25% after 5 s", "work: 50% after 10 s"]
+    assert out.getvalue().splitlines() == ["work: 10% after 2 s", "work: 35% after 7 s", "work: 60% after 12 s"]
 
 
-def test_lines_keep_their_distance_and_take_a_new_title(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_lines_keep_their_distance_and_speak_of_parts(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
     out = stderr(io.StringIO())
     shown = Progress("work")
     clock.seconds += BETWEEN_LINES
-    shown.show(0.1, "first part")
+    shown.part(0.0, 0.5, "first part")
+    shown.show(0.2)
     clock.seconds += BETWEEN_LINES - 0.1
-    shown.show(0.2, "second part")
+    shown.part(0.5, 0.5, "second part")
+    shown.show(0.2)
     clock.seconds += 0.1
-    shown.show(0.3)
-    assert out.getvalue().splitlines() == ["first part: 10% after 5 s", "second part: 30% after 10 s"]
+    shown.show(0.4)
+    assert out.getvalue().splitlines() == ["first part: 10% after 5 s", "second part: 70% after 10 s"]
+
+
+def test_busy_speaks_up_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    out = stderr(io.StringIO())
+    monkeypatch.setattr("purse.progress.PATIENCE", 0.0)
+    with progress("work") as shown:
+        with shown.busy("compiling"):
+            pass
+        assert out.getvalue() == ""
+        with shown.busy("compiling"):
+            for _ in range(200):
+                if out.getvalue():
+                    break
+                time.sleep(0.05)
+    assert out.getvalue() == "compiling: 0% after 0 s\n"
 
 
 def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
     out = stderr(Terminal())
     with progress("work") as shown:
         clock.seconds += PATIENCE
-        shown.show(0.5, "first part")
+        shown.part(0.0, 1.0, "first part")
+        shown.show(0.5)
         shown.bar.refresh()
         during = out.getvalue()
         shown.show(0.75)

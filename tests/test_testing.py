@@ -97,9 +97,9 @@ def probabilities(params, state, t, left, out):
 LOOK = POLICY[POLICY.index("@kernel\ndef probabilities") :]
 
 
-@pytest.fixture
-def chance(tmp_path: Path) -> str:
-    path = tmp_path / "chance.py"
+@pytest.fixture(scope="module")
+def chance(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("policies") / "chance.py"
     path.write_text(POLICY)
     return str(path)
 
@@ -146,7 +146,7 @@ def test_a_policy_passes_in_a_shuffled_world_that_ends() -> None:
         "from purse import environments; from purse.testing import check_policy;"
         "check_policy('uniform', environments.function('table')(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=True))"
     )
-    assert subprocess.run([sys.executable, "-c", script], timeout=45, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script], timeout=30, check=False).returncode == 0
 
 
 def test_a_sound_policy_from_a_file_passes(chance: str) -> None:

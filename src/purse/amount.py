@@ -88,16 +88,16 @@ def cost_array(field: str, value: Any, n_arms: int, n_resources: int) -> NDArray
     return np.broadcast_to(units, (n_arms, n_resources)).copy()
 
 
-def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], field: str = "cost_min") -> None:
+def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], fields: tuple[str, str] = ("cost_min", "cost_max")) -> None:
     """Refuse arms that may cost nothing, resources that nothing uses, and a minimum above its maximum."""
     if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
         several = "must not be negative, and each arm needs a resource that it always uses"
-        raise invalid(field, text(cost_min.min()), several if cost_min.shape[1] > 1 else "must be positive")
+        raise invalid(fields[0], text(cost_min.min()), several if cost_min.shape[1] > 1 else "must be positive")
     if (cost_max.max(axis=0) == 0).any():
-        raise invalid("cost_max", "0", "must be positive for at least one arm of each resource")
+        raise invalid(fields[1], "0", "must be positive for at least one arm of each resource")
     if (cost_min > cost_max).any():
         arm, resource = np.argwhere(cost_min > cost_max)[0]
-        raise invalid(field, text(cost_min[arm, resource]), f"must be at most cost_max={text(cost_max[arm, resource])}")
+        raise invalid(fields[0], text(cost_min[arm, resource]), f"must be at most cost_max={text(cost_max[arm, resource])}")
 
 
 def text(units: int) -> str:

@@ -35,8 +35,14 @@ class MissingExtra(PurseError):
 
 
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:
-    """The error for a bad value: `budget=-1: must be a positive number`."""
-    return InvalidInput(f"{field}={value!r}: {allowed}")
+    """The error for a bad value, on one line: `budget=-1: must be positive`."""
+    shown = shorten(" ".join(repr(value).split()))
+    return InvalidInput(f"{field}={shown}: {allowed}")
+
+
+def shorten(text: str, most: int = 120) -> str:
+    """The text, or its beginning where it is long."""
+    return text if len(text) <= most else text[: most - 4] + " ..."
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from dataclasses import fields
 from types import ModuleType
@@ -32,7 +33,8 @@ class Round(NamedTuple):
 class Policy:
     """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in whatever order.
 
-    `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several tickets may be out at once.
+    `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several tickets may be out at once,
+    and several threads may ask and tell.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Policy:
         self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}  # tickets that are out, each with its round's arms set aside
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
         self._next_id = 1
+        self._lock = threading.RLock()
 
     @property
     def left_units(self) -> list[int]:
@@ -95,8 +98,9 @@ class Policy:
     @property
     def spent_units(self) -> list[int]:
         """`spent`, exactly, in units of 1e-9, one per resource."""
-        parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
-        return [budget - left - held for budget, left, held in parts]
+        with self._lock:
+            parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
+            return [budget - left - held for budget, left, held in parts]
 
     @property
     def left(self) -> Any:
@@ -120,14 +124,15 @@ class Policy:
 
     def probabilities(self) -> Floats:
         """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1 during the initial pulls."""
-        out = np.zeros(self.problem.n_arms)
-        if self._again or self.t < self._game.sweep_rounds:
-            out[list(self._peek().arms)] = 1.0
-        elif self._steps.look is None:
-            raise PurseError(f"{self.name} draws its arm without computing probabilities")
-        else:
-            self._steps.look(self._params, self._state, self._game, self.t + 1, self._desk, out)
-        return out
+        with self._lock:
+            out = np.zeros(self.problem.n_arms)
+            if self._again or self.t < self._game.sweep_rounds:
+                out[list(self._peek().arms)] = 1.0
+            elif self._steps.look is None:
+                raise PurseError(f"{self.name} draws its arm without computing probabilities")
+            else:
+                self._steps.look(self._params, self._state, self._game, self.t + 1, self._desk, out)
+            return out
 
     def _peek(self) -> Round:
         """The round that the next ask is for, also on the desk."""
@@ -144,25 +149,26 @@ class Policy:
 
     def ask(self) -> Ticket:
         """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it; then nothing has changed."""
-        if self.over:
-            raise BudgetExhausted(self.over)
-        this = self._peek()
-        if this.arms[0] == STOP:
-            raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
-        short = self._steps.hold(self._game, self._desk, self._hold)
-        if short >= 0:
-            need, left = int(self._hold[short]), self.left_units[short]
-            out = f"; {len(self._open)} tickets are out and hold {amount.text(self.held_units[short])}" if self._open else ""
-            raise BudgetExhausted(f"arm {this.arms[0]} may cost {amount.text(need)} and {amount.text(left)} is left{out}")
-        ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, tuple(self._hold.tolist()))
-        if self._again:
-            self._again.popleft()
-        else:
-            self.t = this.t
-        if this.arms[0] != SKIP:
-            self._open[ticket.id] = ticket, this.aside
-            self._next_id += 1
-        return ticket
+        with self._lock:
+            if self.over:
+                raise BudgetExhausted(self.over)
+            this = self._peek()
+            if this.arms[0] == STOP or (this.arms[0] == SKIP and not self._game.may_skip):
+                raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
+            short = self._steps.hold(self._game, self._desk, self._hold)
+            if short >= 0:
+                need, left = int(self._hold[short]), self.left_units[short]
+                out = f"; {len(self._open)} tickets are out and hold {amount.text(self.held_units[short])}" if self._open else ""
+                raise BudgetExhausted(f"arm {this.arms[0]} may cost {amount.text(need)} and {amount.text(left)} is left{out}")
+            ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, tuple(self._hold.tolist()))
+            if self._again:
+                self._again.popleft()
+            else:
+                self.t = this.t
+            if this.arms[0] != SKIP:
+                self._open[ticket.id] = ticket, this.aside
+                self._next_id += 1
+            return ticket
 
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
         """Report what a ticket brought and cost (with several plays or resources: one entry each).
@@ -170,23 +176,24 @@ class Policy:
         Returns True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest of the budget cannot pay
         does not count and is not learnt from: `exit` ends the game there, `retry` asks for another arm.
         """
-        aside = self._aside_of(ticket)
-        rewards, units = self._check_report(ticket, reward, cost)
-        desk = self._desk
-        if len(rewards) == 1:
-            desk.arms[0], desk.probs[0], desk.rewards[0] = ticket.arms[0], ticket.probabilities[0], rewards[0]
-        else:
-            desk.arms[:], desk.probs[:], desk.rewards[:] = ticket.arms, ticket.probabilities, rewards
-        desk.units[:] = units
-        self._hold[:] = ticket.held_units
-        del self._open[ticket.id]
-        short = self._steps.tell(self._params, self._state, self._game, ticket.t, desk, self._hold)
-        if short >= 0:
-            self._refuse(ticket, short, aside)
-            return False
-        for gained in rewards:
-            self.gain += gained
-        return True
+        with self._lock:
+            aside = self._aside_of(ticket)
+            rewards, units = self._check_report(ticket, reward, cost)
+            desk = self._desk
+            if len(rewards) == 1:
+                desk.arms[0], desk.probs[0], desk.rewards[0] = ticket.arms[0], ticket.probabilities[0], rewards[0]
+            else:
+                desk.arms[:], desk.probs[:], desk.rewards[:] = ticket.arms, ticket.probabilities, rewards
+            desk.units[:] = units
+            self._hold[:] = ticket.held_units
+            del self._open[ticket.id]
+            short = self._steps.tell(self._params, self._state, self._game, ticket.t, desk, self._hold)
+            if short >= 0:
+                self._refuse(ticket, short, aside)
+                return False
+            for gained in rewards:
+                self.gain += gained
+            return True
 
     def _refuse(self, ticket: Ticket, short: int, aside: tuple[int, ...]) -> None:
         desk = self._desk
@@ -201,11 +208,12 @@ class Policy:
 
     def void(self, ticket: Ticket) -> None:
         """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
-        aside = self._aside_of(ticket)
-        del self._open[ticket.id]
-        self._desk.purse[:] += ticket.held_units
-        if ticket.t <= self._game.sweep_rounds:
-            self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
+        with self._lock:
+            aside = self._aside_of(ticket)
+            del self._open[ticket.id]
+            self._desk.purse[:] += ticket.held_units
+            if ticket.t <= self._game.sweep_rounds:
+                self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
 
     def _aside_of(self, ticket: Ticket) -> tuple[int, ...]:
         """The arms set aside in the round of a ticket that is out; refuses one that is not."""
@@ -234,15 +242,16 @@ class Policy:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; `Policy.load` continues from it to the same bits."""
-        problem = {field.name: getattr(self.problem, field.name) for field in fields(self.problem)}
-        facts = {
-            "problem": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in problem.items()},
-            "tickets": list(self._open.values()),
-            "again": list(self._again),
-            "left": self.left_units,
-            **{name: getattr(self, name) for name in _SAVED},
-        }
-        snapshot.save(path, facts, self._state._asdict())
+        with self._lock:
+            problem = {field.name: getattr(self.problem, field.name) for field in fields(self.problem)}
+            facts = {
+                "problem": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in problem.items()},
+                "tickets": list(self._open.values()),
+                "again": list(self._again),
+                "left": self.left_units,
+                **{name: getattr(self, name) for name in _SAVED},
+            }
+            snapshot.save(path, facts, self._state._asdict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,24 +17,40 @@ class Progress:
     """Call `show(fraction)` as often as you like."""
 
     def __init__(self, title: str) -> None:
-        self.title = title
-        self.start = self.last = time.monotonic()
+        self.began = time.monotonic()
+        self.last_line = self.began + PATIENCE - BETWEEN_LINES
         self.bar: Any = None
         self.task: Any = None
+        self.part(0.0, 1.0, title)
 
-    def show(self, fraction: float, title: str | None = None) -> None:
+    def part(self, start: float, length: float, title: str) -> None:
+        """Take what `show` is told from now on as fractions of this part of the whole."""
+        self.start, self.length, self.title = start, length, title
+
+    def show(self, fraction: float, title: str = "") -> None:
         """Say how far the work has come."""
-        self.title = title or self.title
         now = time.monotonic()
-        if now - self.start < PATIENCE:
+        done, words = self.start + self.length * fraction, title or self.title
+        if now - self.began < PATIENCE:
             return
         if sys.stderr.isatty():
             if self.bar is None:
                 self._open()
-            self.bar.update(self.task, completed=fraction, description=self.title)
-        elif now - self.last >= BETWEEN_LINES:
-            self.last = now
-            print(f"{self.title}: {fraction:.0%} after {now - self.start:.0f} s", file=sys.stderr, flush=True)
+            self.bar.update(self.task, completed=done, description=words)
+        elif now - self.last_line >= BETWEEN_LINES:
+            self.last_line = now
+            print(f"{words}: {done:.0%} after {now - self.began:.0f} s", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def busy(self, title: str) -> Iterator[None]:
+        """Say the title if what happens inside takes long; it cannot tell how far it is."""
+        timer = threading.Timer(PATIENCE + 0.1, self.show, (0.0, title))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _open(self) -> None:
         from rich.console import Console

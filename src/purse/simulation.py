@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -11,12 +10,11 @@ import numpy as np
 from purse import amount, check, environments, policies, spec
 from purse.engine import cpu
 from purse.engine.path import Game, Marks, Record
-from purse.engine.referee import sweep_rounds
+from purse.engine.referee import NEVER, sweep_rounds
 from purse.errors import invalid
-from purse.progress import progress
+from purse.progress import Progress, progress
 from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World
 
-NEVER = 2**62  # a round that no path reaches
 SEEDS = 2**63 - 1
 
 
@@ -53,15 +51,15 @@ def simulate(
     check.choice("device", device, ("cpu",))
     job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, marks=marks)
     with progress(f"{job.name} on {job.world.name}") as shown:
-        return play(job, n_paths, n_workers=n_workers, block=block, show=shown.show)
+        return play(job, n_paths, n_workers=n_workers, block=block, shown=shown)
 
 
-def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, show: Callable[[float], None], block: int | None = None) -> Run:
+def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, block: int | None = None) -> Run:
     """Run a job and name its results."""
     n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     block = None if block is None else check.integer("block", block, low=1)
-    results = cpu.simulate(job, n_paths, n_workers, block, show)
+    results = cpu.simulate(job, n_paths, n_workers, block, shown)
     n_marks = len(job.marks.left) - 1
     return Run(
         policy=job.name,
@@ -73,7 +71,7 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, show: Callable[[f
         rounds=results.rounds,
         spent_units=results.spent,
         pulls=results.pulls,
-        ended=results.rounds >= (job.world.n_rounds or NEVER),
+        ended=(results.rounds >= (job.world.n_rounds or NEVER)) & (results.spent < job.problem.budget).all(axis=1),
         by_round=trajectory(job.marks.rounds[:-1].astype(np.float64), results.by_round) if n_marks else None,
         by_budget=trajectory(np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
     )
@@ -106,12 +104,14 @@ def make_game(policy: ModuleType, problem: Problem, stop: str, seed: int, last_r
     """What all paths of a problem have in common."""
     rule = STOP_RULES.index(check.choice("stop", stop, STOP_RULES))
     seed = check.integer("seed", seed, low=0, high=SEEDS)
-    return Game(problem.budget, problem.cost_max, problem.share, rule, sweep_rounds(policy, problem.n_arms, problem.plays), last_round, seed)
+    beat = (1 << min(16, max(0, 20 - problem.n_arms.bit_length()))) - 1  # a round may take time in proportion to K
+    initial = sweep_rounds(policy, problem.n_arms, problem.plays)
+    return Game(problem.budget, problem.cost_max, problem.share, rule, initial, last_round, problem.horizon is not None, beat, seed)
 
 
 def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
     """The policy's module and its parameters for this problem, from a name with options."""
-    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, {})
+    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
     module = policies.load(name)
     spec.check_options(module.NAME, module.params, options, given=("problem",))
     return module, module.params(problem, **options)
@@ -119,33 +119,33 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
 
 def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, cost_min: Any, cost_max: Any) -> Problem:
     """What a player of this world is told; bounds on costs may be declared wider than they are."""
-    problem = Problem.of(
-        n_arms=world.n_arms,
-        n_resources=world.n_resources,
-        budget=budget,
-        cost_min=[[amount.text(u) for u in arm] for arm in world.cost_min] if cost_min is None else cost_min,
-        cost_max=[[amount.text(u) for u in arm] for arm in world.cost_max] if cost_max is None else cost_max,
-        plays=plays,
-        horizon=world.horizon if horizon is None else horizon,
-        costs=None if world.costs is None else [[amount.text(u) for u in arm] for arm in world.costs],
+    n_arms, n_resources = world.n_arms, world.n_resources
+    low = world.cost_min if cost_min is None else amount.cost_array("cost_min", cost_min, n_arms, n_resources)
+    high = world.cost_max if cost_max is None else amount.cost_array("cost_max", cost_max, n_arms, n_resources)
+    if (low > world.cost_min).any():
+        raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")
+    if (high < world.cost_max).any():
+        raise invalid("cost_max", cost_max, "must not be less than what the world's arms may cost")
+    return Problem(
+        n_arms,
+        amount.budget_array(budget, n_resources),
+        low,
+        high,
+        plays=check.integer("plays", plays, low=1, high=n_arms),
+        horizon=world.horizon if horizon is None else check.integer("horizon", horizon, low=1),
+        costs=world.costs,
         reward_means=world.reward_means,
         cost_means=world.cost_means,
     )
-    if (problem.cost_min > world.cost_min).any():
-        raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")
-    if (problem.cost_max < world.cost_max).any():
-        raise invalid("cost_max", cost_max, "must not be less than what the world's arms may cost")
-    return problem
 
 
 def make_marks(count: int, problem: Problem, last_round: int) -> Marks:
-    """Log-spaced rounds up to the most that the budget allows, and equal fractions of the budget."""
-    dearest = problem.cost_min.max(axis=1).min()
-    most = min(last_round, int(problem.budget.max() // dearest))
+    """Log-spaced rounds up to the most that there can be, and equal fractions of the budget."""
+    affordable = int(problem.budget.max() // problem.cost_min.max(axis=1).min())
+    most = last_round if problem.horizon is not None else min(last_round, affordable)
     rounds = np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64)) if count else np.zeros(0, np.int64)
-    spent = problem.budget[None, :] * np.arange(1, count + 1)[:, None] // max(1, count)
-    floors = np.vstack([problem.budget - spent, np.full((1, problem.n_resources), -NEVER)])
-    return Marks(np.append(rounds, NEVER), floors)
+    floors = [[units - units * part // count for units in problem.budget.tolist()] for part in range(1, count + 1)]
+    return Marks(np.append(rounds, NEVER), np.array([*floors, [-NEVER] * problem.n_resources], np.int64))
 
 
 def trajectory(marks: Floats, record: Record) -> Trajectory:

@@ -16,7 +16,7 @@ from purse import check, environments
 from purse.engine.cpu import Job, compiled
 from purse.errors import InvalidInput
 from purse.files import make_folder, write_atomically
-from purse.progress import progress
+from purse.progress import Progress, progress
 from purse.regret import against_best_fixed_arm, estimate
 from purse.simulation import make_job, play
 from purse.types import Floats, World
@@ -121,9 +121,9 @@ def compare(
 
         def run(job: Job) -> pl.DataFrame:
             nonlocal done
-            frame = store.run(job, n_paths, n_workers, lambda part: shown.show((done + part) / total, f"{label}, B = {budget:g}, {job.name}"))
+            shown.part(done / total, 1 / total, f"{label}, B = {budget:g}, {job.name}")
             done += 1
-            return frame
+            return store.run(job, n_paths, n_workers, shown)
 
         for label, budget, yardsticks, jobs in cells:
             fixed = np.array([run(job)["gain"].to_numpy() for job in yardsticks])
@@ -160,14 +160,14 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self.folder = None if folder is None else make_folder(Path(folder, "cells"))
 
-    def run(self, job: Job, n_paths: int, n_workers: int | None, show: Callable[[float], None]) -> pl.DataFrame:
+    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress) -> pl.DataFrame:
         """The runs of one policy on one world with one budget: found, or made and kept."""
         import polars as pl
 
         path = None if self.folder is None else self.folder / f"{cell_name(job, n_paths)}.parquet"
         if path is not None and path.is_file():
             return pl.read_parquet(path)
-        run = play(job, n_paths, n_workers=n_workers, show=show)
+        run = play(job, n_paths, n_workers=n_workers, shown=shown)
         frame = pl.DataFrame(
             {
                 "path": np.arange(run.n_paths),

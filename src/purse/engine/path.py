@@ -16,7 +16,6 @@ draw: Any = None
 PLAYS = 1
 RESOURCES = 1
 SWEEP = False
-BEAT = 0xFFFF  # how many rounds, less one, pass between two looks at `halt`; a power of two, less one
 
 
 class Game(NamedTuple):
@@ -28,6 +27,8 @@ class Game(NamedTuple):
     rule: int
     sweep_rounds: int
     last_round: int
+    may_skip: bool  # only where there is a horizon: else a policy that skips would never end
+    beat: int  # so many rounds, less one, pass between two looks at `halt`; a power of two, less one
     seed: int
 
 
@@ -156,7 +157,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
         round_mark = 0
         budget_mark = 0
         while played < game.last_round:
-            if played & BEAT == 0:
+            if played & game.beat == 0:
                 pulse[0] = path + 1 - desk.purse[0] / game.budget[0]
                 if halt[0] != 0:
                     return
@@ -182,7 +183,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                     pulls[desk.arms[k]] += 1
                 pay(PLAYS, RESOURCES, game, desk)
                 update(at(ours, t), policy, memory, t, desk.arms, desk.probs, desk.rewards, desk.costs)
-            elif desk.arms[0] == STOP:
+            elif desk.arms[0] == STOP or not game.may_skip:
                 break
             played = t
             if played == marks.rounds[round_mark]:

@@ -9,6 +9,7 @@ from purse.random import U, uniform
 from purse.types import STOP_RULES, Floats, Ints
 
 EXIT, HOLD, RETRY = range(len(STOP_RULES))
+NEVER = 2**62  # a round that no game reaches
 
 
 def sweep_rounds(policy: Any, n_arms: int, plays: int) -> int:

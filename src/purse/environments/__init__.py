@@ -14,8 +14,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from purse import spec
-from purse.errors import unknown
+from purse import amount, spec
+from purse.errors import invalid, unknown
 from purse.types import World
 
 _SHARED = ("draw", "tables")  # what the worlds are made with
@@ -45,11 +45,15 @@ def make(world: str | World | Callable[[float], World], budget: Any) -> World:
     """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2`, or a function of the budget."""
     if isinstance(world, World):
         return world
+    number = amount.to_units("budget", budget) / amount.UNIT if isinstance(budget, str) else budget
     if not isinstance(world, str):
-        return world(budget)
+        made = world(number) if callable(world) else None
+        if not isinstance(made, World):
+            raise invalid("world", world, "must be a World, a name with options or a function of the budget that returns a World")
+        return made
     name, options = spec.parse(world)
     maker = function(name)
     if "budget" in inspect.signature(maker).parameters:
-        options.setdefault("budget", budget)
+        options.setdefault("budget", number)
     spec.check_options(name, maker, options)
     return replace(maker(**options), name=world)

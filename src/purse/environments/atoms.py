@@ -22,6 +22,6 @@ def atoms(probabilities: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     array([0.667])
     """
     chances, values, units = reals("probabilities", probabilities, 2), reals("rewards", rewards, 2), amount.unit_array("costs", costs)
-    if units.shape[:2] != values.shape or units.ndim not in (2, 3):
+    if units.shape[:2] != values.shape or units.ndim not in (2, 3) or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {values.shape}")
     return make_world("atoms", chances[None], values[None], units.reshape(1, *values.shape, -1))

@@ -50,7 +50,7 @@ def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 def phase_of(key: U, tables: Tables, t: int, n_phases: int) -> int:
     """The first phase whose last round is not before t."""
     if tables.shuffle:
-        t = shuffled(key, t - 1, n_phases) + 1
+        t = shuffled(key, (t - 1) % n_phases, n_phases) + 1
     elif tables.period > 0:
         t = (t - 1) % tables.period + 1
     low = 0

@@ -24,9 +24,10 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     means, units = check_range("rewards", reals("rewards", rewards, 2)), amount.unit_array("costs", costs)
     if units.shape == means.shape[1:]:
         units = np.broadcast_to(units, means.shape)
-    if units.shape[:2] != means.shape or units.ndim not in (2, 3):
+    if units.shape[:2] != means.shape or units.ndim not in (2, 3) or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {means.shape}")
-    lengths = [check.integer("segments", length, low=1) for length in np.atleast_1d(np.asarray(segments)).tolist()]
+    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
+    lengths = [check.integer("segments", length, low=1) for length in given]
     if len(lengths) == 1:
         lengths *= len(means)
     if len(lengths) != len(means):

@@ -25,7 +25,7 @@ def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
     values, units = reals("rewards", rewards, 2), amount.unit_array("costs", costs)
     if units.shape == values.shape[1:]:
         units = np.broadcast_to(units, values.shape)
-    if units.shape[:2] != values.shape or units.ndim not in (2, 3):
+    if units.shape[:2] != values.shape or units.ndim not in (2, 3) or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {values.shape}")
     if not isinstance(shuffle, bool):
         raise InvalidInput(f"shuffle={shuffle!r}: must be True or False")

@@ -31,8 +31,8 @@ def make_world(
     What it declares to players follows: the least and the most that each arm may cost, fixed costs where these are equal,
     and means where there is one phase.
     """
-    if not probabilities.shape == rewards.shape == costs.shape[:3]:
-        raise InvalidInput(f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs {costs.shape[:3]} must have the same shape")
+    if not probabilities.shape == rewards.shape == costs.shape[:3] or costs.size == 0:
+        raise InvalidInput(f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs {costs.shape} do not match")
     check_range("rewards", rewards)
     check_range("probabilities", probabilities)
     if (np.abs(probabilities.sum(axis=2) - 1) > 1e-9).any():
@@ -40,7 +40,7 @@ def make_world(
     possible = (probabilities > 0)[..., None]
     low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
-    amount.check_costs(low, high, "costs")
+    amount.check_costs(low, high, ("costs", "costs"))
     steady = len(rewards) == 1
     return World(
         name,
@@ -64,7 +64,9 @@ def make_world(
 
 def thresholds(probabilities: Floats) -> Words:
     """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is drawn."""
-    return np.ceil(np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0) * 2.0**53).astype(np.uint64)
+    after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]  # 0: no atom with a chance follows, so this takes the rest
+    upto = np.where(after > 0, np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0), 1.0)
+    return np.ascontiguousarray(np.ceil(upto * 2.0**53).astype(np.uint64))
 
 
 def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
@@ -81,7 +83,7 @@ def per_arm(field: str, values: ArrayLike) -> Floats:
 def costs_per_arm(costs: Any, n_arms: int) -> Ints:
     """(K, d) Costs in units from one number per arm, or one per arm and resource."""
     units = amount.unit_array("costs", costs)
-    if units.ndim not in (1, 2) or len(units) != n_arms:
+    if units.ndim not in (1, 2) or len(units) != n_arms or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of {n_arms} arms")
     return amount.cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
 

@@ -24,6 +24,8 @@ def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any
     low, high = (np.array([[amount.to_units(field, value)]]) for field, value in (("cost_min", cost_min), ("cost_max", cost_max)))
     amount.check_costs(low, high)
     cost_means = costs_per_arm(costs, n_arms)
+    if cost_means.shape[1] > 1:
+        raise invalid("costs", costs, "must be one mean for each arm: this world has one resource")
     if (cost_means < low).any() or (cost_means > high).any():
         raise invalid("costs", costs, f"must lie between cost_min={amount.text(low[0, 0])} and cost_max={amount.text(high[0, 0])}")
     dear = ((cost_means - low) / np.maximum(high - low, 1))[:, 0]

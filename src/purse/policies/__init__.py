@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-from purse.errors import InvalidInput, unknown
+from purse.errors import InvalidInput, invalid, unknown
 
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "row", "choose", "update")
@@ -25,6 +25,8 @@ def load(name: str | ModuleType) -> ModuleType:
     """The policy's module, from its name, from the path of a file that ends in `.py`, or a module that is loaded already."""
     if isinstance(name, ModuleType):
         module = name
+    elif not isinstance(name, str):
+        raise invalid("policy", name, "must be a name, the path of a policy file or a module")
     elif name.endswith(".py"):
         module = _from_file(Path(name))
     else:
