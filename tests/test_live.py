@@ -370,7 +370,7 @@ def test_hold_refuses_what_might_not_fit_and_names_amounts_and_tickets() -> None
     assert standing(policy) == before
     assert policy.over == ""
     assert {"1", "0.5", "2"} <= set(amounts_in(message))
-    assert "2 tickets" in message
+    assert "tickets that are out: 2, holding 2" in message
 
 
 def test_hold_does_not_mention_tickets_when_none_are_out() -> None:
@@ -694,3 +694,24 @@ def test_the_oracle_does_not_play_live() -> None:
 def test_a_number_out_of_nowhere_is_a_value_error_too() -> None:
     with pytest.raises(ValueError, match="budget"):
         make(budget=0)
+
+
+def test_threads_may_ask_and_tell_at_once() -> None:
+    policy = make(budget="50")
+
+    def spend() -> int:
+        paid = 0
+        while True:
+            try:
+                ticket = policy.ask()
+            except BudgetExhausted:
+                if not policy.tickets:
+                    return paid
+                continue
+            paid += policy.tell(ticket, 0.5, 0.5)
+
+    with ThreadPoolExecutor(4) as pool:
+        paid = sum(future.result() for future in [pool.submit(spend) for _ in range(4)])
+    assert paid * UNIT // 2 == policy.spent_units[0] <= 50 * UNIT
+    assert paid == policy.t == 99
+    assert policy.tickets == []

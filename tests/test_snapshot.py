@@ -259,13 +259,6 @@ def test_a_path_that_cannot_be_written_is_a_purse_error(where: str, tmp_path: Pa
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_is_read_only_is_a_purse_error(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(PurseError, match=r"policy\.npz"):
-        make().save(tmp_path / "policy.npz")
-
-
 # what is refused
 
 

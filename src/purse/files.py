@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, BinaryIO
 
 from purse.errors import PurseError
@@ -23,16 +25,15 @@ def make_folder(path: Path) -> Path:
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     """Write beside the target, then rename: a crash leaves the old file or the new one, and a reader sees a whole one."""
+    scratch = path.with_name(f".{path.name}.{token_hex(6)}")
     try:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise PurseError(f"cannot write {str(path)!r}: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with scratch.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+        scratch.replace(path)
+    except OSError as error:
+        raise PurseError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
 from dataclasses import fields
 from types import ModuleType
@@ -11,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse import amount, check, snapshot
+from purse import amount, snapshot
+from purse.account import Account
 from purse.engine.cpu import desk
 from purse.engine.step import steps
-from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError, TicketError, invalid
+from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError
 from purse.simulation import make_game, make_policy
 from purse.types import SKIP, STOP, Floats, Problem, Ticket
 
@@ -30,7 +30,7 @@ class Round(NamedTuple):
     aside: tuple[int, ...] = ()  # rule `retry`: the arms that could not be paid in this round
 
 
-class Policy:
+class Policy(Account):
     """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in whatever order.
 
     `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several tickets may be out at once,
@@ -69,58 +69,17 @@ class Policy:
     def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
         module, self._params = make_policy(policy, problem)
         self.name = policy if isinstance(policy, str) else str(module.__file__)
-        self.problem, self.seed, self.stop = problem, seed, stop
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
         self._game = make_game(module, problem, stop, seed)
+        self.seed, self.stop = self._game.seed, stop
         self._state = module.init(self._params, problem, 1)
         self._steps = steps(module, problem, self._game.sweep_rounds)
         self._desk = desk(problem)
-        self._desk.purse[:] = problem.budget
+        super().__init__(problem, self._desk.purse)
         self._hold = np.zeros(problem.n_resources, np.int64)
-        self._bounds: list[list[tuple[int, int]]] = np.stack([problem.cost_min, problem.cost_max], axis=2).tolist()
-        self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}  # tickets that are out, each with its round's arms set aside
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
-        self._next_id = 1
-        self._lock = threading.RLock()
-
-    @property
-    def left_units(self) -> list[int]:
-        """`left`, exactly, in units of 1e-9, one per resource."""
-        return self._desk.purse.tolist()
-
-    @property
-    def held_units(self) -> list[int]:
-        """`held`, exactly, in units of 1e-9, one per resource."""
-        return [sum(ticket.held_units[m] for ticket, _ in self._open.values()) for m in range(self.problem.n_resources)]
-
-    @property
-    def spent_units(self) -> list[int]:
-        """`spent`, exactly, in units of 1e-9, one per resource."""
-        with self._lock:
-            parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
-            return [budget - left - held for budget, left, held in parts]
-
-    @property
-    def left(self) -> Any:
-        """What can still be held or paid: the budget less what is spent and held. A number, or one per resource."""
-        return in_users_unit(self.left_units)
-
-    @property
-    def held(self) -> Any:
-        """What is held for tickets that are out."""
-        return in_users_unit(self.held_units)
-
-    @property
-    def spent(self) -> Any:
-        """What has been paid."""
-        return in_users_unit(self.spent_units)
-
-    @property
-    def tickets(self) -> list[Ticket]:
-        """The tickets that are out, oldest first."""
-        return [ticket for ticket, _ in self._open.values()]
 
     def probabilities(self) -> Floats:
         """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1 during the initial pulls."""
@@ -157,9 +116,7 @@ class Policy:
                 raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
             short = self._steps.hold(self._game, self._desk, self._hold)
             if short >= 0:
-                need, left = int(self._hold[short]), self.left_units[short]
-                out = f"; {len(self._open)} tickets are out and hold {amount.text(self.held_units[short])}" if self._open else ""
-                raise BudgetExhausted(f"arm {this.arms[0]} may cost {amount.text(need)} and {amount.text(left)} is left{out}")
+                raise BudgetExhausted(self._why_refused(this.arms, short, int(self._hold[short])))
             ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, tuple(self._hold.tolist()))
             if self._again:
                 self._again.popleft()
@@ -211,34 +168,9 @@ class Policy:
         with self._lock:
             aside = self._aside_of(ticket)
             del self._open[ticket.id]
-            self._desk.purse[:] += ticket.held_units
+            self._purse[:] += ticket.held_units
             if ticket.t <= self._game.sweep_rounds:
                 self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
-
-    def _aside_of(self, ticket: Ticket) -> tuple[int, ...]:
-        """The arms set aside in the round of a ticket that is out; refuses one that is not."""
-        known, aside = self._open.get(ticket.id, (None, ()))
-        if known != ticket:
-            finished = known is None and 0 < ticket.id < self._next_id
-            raise TicketError(f"ticket {ticket.id} is {'finished already' if finished else 'not one that this policy issued'}")
-        return aside
-
-    def _check_report(self, ticket: Ticket, reward: Any, cost: Any) -> tuple[list[float], list[list[int]]]:
-        plays, resources = len(ticket.arms), self.problem.n_resources
-        if type(reward) is float and type(cost) is float and plays == resources == 1:
-            rewards, units = [reward], [[amount.to_units("cost", cost)]]
-        else:
-            rewards, costs = check.numbers("reward", reward), amount.unit_array("cost", cost)
-            if len(rewards) != plays or costs.size != plays * resources:
-                raise InvalidInput(f"a report needs {plays} rewards and {plays} x {resources} costs, not {len(rewards)} and {costs.size}")
-            units = costs.reshape(plays, resources).tolist()
-        for arm, gained, spent in zip(ticket.arms, rewards, units, strict=True):
-            if not 0 <= gained <= 1:
-                raise invalid("reward", gained, "must lie between 0 and 1")
-            for unit, (low, high) in zip(spent, self._bounds[arm], strict=True):
-                if not low <= unit <= high:
-                    raise invalid("cost", cost, f"must lie between {amount.text(low)} and {amount.text(high)} for arm {arm}")
-        return rewards, units
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; `Policy.load` continues from it to the same bits."""
@@ -257,20 +189,23 @@ class Policy:
     def load(cls, path: str | os.PathLike[str]) -> Policy:
         """A policy as it was saved, with its tickets that are out."""
         facts, arrays = snapshot.load(path)
+        try:
+            return cls._restored(facts, arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            detail = str(error) if isinstance(error, InvalidInput) else "it is not a saved policy"
+            raise InvalidInput(f"cannot load {str(path)!r}: {detail}") from error
+
+    @classmethod
+    def _restored(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
         known: dict[str, Any] = {name: np.array(value) if isinstance(value, list) else value for name, value in facts["problem"].items()}
         policy = cls.__new__(cls)
         policy._begin(facts["name"], Problem(**known), facts["seed"], facts["stop"])
         for name in _SAVED:
             setattr(policy, name, facts[name])
         if {name: array.shape for name, array in policy._state._asdict().items()} != {name: array.shape for name, array in arrays.items()}:
-            raise InvalidInput(f"{str(path)!r} holds a state of {policy.name} that this version of the policy does not have")
+            raise InvalidInput(f"it holds a state of {policy.name} that this version of the policy does not have")
         policy._state = type(policy._state)(**arrays)
         policy._open = {ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside)) for ticket, aside in facts["tickets"]}
-        policy._desk.purse[:] = facts["left"]
+        policy._purse[:] = facts["left"]
         policy._again = deque(Round(t, *map(tuple, rest)) for t, *rest in facts["again"])
         return policy
-
-
-def in_users_unit(units: list[int]) -> Any:
-    """A number, or one per resource where there are several."""
-    return units[0] / amount.UNIT if len(units) == 1 else [unit / amount.UNIT for unit in units]

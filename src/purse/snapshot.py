@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import read_array
 
 from purse.errors import InvalidInput
 from purse.files import write_atomically
@@ -26,13 +28,15 @@ def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read what `save` wrote: the facts and the arrays."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with Path(path).open("rb") as file, zipfile.ZipFile(file) as parts:
+            arrays = {Path(name).stem: read_array(parts.open(name), allow_pickle=False) for name in parts.namelist()}
         facts = json.loads(str(arrays.pop("facts")))
-    except FileNotFoundError:
-        raise InvalidInput(f"{str(path)!r} does not exist") from None
-    except (AttributeError, EOFError, KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InvalidInput(f"{str(path)!r} is not a snapshot: {error}") from None
-    if facts.get("format") != FORMAT:
-        raise InvalidInput(f"{str(path)!r} has format {facts.get('format')!r}; this version of purse reads format {FORMAT}")
+    except OSError as error:
+        raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except (EOFError, KeyError, NotImplementedError, ValueError, zipfile.BadZipFile, zlib.error):
+        raise InvalidInput(f"{str(path)!r} is not a snapshot") from None
+    if not isinstance(facts, dict) or "format" not in facts:
+        raise InvalidInput(f"{str(path)!r} is not a snapshot")
+    if facts["format"] != FORMAT:
+        raise InvalidInput(f"{str(path)!r} has format {facts['format']!r}; this version of purse reads format {FORMAT}")
     return facts, arrays
