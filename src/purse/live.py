@@ -68,7 +68,7 @@ class Policy(Account):
 
     def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
         module, self._params = make_policy(policy, problem)
-        self.name = policy if isinstance(policy, str) else str(module.__file__)
+        self.name = policy if isinstance(policy, str) else getattr(module, "__file__", None) or module.NAME
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has

@@ -21,7 +21,7 @@ from purse.engine.draws import draws
 from purse.errors import GameOver
 from purse.live import Policy
 from purse.simulation import make_job
-from purse.types import SKIP, STOP_RULES, Ints, Ticket, World
+from purse.types import SKIP, STOP, STOP_RULES, Ints, Ticket, World
 
 ROUNDS = 400  # so many rounds are compared one by one
 
@@ -35,10 +35,10 @@ def check_policy(policy: str | ModuleType, world: World | None = None, *, plays:
     """Probabilities are probabilities, the budget holds, nothing overflows, state survives a file, live and engine agree."""
     place = world or standard_world()
     dearest = place.cost_max.max(axis=0) * plays / amount.UNIT
+    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     for rule in STOP_RULES:
         for seed in (0, 1):
             check_agreement(policy, place, budget=(dearest * 40.25).tolist(), rule=rule, seed=seed, plays=plays, horizon=horizon)
-    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
 
 
@@ -78,14 +78,18 @@ def check_probabilities(live: Policy) -> None:
         first, second = live._peek(), live._peek()
     except GameOver:
         return
+    if first.arms[0] in (SKIP, STOP):
+        return
+    for arm, chance in zip(first.arms, first.probabilities, strict=True):
+        assert 0 <= arm < live.problem.n_arms, f"{live.name}: chose arm {arm} of {live.problem.n_arms} in round {first.t}"
+        assert 0 < chance <= 1 + 1e-12, f"{live.name}: chose arm {arm} with probability {chance} in round {first.t}"
     assert first == second, f"{live.name}: asked twice in round {first.t}, it chose {first.arms} and {second.arms}"
-    if live._steps.look is None or first.arms[0] == SKIP:
+    if live._steps.look is None:
         return
     chances = live.probabilities()
     assert ((chances >= 0) & (chances <= 1 + 1e-12)).all(), f"{live.name}: probabilities outside [0, 1] in round {first.t}: {chances}"
     assert abs(chances.sum() - live.problem.plays) < 1e-9, f"{live.name}: probabilities sum to {chances.sum()} in round {first.t}"
     for arm, chance in zip(first.arms, first.probabilities, strict=True):
-        assert chance > 0, f"{live.name}: chose arm {arm} with probability {chance} in round {first.t}"
         assert live._again or abs(chances[arm] - chance) < 1e-12, f"{live.name}: arm {arm} came with {chance}, its probability was {chances[arm]}"
 
 
@@ -157,4 +161,6 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     for name, seen, declared in (("reward", rewards, world.reward_means), ("cost", costs / amount.UNIT, world.cost_means)):
         if declared is not None:
             error = seen.std(axis=0) / np.sqrt(rounds) + 1e-9
-            assert (np.abs(seen.mean(axis=0) - declared) < 5 * error).all(), f"{world.name}: mean {name} {seen.mean(axis=0)}, declared {declared}"
+            assert (np.abs(seen.mean(axis=0) - declared) < 5 * error).all(), (
+                f"{world.name}: mean {name} {seen.mean(axis=0).tolist()}, declared {declared.tolist()}"
+            )

@@ -52,3 +52,9 @@ def mixed_arm(u: float, cap: float, explore: float, equal: bool, rates: Floats, 
     if u < explore:
         arm = min(int(u / cap), weights.shape[0] - 1) if equal else pick(u, rates)
     return arm
+
+
+@kernel
+def mixed_probability(arm: int, cap: float, explore: float, equal: bool, rates: Floats, weights: Floats, sum_weights: float) -> float:
+    """The probability with which `mixed_arm` draws this arm."""
+    return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]

@@ -119,7 +119,8 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
             done, pending = wait(pending, GLANCE, FIRST_COMPLETED)
             for future in done:
                 future.result()
-            shown.show(float(pulses.sum()) / n_paths)
+            if pending:
+                shown.show(float(pulses.sum()) / n_paths)
     finally:
         halt[0] = 1
         pool.shutdown(wait=True, cancel_futures=True)

@@ -91,14 +91,17 @@ def steps(policy: ModuleType, problem: Problem, sweep_rounds: int) -> Steps:
 
 
 def direct(dispatcher: Any) -> Callable[..., Any]:
-    """The function behind the dispatcher, which would spend most of a call on finding out the same types again."""
+    """The function behind the dispatcher, which would spend most of a call on finding out the same types again.
+
+    For one live policy only: the types of its arguments do not change, those of another's may differ.
+    """
     entry: Callable[..., Any] | None = None
 
     def call(*args: Any) -> Any:
         nonlocal entry
         if entry is None:
             result = dispatcher(*args)
-            entry = next(iter(dispatcher.overloads.values())).entry_point
+            entry = dispatcher.overloads[tuple(map(dispatcher.typeof_pyval, args))].entry_point
             return result
         return entry(*args)
 

@@ -57,11 +57,11 @@ from purse.fastmath import exp, exp_small
 from purse.jit import cold, kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
-from purse.weights import mixed_arm, smallest, total
+from purse.weights import mixed_arm, mixed_probability, smallest, total
 
 NAME = "exp3++.bwk"
 SWEEP = True
-LOW, GAMMA, LAST = 0, 1, 2  # what state.memo holds: the anchor's lowest loss, its gamma, the last round it is good for
+LOW, GAMMA, LAST, REPORTS = range(4)  # state.memo: the anchor's lowest loss, its gamma, the last round and how many more reports it is good for
 
 
 class Exp3PlusPlusBwKParams(NamedTuple):
@@ -80,7 +80,7 @@ class Exp3PlusPlusBwKState(NamedTuple):
     rewards: Floats  # (P, K)
     costs: Floats  # (P, K)
     anchor: Floats  # (P, K)
-    memo: Floats  # (P, 3)
+    memo: Floats  # (P, 4)
     weights: Floats  # (P, K) scratch
     rates: Floats  # (P, K) scratch
 
@@ -109,7 +109,7 @@ def init(params: Exp3PlusPlusBwKParams, problem: Problem, n_paths: int) -> Exp3P
     def per_arm() -> Floats:
         return np.zeros((n_paths, params.n_arms))
 
-    return Exp3PlusPlusBwKState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 3)), per_arm(), per_arm())
+    return Exp3PlusPlusBwKState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 4)), per_arm(), per_arm())
 
 
 @kernel
@@ -160,15 +160,11 @@ def weigh(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) ->
 
 
 @kernel
-def probability(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, arm: int, cap: float, explore: float, sum_weights: float) -> float:
-    return (state.rates[arm] if t >= params.quiet else cap) + (1 - explore) / sum_weights * state.weights[arm]
-
-
-@kernel
 def choose(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
-    arms[0] = mixed_arm(uniform(key, 0), cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)
-    probs[0] = probability(params, state, t, arms[0], cap, explore, sum_weights)
+    equal = t < params.quiet
+    arms[0] = mixed_arm(uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights)
+    probs[0] = mixed_probability(arms[0], cap, explore, equal, state.rates, state.weights, sum_weights)
 
 
 @kernel
@@ -180,7 +176,8 @@ def update(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t
     if t <= params.n_arms:
         return
     state.losses[i] += (1 / params.c_min - rewards[0] * (1 / costs[0, 0])) * (1 / probs[0])
-    if t < state.memo[LAST]:
+    if state.memo[REPORTS] > 0:
+        state.memo[REPORTS] -= 1
         state.anchor[i] = exp(-state.memo[GAMMA] * (state.losses[i] - state.memo[LOW]))
     else:
         set_anchor(params, state, t + 1)
@@ -194,11 +191,12 @@ def set_anchor(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: in
         state.anchor[i] = exp(-gamma * (state.losses[i] - low))
     state.memo[LOW] = low
     state.memo[GAMMA] = gamma
-    state.memo[LAST] = t + min(t >> 6, 16384)
+    state.memo[REPORTS] = min(t >> 6, 16384)
+    state.memo[LAST] = t + state.memo[REPORTS]
 
 
 @kernel
 def probabilities(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, left: Floats, out: Floats) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     for i in range(params.n_arms):
-        out[i] = probability(params, state, t, i, cap, explore, sum_weights)
+        out[i] = mixed_probability(i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)

@@ -45,7 +45,7 @@ from purse.fastmath import exp
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, mixed_arm, total
+from purse.weights import largest, mixed_arm, mixed_probability, total
 
 NAME = "exp3++.price"
 SWEEP = True
@@ -117,15 +117,11 @@ def weigh(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int
 
 
 @kernel
-def probability(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, arm: int, cap: float, explore: float, sum_weights: float) -> float:
-    return (state.rates[arm] if t >= params.quiet else cap) + (1 - explore) / sum_weights * state.weights[arm]
-
-
-@kernel
 def choose(key: U, params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
-    arms[0] = mixed_arm(uniform(key, 0), cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)
-    probs[0] = probability(params, state, t, arms[0], cap, explore, sum_weights)
+    equal = t < params.quiet
+    arms[0] = mixed_arm(uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights)
+    probs[0] = mixed_probability(arms[0], cap, explore, equal, state.rates, state.weights, sum_weights)
 
 
 @kernel
@@ -145,4 +141,4 @@ def update(key: U, params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceStat
 def probabilities(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, left: Floats, out: Floats) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     for i in range(params.n_arms):
-        out[i] = probability(params, state, t, i, cap, explore, sum_weights)
+        out[i] = mixed_probability(i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)
