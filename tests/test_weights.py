@@ -54,7 +54,7 @@ def test_largest_smallest_and_total(values: list[float]) -> None:
 
 
 @STEADY
-@given(WEIGHTS, UNIT, st.floats(0, 1), st.booleans())
+@given(WEIGHTS, UNIT, st.just(0.0) | st.floats(1e-12, 1), st.booleans())
 def test_mixed_arm_explores_below_the_threshold_and_exploits_above(weights: list[float], u: float, explore: float, equal: bool) -> None:
     n = len(weights)
     shares = [(i + 1) * 2 / (n * (n + 1)) for i in range(n)]

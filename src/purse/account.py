@@ -86,10 +86,11 @@ class Account:
             if len(rewards) != plays or costs.size != plays * resources or not fits:
                 raise InvalidInput(f"a report needs {plays} rewards and costs of shape ({plays}, {resources}), not {len(rewards)} and {costs.shape}")
             units = costs.reshape(plays, resources).tolist()
-        for arm, gained, spent in zip(ticket.arms, rewards, units, strict=True):
-            if not 0 <= gained <= 1:
-                raise invalid("reward", gained, "must lie between 0 and 1")
-            for unit, (low, high) in zip(spent, self._bounds[arm], strict=True):
+        for k, arm in enumerate(ticket.arms):
+            if not 0 <= rewards[k] <= 1:
+                raise invalid("reward", rewards[k], "must lie between 0 and 1")
+            for m, unit in enumerate(units[k]):
+                low, high = self._bounds[arm][m]
                 if not low <= unit <= high:
                     raise invalid("cost", cost, f"must lie between {amount.text(low)} and {amount.text(high)} for arm {arm}")
         return rewards, units

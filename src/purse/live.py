@@ -75,10 +75,10 @@ class Policy(Account):
         self._game = make_game(module, problem, stop, seed)
         self.seed, self.stop = self._game.seed, stop
         self._state = module.init(self._params, problem, 1)
-        self._steps = steps(module, problem, self._game.sweep_rounds)
         self._desk = desk(problem)
-        super().__init__(problem, self._desk.purse)
         self._hold = np.zeros(problem.n_resources, np.int64)
+        self._steps = steps(module, problem, self._params, self._state, self._game, self._desk, self._hold)
+        super().__init__(problem, self._desk.purse)
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
 
     def probabilities(self) -> Floats:
@@ -137,12 +137,12 @@ class Policy(Account):
             aside = self._aside_of(ticket)
             rewards, units = self._check_report(ticket, reward, cost)
             desk = self._desk
-            if len(rewards) == 1:
-                desk.arms[0], desk.probs[0], desk.rewards[0] = ticket.arms[0], ticket.probabilities[0], rewards[0]
-            else:
-                desk.arms[:], desk.probs[:], desk.rewards[:] = ticket.arms, ticket.probabilities, rewards
-            desk.units[:] = units
-            self._hold[:] = ticket.held_units
+            for k, arm in enumerate(ticket.arms):  # entry by entry: for one play faster than whole arrays
+                desk.arms[k], desk.probs[k], desk.rewards[k] = arm, ticket.probabilities[k], rewards[k]
+                for m, unit in enumerate(units[k]):
+                    desk.units[k, m] = unit
+            for m, held in enumerate(ticket.held_units):
+                self._hold[m] = held
             del self._open[ticket.id]
             short = self._steps.tell(self._params, self._state, self._game, ticket.t, desk, self._hold)
             if short >= 0:

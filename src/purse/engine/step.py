@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from purse.engine.path import Desk, Game, holds_fit, pay, show_left
 from purse.engine.referee import HOLD, set_aside, short_of, sweep
@@ -77,32 +77,21 @@ def replace(game: Game, t: int, attempt: int, short: int, desk: Desk) -> bool:
     return set_aside(at(stream(game.seed, 0, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
 
 
-def steps(policy: ModuleType, problem: Problem, sweep_rounds: int) -> Steps:
-    """The steps of a policy."""
+def steps(policy: ModuleType, problem: Problem, params: Any, state: Any, game: Game, desk: Desk, held: Ints) -> Steps:
+    """The steps of a policy, for arguments of the types of these."""
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": sweep_rounds > 0, **sizes}
+    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": game.sweep_rounds > 0, **sizes}
     return Steps(
-        direct(bind(look, probabilities=policy.probabilities, **parts)) if hasattr(policy, "probabilities") else None,
-        direct(bind(ask, **parts)),
-        direct(bind(hold, **sizes)),
-        direct(bind(tell, **parts)),
+        bind(look, probabilities=policy.probabilities, **parts) if hasattr(policy, "probabilities") else None,
+        direct(bind(ask, **parts), params, state, game, 1, desk),
+        direct(bind(hold, **sizes), game, desk, held),
+        direct(bind(tell, **parts), params, state, game, 1, desk, held),
         bind(replace),
     )
 
 
-def direct(dispatcher: Any) -> Callable[..., Any]:
-    """The function behind the dispatcher, which would spend most of a call on finding out the same types again.
-
-    For one live policy only: the types of its arguments do not change, those of another's may differ.
-    """
-    entry: Callable[..., Any] | None = None
-
-    def call(*args: Any) -> Any:
-        nonlocal entry
-        if entry is None:
-            result = dispatcher(*args)
-            entry = dispatcher.overloads[tuple(map(dispatcher.typeof_pyval, args))].entry_point
-            return result
-        return entry(*args)
-
-    return call
+def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
+    """The compiled function for arguments of these types; its dispatcher would find out the types anew in every call."""
+    types = tuple(map(dispatcher.typeof_pyval, args))
+    dispatcher.compile(types)
+    return cast(Callable[..., Any], dispatcher.overloads[types].entry_point)

@@ -33,7 +33,7 @@ array([0.5, 0.5])
 >>> ticket = policy.ask()
 >>> policy.tell(ticket, reward=1, cost=0.5)
 True
->>> policy.probabilities()[ticket.arm] > 0.5
+>>> bool(policy.probabilities()[ticket.arm] > 0.5)
 True
 
 Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial bandits with knapsack, 2019.
