@@ -58,7 +58,7 @@ def test_compare_for_machines(command) -> None:  # type: ignore[no-untyped-def]
 def test_compare_says_when_a_world_ends_before_the_budget(command) -> None:  # type: ignore[no-untyped-def]
     code, out, _ = command("compare", "uniform", "-w", "table:rewards=[[1,0],[0,1]],costs=[.5,.5]", "-b", "50", "-n", "3")
     assert code == 0
-    assert "3 of 3 paths reached the end of the world" in " ".join(out.split())
+    assert "3 of 3 paths reached the end of their world" in " ".join(out.split())
 
 
 def test_simulate_for_people_and_for_machines(command) -> None:  # type: ignore[no-untyped-def]

@@ -7,12 +7,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from purse import __version__
 from purse.errors import PurseError
+
+if TYPE_CHECKING:
+    from purse.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 POLICY_HELP = "name or name:option=value,option=value, or the path of a policy file (.py)"
@@ -94,7 +97,7 @@ def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[f
     if options["as_json"]:
         print_json({"folder": str(target), "files": [str(file) for file in files], "worlds": {k: str(v) for k, v in places.items()}, "rows": table.to_dicts()})
         return
-    print_regrets(table, places)
+    print_regrets(result, places)
     click.echo(f"Written to {target}: " + ", ".join(file.name for file in files))
 
 
@@ -176,25 +179,25 @@ def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
             yield name, "..." if parameter.default is parameter.empty else str(parameter.default)
 
 
-def print_regrets(table: Any, worlds: Mapping[str, Any]) -> None:
-    """The table for people: per world a row per policy and a column per budget."""
+def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
+    """The tables for people, each under the name of its world and how that is written."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    for (world,), part in table.group_by(["world"], maintain_order=True):
-        title = world if world == worlds[world] else f"{world}: {worlds[world]}"
-        grid = Table(title=title, title_justify="left", title_style="bold", caption_justify="left")
-        grid.add_column("regret, mean ± 95%")
-        budgets = part["budget"].unique().sort().to_list()
-        for budget in budgets:
-            grid.add_column(f"B = {budget:g}", justify="right")
-        for (policy,), row in part.group_by(["policy"], maintain_order=True):
-            cells = {cell["budget"]: f"{cell['regret']:,.0f} ± {cell['high'] - cell['regret']:,.0f}" for cell in row.iter_rows(named=True)}
-            grid.add_row(policy, *(cells[budget] for budget in budgets))
-        if part["ended"].sum():
-            grid.caption = f"{part['ended'].sum()} of {part['n_paths'].sum()} paths reached the end of the world before the end of the budget"
-        console.print(grid)
+    for world, (head, *rows) in result.grids():
+        name = Text(world, "bold") if world == worlds[world] else Text.assemble((world, "bold"), f"  {worlds[world]}")
+        console.print(name, soft_wrap=True)
+        table = Table()
+        for number, title in enumerate(head):
+            table.add_column(title, justify="right" if number else "left")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    ended, paths = (int(result.frame()["ended"].sum()), len(result.frame()))
+    if ended:
+        console.print(f"{ended} of {paths} paths reached the end of their world before the end of the budget")
 
 
 def print_json(value: Any) -> None:

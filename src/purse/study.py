@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -71,18 +71,25 @@ class Study:
             )
         return pl.DataFrame(rows)
 
-    def __str__(self) -> str:
-        """The table of regrets: a row per policy, a column per budget."""
-        table = self.table()
-        budgets = sorted(set(table["budget"]))
-        width = max(len(policy) for policy in table["policy"])
-        lines = []
-        for (world,), part in table.group_by(["world"], maintain_order=True):
-            lines.append(f"{world}: regret against the best fixed arm, mean ± half the 95% interval")
-            lines.append(" " * (width + 2) + "".join(f"{f'B = {budget:g}':>20}" for budget in budgets))
+    def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """For each world, its name and the table of regrets for people: a row per policy, a column per budget."""
+        for (world,), part in self.table().group_by(["world"], maintain_order=True):
+            budgets = part["budget"].unique().sort().to_list()
+            grid = [["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]]
             for (policy,), row in part.group_by(["policy"], maintain_order=True):
                 cells = {cell["budget"]: f"{cell['regret']:,.0f} ± {cell['high'] - cell['regret']:,.0f}" for cell in row.iter_rows(named=True)}
-                lines.append(f"  {policy:<{width}}" + "".join(f"{cells.get(budget, ''):>20}" for budget in budgets))
+                grid.append([str(policy), *(cells[budget] for budget in budgets)])
+            yield str(world), grid
+
+    def __str__(self) -> str:
+        """The tables of regrets as plain text."""
+        lines = []
+        for world, grid in self.grids():
+            widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+            lines += [f"{world}: regret against the best fixed arm on the same draws"]
+            lines += [
+                "  " + "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in grid
+            ]
         return "\n".join(lines)
 
 
