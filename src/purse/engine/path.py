@@ -95,7 +95,7 @@ def passes(plays: int, resources: int, desk: Desk, floor: Ints) -> bool:
     return False
 
 
-@kernel
+@cold
 def holds_fit(plays: int, resources: int, game: Game, desk: Desk) -> int:
     """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or -1."""
     for k in range(plays):
@@ -128,16 +128,13 @@ def pull(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int
     return short_of(plays, resources, desk.units, desk.purse)
 
 
-@kernel
-def retry(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, key: Any, short: int, desk: Desk) -> int:
-    """Rule `retry`: other arms until one can be paid (-1) or none is left."""
-    for i in range(desk.aside.shape[0]):
-        desk.aside[i] = 0
-    attempt = 0
-    while short >= 0 and set_aside(key, attempt, short, desk.units, desk.arms, desk.probs, desk.aside):
-        short = pull(draw, theirs, tables, plays, resources, t, desk)
-        attempt += 1
-    return short
+@cold
+def another(game: Game, path: int, t: int, attempt: int, short: int, desk: Desk) -> bool:
+    """Rule `retry`: put another arm in the place of one that cannot be paid; False when none is left."""
+    if attempt == 0:
+        for i in range(desk.aside.shape[0]):
+            desk.aside[i] = 0
+    return set_aside(at(stream(game.seed, path, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
 
 
 def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: int, out: Results, desk: Desk, pulse: Floats, halt: Ints) -> None:
@@ -145,6 +142,8 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
 
     `pulse[0]` tells how many paths' worth of budget is spent; a non-zero `halt[0]` stops everything soon.
     """
+    round_marks = out.by_round.gain.shape[1]
+    budget_marks = out.by_budget.gain.shape[1]
     for path in range(out.gain.shape[0]):
         memory = row(state, path)
         pulls = out.pulls[path]
@@ -170,12 +169,15 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
             if desk.arms[0] >= 0:
                 if game.rule == HOLD and holds_fit(PLAYS, RESOURCES, game, desk) >= 0:
                     break
-                short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, desk)
-                if short >= 0 and game.rule == RETRY:
-                    short = retry(draw, theirs, tables, PLAYS, RESOURCES, t, at(stream(game.seed, first + path, REFEREE), t), short, desk)
+                attempt = 0
+                while True:
+                    short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, desk)
+                    if short < 0 or game.rule != RETRY or not another(game, first + path, t, attempt, short, desk):
+                        break
+                    attempt += 1
                 if short >= 0:
                     break
-                while passes(PLAYS, RESOURCES, desk, marks.left[budget_mark]):
+                while budget_mark < budget_marks and passes(PLAYS, RESOURCES, desk, marks.left[budget_mark]):
                     note(out.by_budget, budget_mark, path, played, gain, game.budget, desk.purse, pulls)
                     budget_mark += 1
                 for k in range(PLAYS):
@@ -186,12 +188,12 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
             elif desk.arms[0] == STOP or not game.may_skip:
                 break
             played = t
-            if played == marks.rounds[round_mark]:
+            if round_mark < round_marks and played == marks.rounds[round_mark]:
                 note(out.by_round, round_mark, path, played, gain, game.budget, desk.purse, pulls)
                 round_mark += 1
-        for mark in range(round_mark, out.by_round.gain.shape[1]):
+        for mark in range(round_mark, round_marks):
             note(out.by_round, mark, path, played, gain, game.budget, desk.purse, pulls)
-        for mark in range(budget_mark, out.by_budget.gain.shape[1]):
+        for mark in range(budget_mark, budget_marks):
             note(out.by_budget, mark, path, played, gain, game.budget, desk.purse, pulls)
         out.gain[path] = gain
         out.rounds[path] = played

@@ -14,8 +14,8 @@ class Tables(NamedTuple):
 
     last: Ints  # (H,) the last round of each phase
     period: int  # after so many rounds the phases start again; 0: never
-    fixed_costs: bool  # all atoms of an arm cost the same
     shuffle: bool  # rounds come in a random order, another one on each path
+    simple: bool  # one phase, two atoms per arm, which differ in reward only, and one resource
     below: Words  # (H, K, A - 1) the first a with 53 random bits < below[a] is drawn, else the last
     rewards: Floats  # (H, K, A)
     costs: Ints  # (H, K, A, d) units
@@ -23,36 +23,43 @@ class Tables(NamedTuple):
 
 @kernel
 def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
-    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on this path."""
-    phase = U(0)
-    n_phases = tables.last.shape[0]
-    if n_phases > 1:
-        phase = U(phase_of(key, tables, t, n_phases))
+    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on this path.
+
+    Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is worth a tenth of a round.
+    """
+    if not tables.simple:
+        return draw_any(key, tables, t, arm, cost)
     which = U(arm)
-    atom = U(0)
-    size = U(tables.rewards.shape[2])
-    if size > U(1):
-        word = bits(at(key, t), arm) >> U(11)
-        while size > U(1):
-            half = size >> U(1)
-            atom += half * U(word >= tables.below[phase, which, atom + half - U(1)])
-            size -= half
-    cost[0] = tables.costs[phase, which, 0, 0]
-    if not tables.fixed_costs:
-        cost[0] = tables.costs[phase, which, atom, 0]
-    if cost.shape[0] > 1:
-        for m in range(1, cost.shape[0]):
-            cost[m] = tables.costs[phase, which, atom, m]
-    return tables.rewards[phase, which, atom]
+    cost[0] = tables.costs[0, which, 0, 0]
+    return tables.rewards[0, which, U(bits(at(key, t), arm) >> U(11) >= tables.below[0, which, 0])]
 
 
 @cold
-def phase_of(key: U, tables: Tables, t: int, n_phases: int) -> int:
+def draw_any(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
+    """The draw for any number of phases, atoms and resources."""
+    phase = phase_of(key, tables, t)
+    atom = 0
+    size = tables.rewards.shape[2]
+    word = bits(at(key, t), arm) >> U(11)
+    while size > 1:  # halves without branches: the answer is as random as the word
+        half = size >> 1
+        atom += half * (word >= tables.below[phase, arm, atom + half - 1])
+        size -= half
+    for m in range(cost.shape[0]):
+        cost[m] = tables.costs[phase, arm, atom, m]
+    return tables.rewards[phase, arm, atom]
+
+
+@kernel
+def phase_of(key: U, tables: Tables, t: int) -> int:
     """The first phase whose last round is not before t."""
+    n_phases = tables.last.shape[0]
     if tables.shuffle:
         t = shuffled(key, (t - 1) % n_phases, n_phases) + 1
     elif tables.period > 0:
         t = (t - 1) % tables.period + 1
+    if t <= n_phases and tables.last[t - 1] == t:
+        return t - 1  # phases of one round each, the rows of a table
     low = 0
     high = n_phases - 1
     while low < high:

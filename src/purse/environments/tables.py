@@ -47,8 +47,8 @@ def make_world(
         Tables(
             np.array(last, np.int64),
             period,
-            bool((costs == costs[:, :, :1]).all()),
             shuffle,
+            rewards.shape[::2] == (1, 2) and costs.shape[3] == 1 and bool((costs[:, :, 0] == costs[:, :, 1]).all()),
             thresholds(probabilities),
             np.array(rewards, order="C"),
             np.array(costs, order="C"),

@@ -138,25 +138,35 @@ def weigh(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) ->
         for i in range(params.n_arms):
             state.weights[i] = state.anchor[i] * exp_small(fall * (state.losses[i] - low))
     else:
-        low = smallest(state.losses)
-        for i in range(params.n_arms):
-            state.weights[i] = exp(-gamma * (state.losses[i] - low))
+        weigh_afresh(gamma, state.losses, state.weights)
     explore = cap * params.n_arms
     if t >= params.quiet:
         explore = gap_rates(params.bounds, t, cap, state.pulls, state.rewards, state.costs, state.rates)
-    sum_weights = total(state.weights)
     if params.printed_mixing:
-        # (1 - sum_{j != i} eps_j) p_i = (1 - explore + eps_i) p_i: weigh each arm so, then make the whole sum to one
-        for i in range(params.n_arms):
-            rate = state.rates[i] if t >= params.quiet else cap
-            state.weights[i] *= (1 - explore + rate) / sum_weights
-        whole = explore + total(state.weights)
+        whole = mix_as_printed(cap, explore, t < params.quiet, state.rates, state.weights)
         cap /= whole
         explore /= whole
-        for i in range(params.n_arms):
-            state.rates[i] /= whole
-        sum_weights = total(state.weights)
-    return cap, explore, sum_weights
+    return cap, explore, total(state.weights)
+
+
+@cold
+def weigh_afresh(gamma: float, losses: Floats, weights: Floats) -> None:
+    """p_t(i), not normalised, where no anchor is fresh."""
+    low = smallest(losses)
+    for i in range(losses.shape[0]):
+        weights[i] = exp(-gamma * (losses[i] - low))
+
+
+@cold
+def mix_as_printed(cap: float, explore: float, equal: bool, rates: Floats, weights: Floats) -> float:
+    """Weighs each arm by (1 - sum_{j != i} eps_j) p_i = (1 - explore + eps_i) p_i; returns what that and the rates sum to."""
+    sum_weights = total(weights)
+    for i in range(weights.shape[0]):
+        weights[i] *= (1 - explore + (cap if equal else rates[i])) / sum_weights
+    whole = explore + total(weights)
+    for i in range(weights.shape[0]):
+        rates[i] /= whole
+    return whole
 
 
 @kernel
