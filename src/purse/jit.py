@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
-LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}  # no exceptions, no reference counts
+LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}  # no exceptions, no reference counts, no C callback
 
 
 def kernel(function: F) -> F:
