@@ -60,7 +60,7 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     block = None if block is None else check.integer("block", block, low=1)
     results = cpu.simulate(job, n_paths, n_workers, block, shown)
-    n_marks = len(job.marks.left) - 1
+    n_marks = len(job.marks.left)
     return Run(
         policy=job.name,
         world=job.world.name,
@@ -72,7 +72,7 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
         spent_units=results.spent,
         pulls=results.pulls,
         ended=(results.rounds >= (job.world.n_rounds or NEVER)) & (results.spent < job.problem.budget).all(axis=1),
-        by_round=trajectory(job.marks.rounds[:-1].astype(np.float64), results.by_round) if n_marks else None,
+        by_round=trajectory(job.marks.rounds.astype(np.float64), results.by_round) if n_marks else None,
         by_budget=trajectory(np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
     )
 
@@ -145,7 +145,7 @@ def make_marks(count: int, problem: Problem, last_round: int) -> Marks:
     most = last_round if problem.horizon is not None else min(last_round, affordable)
     rounds = np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64)) if count else np.zeros(0, np.int64)
     floors = [[units - units * part // count for units in problem.budget.tolist()] for part in range(1, count + 1)]
-    return Marks(np.append(rounds, NEVER), np.array([*floors, [-NEVER] * problem.n_resources], np.int64))
+    return Marks(rounds, np.array(floors, np.int64).reshape(count, problem.n_resources))
 
 
 def trajectory(marks: Floats, record: Record) -> Trajectory:

@@ -79,8 +79,8 @@ def empty_results(job: Job, n_paths: int) -> Results:
         np.zeros(n_paths, np.int64),
         np.zeros((n_paths, n_resources), np.int64),
         np.zeros((n_paths, n_arms), np.int64),
-        record(len(job.marks.rounds) - 1),
-        record(len(job.marks.left) - 1),
+        record(len(job.marks.rounds)),
+        record(len(job.marks.left)),
     )
 
 

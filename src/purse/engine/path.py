@@ -33,10 +33,10 @@ class Game(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Where to record. Both lists end in a mark that no path reaches."""
+    """Where to record."""
 
-    rounds: Ints  # (M + 1,)
-    left: Ints  # (M + 1, d) units: a mark is passed by the pull that leaves less than this of some resource
+    rounds: Ints  # (M,)
+    left: Ints  # (M, d) units: a mark is passed by the pull that leaves less than this of some resource
 
 
 class Record(NamedTuple):
@@ -96,7 +96,7 @@ def passes(plays: int, resources: int, desk: Desk, floor: Ints) -> bool:
 
 
 @cold
-def holds_fit(plays: int, resources: int, game: Game, desk: Desk) -> int:
+def hold_short_of(plays: int, resources: int, game: Game, desk: Desk) -> int:
     """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or -1."""
     for k in range(plays):
         for m in range(resources):
@@ -142,8 +142,8 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
 
     `pulse[0]` tells how many paths' worth of budget is spent; a non-zero `halt[0]` stops everything soon.
     """
-    round_marks = out.by_round.gain.shape[1]
-    budget_marks = out.by_budget.gain.shape[1]
+    round_marks = marks.rounds.shape[0]
+    budget_marks = marks.left.shape[0]
     for path in range(out.gain.shape[0]):
         memory = row(state, path)
         pulls = out.pulls[path]
@@ -167,7 +167,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                 show_left(RESOURCES, game, desk)
                 choose(at(ours, t), policy, memory, t, desk.left, desk.arms, desk.probs)
             if desk.arms[0] >= 0:
-                if game.rule == HOLD and holds_fit(PLAYS, RESOURCES, game, desk) >= 0:
+                if game.rule == HOLD and hold_short_of(PLAYS, RESOURCES, game, desk) >= 0:
                     break
                 attempt = 0
                 while True:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple, cast
 
-from purse.engine.path import Desk, Game, holds_fit, pay, show_left
+from purse.engine.path import Desk, Game, hold_short_of, pay, show_left
 from purse.engine.referee import HOLD, set_aside, short_of, sweep
 from purse.jit import bind
 from purse.random import POLICY, REFEREE, at, stream
@@ -52,7 +52,7 @@ def hold(game: Game, desk: Desk, held: Ints) -> int:
         held[m] = 0
     if game.rule != HOLD or desk.arms[0] < 0:
         return -1
-    short = holds_fit(PLAYS, RESOURCES, game, desk)
+    short = hold_short_of(PLAYS, RESOURCES, game, desk)
     for m in range(RESOURCES):
         for k in range(PLAYS):
             held[m] += desk.units[k, m]
