@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+import purse
+from purse.testing import check_policy
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
+    path = str(EXAMPLES / "epsilon_greedy.py")
+    check_policy(path)
+    check_policy(f"{path}:epsilon=1")
+    table = purse.compare([f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30).table()
+    ours, uniform = table["regret"].to_list()
+    assert ours < uniform / 2
+
+
+def test_the_router_spends_its_budget_on_the_cheap_model(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "route_llm_calls.py"), run_name="__main__")
+    first, *models = capsys.readouterr().out.splitlines()
+    spent = float(first.split("$")[1].split()[0])
+    assert 9.95 <= spent <= 10
+    counts = [int(line.split()[1]) for line in models]
+    assert counts[0] > counts[2]
