@@ -46,7 +46,7 @@ def best(measure: Callable[[], float]) -> float:
 
 def engine_rows() -> list[dict[str, Any]]:
     """Each policy at each K, on one core and on two."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for n_arms in SIZES:
         place, n_paths = world(n_arms), max(40, 2_000 // n_arms)
         floors, river = [], river_rate(n_arms)

@@ -9,6 +9,7 @@ import tempfile
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 
 @cache
@@ -33,7 +34,7 @@ def river_rate(n_arms: int, rounds: int = 5_000) -> float:
     """Rounds per second of river's EXP3: pull, draw a Bernoulli reward, update."""
     from river import bandit
 
-    policy = bandit.Exp3(gamma=0.1, seed=1)
+    policy: Any = bandit.Exp3(gamma=0.1, seed=1)
     arms = list(range(n_arms))
     means = [0.1 + 0.72 * i / (n_arms - 1) for i in arms]
     draw = random.Random(1).random
