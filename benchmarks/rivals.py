@@ -11,13 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+SCRATCH = tempfile.TemporaryDirectory()
+
 
 @cache
 def floor_program() -> Path | None:
     """The C floor, compiled with gcc -O3; None where there is no gcc."""
     if shutil.which("gcc") is None:
         return None
-    program = Path(tempfile.mkdtemp()) / "floor"
+    program = Path(SCRATCH.name) / "floor"
     subprocess.run(["gcc", "-O3", "-march=native", "-o", program, Path(__file__).with_name("floor.c"), "-lm"], check=True)
     return program
 

@@ -28,7 +28,7 @@ def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
 
 def test_every_error_is_a_purse_error() -> None:
     errors = [value for name in purse.__all__ if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)]
-    assert len(errors) == 7
+    assert len(errors) == 6
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from purse.errors import GameOver as GameOver
     from purse.errors import HorizonReached as HorizonReached
     from purse.errors import InvalidInput as InvalidInput
-    from purse.errors import MissingExtra as MissingExtra
     from purse.errors import PurseError as PurseError
     from purse.errors import TicketError as TicketError
     from purse.live import Policy as Policy
@@ -30,7 +29,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "purse": ("environments", "policies", "testing"),
-    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "MissingExtra", "PurseError", "TicketError"),
+    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "PurseError", "TicketError"),
     "purse.live": ("Policy",),
     "purse.simulation": ("simulate",),
     "purse.study": ("Study", "compare"),

@@ -32,7 +32,8 @@ class Account:
     @property
     def held_units(self) -> list[int]:
         """`held`, exactly, in units of 1e-9, one per resource."""
-        return [sum(ticket.held_units[m] for ticket, _ in self._open.values()) for m in range(self.problem.n_resources)]
+        with self._lock:
+            return [sum(ticket.held_units[m] for ticket, _ in self._open.values()) for m in range(self.problem.n_resources)]
 
     @property
     def spent_units(self) -> list[int]:
@@ -59,7 +60,8 @@ class Account:
     @property
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""
-        return [ticket for ticket, _ in self._open.values()]
+        with self._lock:
+            return [ticket for ticket, _ in self._open.values()]
 
     def _why_refused(self, arms: tuple[int, ...], short: int, need: int) -> str:
         who = f"arm {arms[0]}" if len(arms) == 1 else "arms " + ", ".join(map(str, arms))

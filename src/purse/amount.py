@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purse.errors import invalid
+from purse.errors import InvalidInput, invalid
 
 UNIT = 10**9
 LARGEST = 2**62  # the sum of two amounts still fits into 64 bits
@@ -35,7 +35,7 @@ def to_units(field: str, value: Any) -> int:
         elif isinstance(value, (int, np.integer)):
             units = int(value) * UNIT
         else:
-            units = round(float(value) * 1e9)
+            units = round(float(str(value)) * 1e9)  # through its shortest text: 0.1 in 32 bits means 0.1
     except (TypeError, ValueError, ArithmeticError):
         raise invalid(field, value, _ALLOWED) from None
     if not -LARGEST <= units <= LARGEST:
@@ -61,7 +61,7 @@ def unit_array(field: str, values: Any) -> NDArray[np.int64]:
             raise invalid(field, values, "must be a rectangular array of numbers") from None
         return np.array([to_units(field, entry) for entry in entries], np.int64).reshape(given.shape)
     with np.errstate(over="ignore"):
-        scaled = np.rint(values.astype(np.float64) * 1e9)
+        scaled = np.rint((values if values.dtype == np.float64 else values.astype(str).astype(np.float64)) * 1e9)
     good = np.abs(scaled) <= LARGEST
     if not good.all():
         raise invalid(field, float(values[~good].flat[0]), _ALLOWED)
@@ -72,9 +72,9 @@ def budget_array(budget: Any, n_resources: int) -> NDArray[np.int64]:
     """(d,) One budget per resource, in units; a single number stands for all."""
     units = unit_array("budget", budget)
     if units.ndim > 1 or units.size not in (1, n_resources):
-        raise invalid("budget", budget, f"must be one positive number, or one for each of the {n_resources} resources")
+        raise invalid("budget", budget, f"must be one positive number, or one per resource, of which there are {n_resources}")
     if (units <= 0).any():
-        raise invalid("budget", budget, "must be positive")
+        raise invalid("budget", budget, "must be positive, at least 1e-9")
     return np.broadcast_to(units.reshape(-1), n_resources).copy()
 
 
@@ -92,12 +92,12 @@ def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], fields
     """Refuse arms that may cost nothing, resources that nothing uses, and a minimum above its maximum."""
     if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
         several = "must not be negative, and each arm needs a resource that it always uses"
-        raise invalid(fields[0], text(cost_min.min()), several if cost_min.shape[1] > 1 else "must be positive")
+        raise InvalidInput(f"{fields[0]}={text(cost_min.min())}: {several if cost_min.shape[1] > 1 else 'must be positive, at least 1e-9'}")
     if (cost_max.max(axis=0) == 0).any():
-        raise invalid(fields[1], "0", "must be positive for at least one arm of each resource")
+        raise InvalidInput(f"{fields[1]}=0: must be positive for at least one arm of each resource")
     if (cost_min > cost_max).any():
         arm, resource = np.argwhere(cost_min > cost_max)[0]
-        raise invalid(fields[0], text(cost_min[arm, resource]), f"must be at most cost_max={text(cost_max[arm, resource])}")
+        raise InvalidInput(f"{fields[0]}={text(cost_min[arm, resource])}: must be at most cost_max={text(cost_max[arm, resource])}")
 
 
 def text(units: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 POLICY_HELP = "name or name:option=value,option=value, or the path of a policy file (.py)"
+WIDTH = 120  # what a table of five budgets needs
 WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
 
 
@@ -63,8 +66,8 @@ def cli() -> None:
 @cli.command()
 @click.argument("policies", nargs=-1, metavar="[POLICY]...")
 @click.option("-w", "--world", "worlds", multiple=True, metavar="WORLD", help=f"{WORLD_HELP}; may be repeated [default: four worlds].")
-@click.option("-b", "--budget", "budgets", multiple=True, type=Budget(), help="May be repeated [default: 1e3 to 1e5].")
-@click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget [default: 50].")
+@click.option("-b", "--budget", "budgets", multiple=True, type=Budget(), help="May be repeated [default: several].")
+@click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget.")
 @click.option("-o", "--out", "folder", default="purse-results", show_default=True, help="Folder for results and figures.")
 @common
 def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[float, ...], paths: int | None, folder: str, **options: Any) -> None:
@@ -185,7 +188,8 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = Console(highlight=False)
+    console = Console(width=max(WIDTH, console.width), highlight=False)  # rather a long line than digits cut off
     for world, (head, *rows) in result.grids():
         name = Text(world, "bold") if world == worlds[world] else Text.assemble((world, "bold"), f"  {worlds[world]}")
         console.print(name, soft_wrap=True)
@@ -207,16 +211,24 @@ def print_json(value: Any) -> None:
 
 def main() -> None:
     """Run the command; every mistake of the user is one line and exit code 2."""
+    words = sys.argv[1:] or ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± is no reason to lose the table
     try:
-        code = cli(prog_name="purse", standalone_mode=False)
+        code = cli(words, prog_name="purse", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         code = complain(error.format_message())
     except PurseError as error:
         code = complain(str(error))
     except (KeyboardInterrupt, click.Abort):
-        code = complain("interrupted; the same command continues where it was", 130)
+        code = complain("interrupted" + ("; the same command continues where it was" if words[0] == "compare" else ""), 130)
     except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    except (MemoryError, OSError) as error:
+        code = complain(f"{type(error).__name__}: {error}")
     sys.exit(code or 0)
 
 

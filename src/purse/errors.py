@@ -30,10 +30,6 @@ class TicketError(PurseError):
     """A report for a ticket that was never issued, or that is finished already."""
 
 
-class MissingExtra(PurseError):
-    """An optional part of purse is not installed."""
-
-
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:
     """The error for a bad value, on one line: `budget=-1: must be positive`."""
     shown = shorten(" ".join(repr(value).split()))

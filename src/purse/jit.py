@@ -8,7 +8,8 @@ name: a fresh process finds it, and an edit anywhere makes a new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
@@ -17,7 +18,10 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
 from numba.core.extending import _Intrinsic
+
+from purse.errors import PurseError, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}  # no exceptions, no reference counts, no C callback
@@ -31,6 +35,18 @@ def kernel(function: F) -> F:
 def cold(function: F) -> F:
     """Compile a function that the loop calls rarely: it stays a call, which keeps the loop small and quick to compile."""
     return cast(F, numba.njit(**LEAN)(function))
+
+
+@contextmanager
+def compile_errors(name: str) -> Iterator[None]:
+    """Say in one line that a policy does not compile, and why."""
+    try:
+        yield
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        telling = next((line for line in lines if not line.startswith("Failed in")), "no reason given")
+        where = next((line.replace("File ", "") for line in reversed(lines) if line.startswith('File "')), "")
+        raise PurseError(f"{name} does not compile: {shorten(telling, 300)} {where}".strip()) from error
 
 
 _bound: dict[tuple[Any, str], Any] = {}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections import deque
 from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse import amount, snapshot
+from purse import amount, policies, snapshot
 from purse.account import Account
 from purse.engine.cpu import desk
 from purse.engine.step import steps
 from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError
+from purse.jit import compile_errors
 from purse.simulation import make_game, make_policy
 from purse.types import SKIP, STOP, Floats, Problem, Ticket
 
@@ -66,9 +68,19 @@ class Policy(Account):
         )
         self._begin(policy, problem, seed, stop)
 
+    @classmethod
+    def of(cls, problem: Problem, policy: str | ModuleType = "exp3++.bwk", *, seed: int = 0, stop: str = "hold") -> Policy:
+        """A live policy for a problem that is put together already."""
+        made = cls.__new__(cls)
+        made._begin(policy, problem, seed, stop)
+        return made
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.name}: round {self.t}, spent {self.spent}, held {self.held}, left {self.left}, stop={self.stop}>"
+
     def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
         module, self._params = make_policy(policy, problem)
-        self.name = policy if isinstance(policy, str) else getattr(module, "__file__", None) or module.NAME
+        self.name = policy if isinstance(policy, str) else file_of(module) or module.NAME
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
@@ -77,7 +89,8 @@ class Policy(Account):
         self._state = module.init(self._params, problem, 1)
         self._desk = desk(problem)
         self._hold = np.zeros(problem.n_resources, np.int64)
-        self._steps = steps(module, problem, self._params, self._state, self._game, self._desk, self._hold)
+        with compile_errors(self.name):
+            self._steps = steps(module, problem, self._params, self._state, self._game, self._desk, self._hold)
         super().__init__(problem, self._desk.purse)
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
 
@@ -122,9 +135,9 @@ class Policy(Account):
                 self._again.popleft()
             else:
                 self.t = this.t
-            if this.arms[0] != SKIP:
+            self._next_id += 1
+            if not ticket.skipped:
                 self._open[ticket.id] = ticket, this.aside
-                self._next_id += 1
             return ticket
 
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
@@ -182,6 +195,7 @@ class Policy(Account):
                 "again": list(self._again),
                 "left": self.left_units,
                 **{name: getattr(self, name) for name in _SAVED},
+                "name": absolute(self.name),
             }
             snapshot.save(path, facts, self._state._asdict())
 
@@ -198,14 +212,29 @@ class Policy(Account):
     @classmethod
     def _restored(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
         known: dict[str, Any] = {name: np.array(value) if isinstance(value, list) else value for name, value in facts["problem"].items()}
-        policy = cls.__new__(cls)
-        policy._begin(facts["name"], Problem(**known), facts["seed"], facts["stop"])
+        policy = cls.of(Problem(**known), facts["name"], seed=facts["seed"], stop=facts["stop"])
         for name in _SAVED:
             setattr(policy, name, facts[name])
-        if {name: array.shape for name, array in policy._state._asdict().items()} != {name: array.shape for name, array in arrays.items()}:
+        if layout(policy._state._asdict()) != layout(arrays):
             raise InvalidInput(f"it holds a state of {policy.name} that this version of the policy does not have")
         policy._state = type(policy._state)(**arrays)
         policy._open = {ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside)) for ticket, aside in facts["tickets"]}
         policy._purse[:] = facts["left"]
         policy._again = deque(Round(t, *map(tuple, rest)) for t, *rest in facts["again"])
         return policy
+
+
+def file_of(module: ModuleType) -> str | None:
+    """The file of a policy that is not one of ours."""
+    return None if module.__name__.startswith(f"{policies.__name__}.") else getattr(module, "__file__", None)
+
+
+def absolute(name: str) -> str:
+    """How a policy is written in a file that may be read elsewhere: the path of a policy file in full."""
+    path, colon, options = name.partition(":")
+    return (str(Path(path).resolve()) if path.endswith(".py") else path) + colon + options
+
+
+def layout(arrays: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Names, types and shapes."""
+    return {name: (array.dtype, array.shape) for name, array in arrays.items()}

@@ -19,6 +19,8 @@ class Progress:
     def __init__(self, title: str) -> None:
         self.began = time.monotonic()
         self.last_line = self.began + PATIENCE - BETWEEN_LINES
+        self.lock = threading.Lock()
+        self.closed = False
         self.bar: Any = None
         self.task: Any = None
         self.part(0.0, 1.0, title)
@@ -33,13 +35,16 @@ class Progress:
         done, words = self.start + self.length * fraction, title or self.title
         if now - self.began < PATIENCE:
             return
-        if sys.stderr.isatty():
-            if self.bar is None:
-                self._open()
-            self.bar.update(self.task, completed=done, description=words)
-        elif now - self.last_line >= BETWEEN_LINES:
-            self.last_line = now
-            print(f"{words}: {done:.0%} after {now - self.began:.0f} s", file=sys.stderr, flush=True)
+        with self.lock:
+            if self.closed:
+                return
+            if sys.stderr.isatty():
+                if self.bar is None:
+                    self._open()
+                self.bar.update(self.task, completed=done, description=words)
+            elif now - self.last_line >= BETWEEN_LINES:
+                self.last_line = now
+                print(f"{words}: {done:.0%} after {now - self.began:.0f} s", file=sys.stderr, flush=True)
 
     @contextmanager
     def busy(self, title: str) -> Iterator[None]:
@@ -51,22 +56,24 @@ class Progress:
             yield
         finally:
             timer.cancel()
+            timer.join()
 
     def _open(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        self.bar = RichProgress(
-            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-        )
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self.bar = RichProgress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
         self.task = self.bar.add_task(self.title, total=1.0)
         self.bar.start()
 
     def close(self) -> None:
         """Take the bar away."""
-        if self.bar is not None:
-            self.bar.stop()
+        with self.lock:
+            self.closed = True
+            if self.bar is not None:
+                self.bar.stop()
 
 
 @contextmanager

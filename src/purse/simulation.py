@@ -11,11 +11,12 @@ from purse import amount, check, environments, policies, spec
 from purse.engine import cpu
 from purse.engine.path import Game, Marks, Record
 from purse.engine.referee import NEVER, sweep_rounds
-from purse.errors import invalid
+from purse.errors import InvalidInput, invalid
 from purse.progress import Progress, progress
 from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World
 
 SEEDS = 2**63 - 1
+MOST_GIGABYTES = 4  # for what is recorded at marks
 
 
 def simulate(
@@ -59,6 +60,9 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
     n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     block = None if block is None else check.integer("block", block, low=1)
+    gigabytes = n_paths * (len(job.marks.rounds) + len(job.marks.left)) * (job.problem.n_arms + job.problem.n_resources + 2) * 8 / 1e9
+    if gigabytes > MOST_GIGABYTES:
+        raise invalid("marks", len(job.marks.left), f"would need {gigabytes:.0f} GB for {n_paths} paths and {job.problem.n_arms} arms")
     results = cpu.simulate(job, n_paths, n_workers, block, shown)
     n_marks = len(job.marks.left)
     return Run(
@@ -114,6 +118,8 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
     name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
     module = policies.load(name)
     spec.check_options(module.NAME, module.params, options, given=("problem",))
+    if problem.caps is not None and not getattr(module, "CAPS", False):
+        raise InvalidInput(f"{module.NAME} does not keep to caps; leave them out or choose a policy that does")
     return module, module.params(problem, **options)
 
 

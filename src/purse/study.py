@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Study:
             budgets = part["budget"].unique().sort().to_list()
             grid = [["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]]
             for (policy,), row in part.group_by(["policy"], maintain_order=True):
-                cells = {cell["budget"]: f"{cell['regret']:,.0f} ± {cell['high'] - cell['regret']:,.0f}" for cell in row.iter_rows(named=True)}
+                cells = {cell["budget"]: with_error(cell["regret"], cell["high"]) for cell in row.iter_rows(named=True)}
                 grid.append([str(policy), *(cells[budget] for budget in budgets)])
             yield str(world), grid
 
@@ -93,11 +93,21 @@ class Study:
         return "\n".join(lines)
 
 
+def with_error(mean: float, high: float) -> str:
+    """A mean with half its interval, where it has one."""
+    return brief(mean) if np.isnan(high) else f"{brief(mean)} ± {brief(high - mean)}"
+
+
+def brief(number: float) -> str:
+    """A number with the digits that people read."""
+    return f"{number:,.0f}" if abs(number) >= 1 or number == 0 else f"{number:.2g}"
+
+
 def compare(
     policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
     world: Worlds = DEFAULT_WORLDS,
     *,
-    budgets: Sequence[float] = DEFAULT_BUDGETS,
+    budgets: float | Sequence[float] = DEFAULT_BUDGETS,
     n_paths: int = DEFAULT_PATHS,
     seed: int = 0,
     stop: str = "exit",
@@ -111,10 +121,13 @@ def compare(
     """
     chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
     worlds = named_worlds(world)
-    sizes = [check.number("budgets", budget, above=0) for budget in budgets]
+    sizes = [check.number("budgets", budget, above=0) for budget in (budgets if isinstance(budgets, Sequence) else [budgets])]
     if not chosen or not worlds or not sizes:
         raise InvalidInput("nothing to compare: give at least one policy, one world and one budget")
+    refuse_repeats("policy", [policy if isinstance(policy, str) else policy.NAME for policy in chosen])
+    refuse_repeats("budget", sizes)
     n_paths = check.integer("n_paths", n_paths, low=1)
+    n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     cells = []  # making every job first says what is wrong before anything runs
     for label, place in worlds.items():
         for budget in sizes:
@@ -145,7 +158,16 @@ def named_worlds(world: Worlds) -> dict[str, WorldLike]:
     if isinstance(world, Mapping):
         return dict(world)
     worlds = [world] if isinstance(world, (str, World)) or callable(world) else list(world)
-    return {place if isinstance(place, str) else place.name if isinstance(place, World) else getattr(place, "__name__", "world"): place for place in worlds}
+    names = [place if isinstance(place, str) else place.name if isinstance(place, World) else getattr(place, "__name__", "world") for place in worlds]
+    refuse_repeats("world", names, "; give them names of their own: {'one': world, 'two': world}")
+    return dict(zip(names, worlds, strict=True))
+
+
+def refuse_repeats(what: str, names: Sequence[object], hint: str = "") -> None:
+    """Refuse a list that names something twice, whose paths would be counted twice."""
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InvalidInput(f"{what} {name!r} is there twice{hint}")
 
 
 def described(runs: pl.DataFrame, world: str, policy: str, budget: float, fixed: Floats) -> pl.DataFrame:
@@ -165,7 +187,7 @@ class Store:
     """Finished cells on disk, each a Parquet file named by a hash of everything that decides its numbers."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        self.folder = None if folder is None else make_folder(Path(folder, "cells"))
+        self.folder = None if folder is None else make_folder(make_folder(Path(folder)) / "cells")
 
     def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress) -> pl.DataFrame:
         """The runs of one policy on one world with one budget: found, or made and kept."""
@@ -190,8 +212,19 @@ class Store:
 
 
 def cell_name(job: Job, n_paths: int) -> str:
-    """A hash of the fingerprint of the compiled code, the parameters, the world's tables and the game."""
+    """A hash of everything that decides the numbers: compiled code, parameters, first state, world, problem and game."""
     digest = sha256(compiled(job).py_func.__name__.encode())
-    for part in (*job.params, *job.world.tables, *job.game, job.problem.cost_min, n_paths):
-        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+
+    def add(part: Any) -> None:
+        if isinstance(part, tuple):
+            digest.update(f"({len(part)}".encode())
+            for entry in part:
+                add(entry)
+        elif isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype}{part.shape}".encode() + part.tobytes())
+        else:
+            digest.update(repr(part).encode())
+
+    add((job.params, job.policy.init(job.params, job.problem, 1), job.world.tables, job.game, n_paths))
+    add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
     return digest.hexdigest()[:20]

@@ -45,8 +45,7 @@ def check_policy(policy: str | ModuleType, world: World | None = None, *, plays:
 def check_agreement(policy: str | ModuleType, world: World, *, budget: Any, rule: str, seed: int, plays: int, horizon: int | None) -> None:
     """A live policy that is fed the world's draws ends where the engine's path 0 ends, to the last bit of its state."""
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
-    results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
-    cpu.compiled(job)(job.params, state, world.tables, job.game, job.marks, 0, results, cpu.desk(job.problem), np.zeros(1), np.zeros(1, np.int64))
+    results, state = cpu.play_block(job, 1)
     live, pulls = live_policy(policy, world, budget, rule, seed, plays, horizon), np.zeros(world.n_arms, np.int64)
     rewards, costs = draws(world, min(int(results.rounds[0]) + 1, job.game.last_round), seed=seed)
     saved_at = int(results.rounds[0]) // 2
@@ -119,8 +118,7 @@ def check_late_reports(policy: str | ModuleType, world: World, *, budget: Any, p
 def check_long_run(policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None) -> None:
     """After at least 1e5 rounds every number is finite and no path has spent more than its budget."""
     job = make_job(policy, world, budget, plays=plays, horizon=horizon)
-    results, state = cpu.empty_results(job, 2), job.policy.init(job.params, job.problem, 2)
-    cpu.compiled(job)(job.params, state, world.tables, job.game, job.marks, 0, results, cpu.desk(job.problem), np.zeros(1), np.zeros(1, np.int64))
+    results, state = cpu.play_block(job, 2)
     assert (results.spent <= job.problem.budget).all(), f"{job.policy.NAME}: spent {results.spent} of {job.problem.budget} units"
     assert np.isfinite(results.gain).all(), f"{job.policy.NAME}: gain {results.gain}"
     for name, array in state._asdict().items():
@@ -130,9 +128,7 @@ def check_long_run(policy: str | ModuleType, world: World, *, budget: Any, plays
 def live_policy(policy: str | ModuleType, world: World, budget: Any, rule: str, seed: int, plays: int, horizon: int | None) -> Policy:
     """The live policy that knows what the engine's policies are told of this world."""
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
-    live = Policy.__new__(Policy)
-    live._begin(policy, job.problem, seed, rule)
-    return live
+    return Policy.of(job.problem, policy, seed=seed, stop=rule)
 
 
 def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:
@@ -152,15 +148,17 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     """Rewards in [0, 1], costs within what is declared, draws that depend on (seed, path, round, arm) alone, true means."""
     rounds = min(n_rounds, world.n_rounds or n_rounds)
     rewards, costs = draws(world, rounds, seed=seed)
-    again, _ = draws(world, rounds - rounds // 2, seed=seed, first=rounds // 2 + 1)
-    assert (again == rewards[rounds // 2 :]).all(), f"{world.name}: a round's draw depends on where one starts"
+    half = rounds // 2
+    for all_rounds, later in zip((rewards, costs), draws(world, rounds - half, seed=seed, first=half + 1), strict=True):
+        assert (later == all_rounds[half:]).all(), f"{world.name}: a round's draw depends on where one starts"
     assert ((rewards >= 0) & (rewards <= 1)).all(), f"{world.name}: rewards between {rewards.min()} and {rewards.max()}"
     assert ((costs >= world.cost_min) & (costs <= world.cost_max)).all(), f"{world.name}: costs outside the declared bounds"
     if world.costs is not None:
         assert (costs == world.costs).all(), f"{world.name}: costs are declared fixed and vary"
-    for name, seen, declared in (("reward", rewards, world.reward_means), ("cost", costs / amount.UNIT, world.cost_means)):
+    low, high = world.cost_min / amount.UNIT, world.cost_max / amount.UNIT
+    for name, seen, declared, least, most in (("reward", rewards, world.reward_means, 0, 1), ("cost", costs / amount.UNIT, world.cost_means, low, high)):
         if declared is not None:
-            error = seen.std(axis=0) / np.sqrt(rounds) + 1e-9
-            assert (np.abs(seen.mean(axis=0) - declared) < 5 * error).all(), (
-                f"{world.name}: mean {name} {seen.mean(axis=0).tolist()}, declared {declared.tolist()}"
-            )
+            # the largest variance that a distribution on [least, most] with this mean can have, and room for a rare outcome
+            error = np.sqrt(np.maximum((declared - least) * (most - declared), 0) / rounds) + (np.subtract(most, least) + 1e-9) / rounds
+            means = seen.mean(axis=0)
+            assert (np.abs(means - declared) < 5 * error).all(), f"{world.name}: mean {name} {means.tolist()}, declared {declared.tolist()}"

@@ -74,8 +74,6 @@ class Problem:
         horizon: int | None = None,
         costs: Any = None,
         caps: Any = None,
-        reward_means: Floats | None = None,
-        cost_means: Floats | None = None,
     ) -> Problem:
         """The problem from numbers in the user's unit: one number, one per arm, or one per arm and resource."""
         n_arms = check.integer("n_arms", n_arms, low=1)
@@ -89,8 +87,6 @@ class Problem:
             None if horizon is None else check.integer("horizon", horizon, low=1),
             None if costs is None else amount.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
-            reward_means,
-            cost_means,
         )
 
     def __post_init__(self) -> None:
@@ -188,6 +184,11 @@ class Ticket(NamedTuple):
         return self.arms[0]
 
     @property
+    def skipped(self) -> bool:
+        """Whether the round passes without a pull: there is nothing to tell."""
+        return self.arms[0] == SKIP
+
+    @property
     def probability(self) -> float:
         """The probability that `arm` was drawn with."""
         return self.probabilities[0]
@@ -241,7 +242,7 @@ class Run:
         shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
         lines = [
             f"{self.policy} on {self.world}: {self.n_paths} paths, budget {', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, seed={self.seed}",
-            f"  gain    {self.gain.mean():.6g} ± {1.96 * error:.2g}",
+            f"  gain    {self.gain.mean():.6g} (standard error {error:.2g})",
             f"  rounds  {self.rounds.mean():.6g}",
             f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",
             f"  pulls   {' '.join(f'{share:.1%}' for share in shares[:12])}{' ...' if len(shares) > 12 else ''}",

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.engine import path
-from purse.engine.path import Desk, Game, Marks, Record, Results
+from purse.engine.path import FAULT, Desk, Game, Marks, Record, Results
 from purse.environments.draw import draw as shared_draw
-from purse.jit import bind
+from purse.errors import PurseError
+from purse.jit import bind, compile_errors
 from purse.progress import Progress
-from purse.types import Floats, Problem, World
+from purse.types import Floats, Ints, Problem, World
 
 BLOCK_PATHS = 64  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
@@ -95,6 +96,19 @@ def cut(results: Results, rows: slice) -> Results:
     return Results(gain[rows], rounds[rows], spent[rows], pulls[rows], *(Record(r[rows], g[rows], s[rows], p[rows]) for r, g, s, p in records))
 
 
+def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt: Ints) -> Any:
+    """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the policy's state."""
+    state = job.policy.init(job.params, job.problem, len(out.gain))
+    loop(job.params, state, job.world.tables, job.game, job.marks, first, out, desk(job.problem), pulse, halt)
+    return state
+
+
+def play_block(job: Job, n_paths: int) -> tuple[Results, Any]:
+    """The results of paths 0 .. n_paths - 1 and the policy's state at their ends."""
+    results = empty_results(job, n_paths)
+    return results, play_rows(compiled(job), job, 0, results, np.zeros(1), np.zeros(1, np.int64))
+
+
 def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress) -> Results:
     """Run paths 0 .. n_paths - 1."""
     loop = compiled(job)
@@ -107,10 +121,9 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
     halt = np.zeros(1, np.int64)
 
     def play(rows: slice, pulse: Floats) -> None:
-        state = job.policy.init(job.params, job.problem, rows.stop - rows.start)
-        loop(job.params, state, job.world.tables, job.game, job.marks, rows.start, cut(results, rows), desk(job.problem), pulse, halt)
+        play_rows(loop, job, rows.start, cut(results, rows), pulse, halt)
 
-    with shown.busy(f"compiling {job.name}, once"):
+    with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
         play(slice(0, 0), np.zeros(1))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
     pool = ThreadPoolExecutor(workers)
     try:
@@ -121,6 +134,8 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
                 future.result()
             if pending:
                 shown.show(float(pulses.sum()) / n_paths)
+        if halt[0] == FAULT:
+            raise PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
     finally:
         halt[0] = 1
         pool.shutdown(wait=True, cancel_futures=True)

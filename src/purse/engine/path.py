@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from purse.engine.referee import HOLD, RETRY, set_aside, short_of, sweep
 from purse.jit import cold, kernel
-from purse.random import POLICY, REFEREE, WORLD, at, stream
+from purse.random import POLICY, REFEREE, WORLD, U, at, stream
 from purse.types import STOP, Floats, Ints
 
 choose: Any = None
@@ -16,6 +16,8 @@ draw: Any = None
 PLAYS = 1
 RESOURCES = 1
 SWEEP = False
+UNSET = -3  # in arms[0] until the policy chooses
+FAULT = 2  # in halt[0]: a policy chose nothing, or an arm that does not exist
 
 
 class Game(NamedTuple):
@@ -95,6 +97,15 @@ def passes(plays: int, resources: int, desk: Desk, floor: Ints) -> bool:
     return False
 
 
+@kernel
+def out_of_range(plays: int, desk: Desk) -> bool:
+    """Whether some arm does not exist; to pull it would write where it must not."""
+    for k in range(plays):
+        if U(desk.arms[k]) >= U(desk.aside.shape[0]):  # negative ones are huge
+            return True
+    return False
+
+
 @cold
 def hold_short_of(plays: int, resources: int, game: Game, desk: Desk) -> int:
     """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or -1."""
@@ -165,8 +176,12 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                 sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
             else:
                 show_left(RESOURCES, game, desk)
+                desk.arms[0] = UNSET
                 choose(at(ours, t), policy, memory, t, desk.left, desk.arms, desk.probs)
             if desk.arms[0] >= 0:
+                if out_of_range(PLAYS, desk):
+                    halt[0] = FAULT
+                    return
                 if game.rule == HOLD and hold_short_of(PLAYS, RESOURCES, game, desk) >= 0:
                     break
                 attempt = 0
@@ -185,6 +200,9 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                     pulls[desk.arms[k]] += 1
                 pay(PLAYS, RESOURCES, game, desk)
                 update(at(ours, t), policy, memory, t, desk.arms, desk.probs, desk.rewards, desk.costs)
+            elif desk.arms[0] == UNSET:
+                halt[0] = FAULT
+                return
             elif desk.arms[0] == STOP or not game.may_skip:
                 break
             played = t

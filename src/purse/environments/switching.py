@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse import amount, check
-from purse.environments.tables import bernoulli_atoms, check_range, make_world, reals
+from purse import check
+from purse.environments.tables import bernoulli_atoms, check_range, costs_like, make_world, reals
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -21,11 +21,7 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     >>> switching(segments=[100, 50], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5]).tables.period
     150
     """
-    means, units = check_range("rewards", reals("rewards", rewards, 2)), amount.unit_array("costs", costs)
-    if units.shape == means.shape[1:]:
-        units = np.broadcast_to(units, means.shape)
-    if units.shape[:2] != means.shape or units.ndim not in (2, 3) or units.size == 0:
-        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {means.shape}")
+    means = check_range("rewards", reals("rewards", rewards, 2))
     given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
     lengths = [check.integer("segments", length, low=1) for length in given]
     if len(lengths) == 1:
@@ -33,4 +29,4 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     if len(lengths) != len(means):
         raise InvalidInput(f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments")
     last = np.cumsum(lengths)
-    return make_world("switching", *bernoulli_atoms(means, units.reshape(*means.shape, -1)), last=last, period=int(last[-1]))
+    return make_world("switching", *bernoulli_atoms(means, costs_like(costs, means)), last=last, period=int(last[-1]))

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse import amount
-from purse.environments.tables import make_world, reals
+from purse.environments.tables import costs_like, make_world, reals
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -22,11 +21,7 @@ def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
     >>> table(rewards=[[1, 0], [0, 1]], costs=[0.5, 0.2]).n_rounds
     2
     """
-    values, units = reals("rewards", rewards, 2), amount.unit_array("costs", costs)
-    if units.shape == values.shape[1:]:
-        units = np.broadcast_to(units, values.shape)
-    if units.shape[:2] != values.shape or units.ndim not in (2, 3) or units.size == 0:
-        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {values.shape}")
+    values = reals("rewards", rewards, 2)
     if not isinstance(shuffle, bool):
         raise InvalidInput(f"shuffle={shuffle!r}: must be True or False")
     n_rounds, n_arms = values.shape
@@ -34,7 +29,7 @@ def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
         "table",
         np.ones((n_rounds, n_arms, 1)),
         values[:, :, None],
-        units.reshape(n_rounds, n_arms, 1, -1),
+        costs_like(costs, values)[:, :, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=shuffle,
         n_rounds=n_rounds,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = "osD^vPX*"
 COLUMNS = 2
+BANDS = "bands: 95% confidence; hollow: too small to draw, or below zero"
 WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
@@ -33,7 +34,7 @@ def regret_figure(table: pl.DataFrame, folder: Path, name: str = "regret") -> li
         for panel in panels[len(worlds) :]:
             panel.set_axis_off()
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(5, len(labels)), frameon=False)
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(5, len(labels)), frameon=False, title=BANDS)
         paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
         for path in paths:
             save(figure, path)
@@ -51,6 +52,8 @@ def draw_panel(panel: Axes, world: str, table: pl.DataFrame) -> None:
         part = here.filter(pl.col("policy") == policy).sort("budget")
         style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
         panel.plot(part["budget"], part["regret"].clip(floor), label=policy, linewidth=1.6, markersize=4.5, **style)
+        below = part.filter(pl.col("regret") <= floor)
+        panel.plot(below["budget"], below["regret"].clip(floor), linestyle="none", markersize=4.5, markerfacecolor="white", zorder=3, **style)
         panel.fill_between(part["budget"], part["low"].clip(floor), part["high"].clip(floor), color=style["color"], alpha=0.18, linewidth=0)
     panel.set_xscale("log")
     panel.set_yscale("log")
