@@ -144,3 +144,22 @@ def test_an_interruption_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -
     code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
     assert code == 130
     assert "the same command continues where it was" in err
+
+
+def test_without_words_it_helps(command) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = command()
+    assert code == 0
+    assert out.startswith("Usage: purse")
+
+
+def test_no_memory_is_one_line(command) -> None:  # type: ignore[no-untyped-def]
+    code, _, err = command("simulate", "uniform", "-w", WORLD, "-b", "10", "-n", "1000000000000000")
+    assert code == 2
+    assert len(err.splitlines()) == 1
+
+
+def test_a_table_is_not_cut_on_a_narrow_terminal(command, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = command("compare", "exp3++.price", "uniform", "-w", WORLD, "-b", "50", "-b", "60", "-b", "70", "-n", "5")
+    assert "exp3++.price" in out
+    assert "…" not in out

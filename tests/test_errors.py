@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 import purse
-from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, MissingExtra, PurseError, TicketError, invalid, unknown
+from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError, TicketError, invalid, unknown
 
 
-@pytest.mark.parametrize("error", [InvalidInput, GameOver, BudgetExhausted, HorizonReached, TicketError, MissingExtra])
+@pytest.mark.parametrize("error", [InvalidInput, GameOver, BudgetExhausted, HorizonReached, TicketError])
 def test_every_error_is_a_purse_error_and_public(error: type[Exception]) -> None:
     assert issubclass(error, PurseError)
     assert getattr(purse, error.__name__) is error

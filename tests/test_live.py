@@ -716,3 +716,29 @@ def test_threads_may_ask_and_tell_at_once() -> None:
     assert paid * 500_000_000 == policy.spent_units[0] <= 50_000_000_000
     assert paid == policy.t == 99
     assert policy.tickets == []
+
+
+def test_caps_are_refused_by_policies_that_do_not_keep_to_them() -> None:
+    assert "does not keep to caps" in refusal(InvalidInput, make, caps=5)
+
+
+def test_the_account_can_be_read_while_others_ask_and_tell() -> None:
+    policy = make(budget="200")
+
+    def spend() -> None:
+        for _ in range(150):
+            policy.tell(policy.ask(), 0.5, 0.5)
+
+    def look() -> None:
+        for _ in range(2000):
+            assert policy.held >= 0
+            assert len(policy.tickets) <= 2
+
+    with ThreadPoolExecutor(3) as pool:
+        for future in [pool.submit(spend), pool.submit(spend), pool.submit(look)]:
+            future.result()
+    assert policy.spent == 150
+
+
+def test_a_policy_shows_what_it_has() -> None:
+    assert repr(make()) == "<Policy exp3.bwk: round 0, spent 0.0, held 0.0, left 10.0, stop=hold>"

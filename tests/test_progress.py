@@ -116,3 +116,12 @@ def test_the_bar_goes_away_when_work_is_interrupted(clock: SimpleNamespace, stde
     with pytest.raises(KeyboardInterrupt):
         work()
     assert bars[0].bar.live.is_started is False
+
+
+def test_a_bar_that_would_open_late_stays_away(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+    stderr(Terminal())
+    shown = Progress("work")
+    shown.close()
+    clock.seconds += 2 * PATIENCE
+    shown.show(0.5)
+    assert shown.bar is None

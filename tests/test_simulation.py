@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_a_run_tells_what_was_played() -> None:
     assert run.spent_units.dtype == np.int64
     assert str(run).splitlines() == [
         "fixed:arm=1 on bernoulli:rewards=[1,1],costs=[.5,.25]: 3 paths, budget 10.5, stop=hold, seed=7",
-        "  gain    42 ± 0",
+        "  gain    42 (standard error 0)",
         "  rounds  42",
         "  spent   10.5",
         "  pulls   0.0% 100.0%",
@@ -161,7 +162,7 @@ class Ran(Exception):
         ({"policy": "exp3.bwk", "plays": 2}, "exp3.bwk plays problems with plays=1"),
         ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
         ({"cost_min": 0.25}, "cost_min=0.25: must not exceed what the world's arms may cost"),
-        ({"cost_min": 0}, "cost_min='0': must be positive"),
+        ({"cost_min": 0}, "cost_min=0: must be positive"),
         ({"cost_min": np.full((2, 2), 0.1)}, "cost_min="),
         ({"cost_min": [0.1, 0.1]}, "cost_min=[0.1, 0.1]: must be one number"),
         ({"cost_max": 0.9}, "cost_max=0.9: must not be less than what the world's arms may cost"),
@@ -189,3 +190,28 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(options: dict[str
 def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
     with pytest.raises(purse.InvalidInput, match=r"exp3\.bwk plays problems with n_resources=1, and this one has n_resources=2"):
         purse.simulate("exp3.bwk", bernoulli(rewards=[1], costs=[[1, 1]]), budget=10)
+
+
+FAULTY = {
+    "nothing": ("arms[0] = int(uniform(key, 1)", "unused = int(uniform(key, 1)", "chose no arm, or one that does not exist"),
+    "too_far": ("else best\n", "else best + params.n_arms\n", "chose no arm, or one that does not exist"),
+    "unknown_name": ("best = best_arm(state)\n    arms", "best = best_arms(state)\n    arms", "does not compile: .*best_arms"),
+    "wrong_index": ("+= costs[0, 0]", "+= costs[0]", "does not compile"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: Path) -> None:
+    old, new, message = FAULTY[fault]
+    source = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
+    assert old in source
+    path = tmp_path / f"{fault}.py"
+    path.write_text(source.replace(old, new, 1))
+    with pytest.raises(purse.PurseError, match=message) as caught:
+        purse.simulate(str(path), "misleading_ratio", 10, n_paths=2)
+    assert "\n" not in str(caught.value)
+
+
+def test_marks_that_would_fill_the_memory_are_refused() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"marks=10000: would need \d+ GB"):
+        purse.simulate("uniform", "misleading_ratio", 100_000, n_paths=10_000, marks=10_000)

@@ -111,3 +111,31 @@ def test_bad_input_is_one_line_before_anything_is_written(tmp_path: Path, argume
     with pytest.raises(purse.InvalidInput, match=message):
         purse.compare(**{"policies": ["uniform"], "world": WORLD, "budgets": [10], "folder": tmp_path / "out", **arguments})  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()
+
+
+def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
+    other = purse.environments.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
+    with pytest.raises(purse.InvalidInput, match="world 'bernoulli' is there twice; give them names"):
+        purse.compare("uniform", [WORLD, other], **SMALL)
+    with pytest.raises(purse.InvalidInput, match="policy 'uniform' is there twice"):
+        purse.compare(["uniform", "uniform"], WORLD, **SMALL)
+    with pytest.raises(purse.InvalidInput, match=r"budget 10\.0 is there twice"):
+        purse.compare("uniform", WORLD, budgets=[10, 10.0], n_paths=2)
+
+
+def test_a_changed_first_state_makes_new_parts(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    source = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
+    path.write_text(source)
+    before = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
+    old = "return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms)))"
+    assert old in source
+    path.write_text(source.replace(old, old.replace("np.zeros", "np.ones", 1) + "  # hopeful"))
+    after = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
+    assert not after.equals(before)
+    assert after.equals(purse.compare(f"{path}", WORLD, **SMALL).frame())
+
+
+def test_one_budget_and_one_path_are_enough() -> None:
+    result = purse.compare("uniform", WORLD, budgets=20, n_paths=1)
+    assert "±" not in str(result).split("\n", 2)[2]

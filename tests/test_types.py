@@ -75,7 +75,7 @@ def test_one_cap_stands_for_all_arms() -> None:
         ({"budget": -1}, "budget=-1: must be positive"),
         ({"budget": float("nan")}, "budget=nan: must be a number with at most nine decimals"),
         ({"budget": "1e-10"}, "budget='1e-10': must be a number with at most nine decimals"),
-        ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number, or one for each of the 1 resources"),
+        ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number, or one per resource, of which there are 1"),
         ({"budget": []}, "budget=[]: must be one positive number"),
         ({"budget": [[1]]}, "budget=[[1]]: must be one positive number"),
         ({"budget": [1, -2], "n_resources": 2}, "budget=[1, -2]: must be positive"),
@@ -156,7 +156,8 @@ def test_largest_costs_of_all_plays_fit_into_64_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost_min", "cost_max", "message"), [([[0], [1]], [[1], [1]], "cost_min=0: must be positive"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")]
+    ("cost_min", "cost_max", "message"),
+    [([[0], [1]], [[1], [1]], "cost_min=0: must be positive, at least 1e-9"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")],
 )
 def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -188,7 +189,7 @@ def test_a_ticket_shows_its_first_play() -> None:
 def test_a_run_is_shown_in_a_few_lines() -> None:
     assert str(run_of()).splitlines() == [
         "uniform on bernoulli: 2 paths, budget 10, stop=exit, seed=3",
-        "  gain    5 ± 2",
+        "  gain    5 (standard error 1)",
         "  rounds  11",
         "  spent   9.5",
         "  pulls   72.7% 27.3%",
@@ -206,7 +207,7 @@ def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -
 
 def test_a_run_of_one_path_or_without_pulls_is_shown_too() -> None:
     alone = run_of(gain=np.array([4.0]), rounds=np.array([0]), spent_units=np.array([[0]]), pulls=np.array([[0, 0]]), ended=np.array([False]))
-    assert "gain    4 ± nan" in str(alone)
+    assert "gain    4 (standard error nan)" in str(alone)
     assert "pulls   0.0% 0.0%" in str(alone)
 
 
@@ -221,5 +222,5 @@ def test_simulate_gives_a_run_that_can_be_shown() -> None:
     first, gain, rounds, spent, pulls = str(run).splitlines()
     assert first.startswith("uniform on bernoulli")
     assert first.endswith(": 3 paths, budget 10, stop=exit, seed=5")
-    assert [gain, rounds, spent] == ["  gain    20 ± 0", "  rounds  20", "  spent   10"]
+    assert [gain, rounds, spent] == ["  gain    20 (standard error 0)", "  rounds  20", "  spent   10"]
     assert pulls.startswith("  pulls   ")

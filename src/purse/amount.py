@@ -34,8 +34,10 @@ def to_units(field: str, value: Any) -> int:
             raise invalid(field, value, _ALLOWED)
         elif isinstance(value, (int, np.integer)):
             units = int(value) * UNIT
-        else:
+        elif isinstance(value, np.floating):
             units = round(float(str(value)) * 1e9)  # through its shortest text: 0.1 in 32 bits means 0.1
+        else:
+            units = round(float(value) * 1e9)
     except (TypeError, ValueError, ArithmeticError):
         raise invalid(field, value, _ALLOWED) from None
     if not -LARGEST <= units <= LARGEST:

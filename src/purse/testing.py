@@ -159,6 +159,6 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     for name, seen, declared, least, most in (("reward", rewards, world.reward_means, 0, 1), ("cost", costs / amount.UNIT, world.cost_means, low, high)):
         if declared is not None:
             # the largest variance that a distribution on [least, most] with this mean can have, and room for a rare outcome
-            error = np.sqrt(np.maximum((declared - least) * (most - declared), 0) / rounds) + (np.subtract(most, least) + 1e-9) / rounds
+            error = np.sqrt(np.maximum((declared - least) * (most - declared), 0) / rounds) + np.subtract(most, least) / rounds + 1e-9
             means = seen.mean(axis=0)
             assert (np.abs(means - declared) < 5 * error).all(), f"{world.name}: mean {name} {means.tolist()}, declared {declared.tolist()}"

@@ -71,7 +71,7 @@ def test_several_resources_each_have_their_cost() -> None:
         ([0.5, 0.5], 1, "costs of shape"),
         ([0.5, 0.5], [[1], [1, 2]], "costs="),
         ([0.5, 0.5], [[0, 0], [1, 1]], "costs=.*each arm needs a resource"),
-        ([0.5, 0.5], [[-1, 1], [1, 1]], "costs='-1'"),
+        ([0.5, 0.5], [[-1, 1], [1, 1]], "costs=-1"),
         ([0.5, 0.5], np.ones((2, 0)), "costs"),
     ],
     ids=str,

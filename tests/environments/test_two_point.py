@@ -60,7 +60,7 @@ def test_frequencies_of_rewards_and_costs_match_their_means_and_are_independent(
         ({"cost_min": 0}, "cost_min=.*must be positive"),
         ({"cost_min": -0.1}, "cost_min=.*must be positive"),
         ({"cost_min": np.nan}, "cost_min=nan"),
-        ({"cost_min": 0.6, "cost_max": 0.5}, "cost_min='0.6': must be at most cost_max=0.5"),
+        ({"cost_min": 0.6, "cost_max": 0.5}, "cost_min=0.6: must be at most cost_max=0.5"),
         ({"cost_max": np.inf}, "cost_max=inf"),
         ({"cost_max": "much"}, "cost_max='much'"),
     ],

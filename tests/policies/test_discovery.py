@@ -186,3 +186,18 @@ def test_a_file_that_does_not_load_is_read_again_once_it_is_mended(tmp_path: Pat
 def test_a_module_that_is_no_policy_gets_one_clear_line() -> None:
     with pytest.raises(purse.InvalidInput, match=r"is not a policy: it has no NAME, params, init, row, choose, update$"):
         policies.load(ModuleType("empty"))
+
+
+def test_an_edited_file_is_seen_in_the_same_process(tmp_path: Path) -> None:
+    path = tmp_path / "edited.py"
+    source = (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text()
+    path.write_text(source)
+    first = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
+    path.write_text(source.replace("if state.rewards[i] * state.costs[best] >", "if state.rewards[i] * state.costs[best] <", 1))
+    second = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
+    assert (first != second).any()
+
+
+def test_only_the_exact_name_is_a_name() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"unknown policy 'exp3-bwk'; did you mean 'exp3\.bwk'"):
+        policies.load("exp3-bwk")

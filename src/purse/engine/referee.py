@@ -70,7 +70,7 @@ def is_fresh(arm: int, arms: Ints, aside: Ints) -> bool:
     """Whether the arm is neither set aside nor in play."""
     if aside[arm] != 0:
         return False
-    for k in range(arms.shape[0]):  # noqa: SIM110 - kernels have no generators
+    for k in range(arms.shape[0]):
         if arms[k] == arm:
             return False
     return True

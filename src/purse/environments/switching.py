@@ -29,4 +29,4 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     if len(lengths) != len(means):
         raise InvalidInput(f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments")
     last = np.cumsum(lengths)
-    return make_world("switching", *bernoulli_atoms(means, costs_like(costs, means)), last=last, period=int(last[-1]))
+    return make_world("switching", *bernoulli_atoms(means, costs_like(costs, means, repeat=True)), last=last, period=int(last[-1]))

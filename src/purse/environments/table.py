@@ -29,7 +29,7 @@ def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
         "table",
         np.ones((n_rounds, n_arms, 1)),
         values[:, :, None],
-        costs_like(costs, values)[:, :, None],
+        costs_like(costs, values, repeat=True)[:, :, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=shuffle,
         n_rounds=n_rounds,

@@ -88,10 +88,10 @@ def costs_per_arm(costs: Any, n_arms: int) -> Ints:
     return amount.cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
 
 
-def costs_like(costs: Any, rewards: Floats) -> Ints:
-    """(.., d) Costs in units for each entry of `rewards`; costs of its last axis alone hold for all of the first."""
+def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
+    """(.., d) Costs in units for each entry of `rewards`; with `repeat`, costs of its last axis alone hold for all of the first."""
     units = amount.unit_array("costs", costs)
-    if units.shape == rewards.shape[1:]:
+    if repeat and units.shape == rewards.shape[1:]:
         units = np.broadcast_to(units, rewards.shape)
     if units.shape[:2] != rewards.shape or units.ndim not in (2, 3) or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {rewards.shape}")
