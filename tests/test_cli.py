@@ -140,7 +140,7 @@ def test_an_interruption_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.study.play", interrupt)
+    monkeypatch.setattr("purse.store.play", interrupt)
     code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
     assert code == 130
     assert "the same command continues where it was" in err

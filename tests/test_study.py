@@ -59,43 +59,6 @@ def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
     assert study.named_worlds(["misleading_ratio", WORLD]).keys() == {"misleading_ratio", "bernoulli"}
 
 
-def test_finished_parts_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
-    played = []
-    monkeypatch.setattr(study, "play", lambda job, *args, **kwargs: played.append(job.name))
-    again = purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
-    assert played == []
-    assert again.frame().equals(first.frame())
-
-
-def test_an_interrupted_comparison_continues_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = purse.compare(["uniform"], WORLD, **SMALL)
-    real, calls = study.play, []
-
-    def interrupted(job, *args, **kwargs):  # type: ignore[no-untyped-def]
-        calls.append(job.name)
-        if len(calls) == 5:
-            raise KeyboardInterrupt
-        return real(job, *args, **kwargs)
-
-    monkeypatch.setattr(study, "play", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path)
-    assert purse.compare(["uniform"], WORLD, **SMALL, folder=tmp_path).frame().equals(whole.frame())
-    assert len(calls) == 5 + 4
-
-
-@pytest.mark.parametrize(
-    "change", [{"seed": 4}, {"n_paths": 5}, {"stop": "hold"}, {"budgets": [21, 50]}, {"policies": ["exp3.bwk:gamma=0.5"]}, {"world": "misleading_ratio"}]
-)
-def test_whatever_decides_the_numbers_makes_new_parts(tmp_path: Path, change: dict[str, object]) -> None:
-    arguments: dict[str, object] = {"policies": ["exp3.bwk"], "world": WORLD, **SMALL, "folder": tmp_path}
-    purse.compare(**arguments)  # type: ignore[arg-type]
-    before = len(list(tmp_path.rglob("*.parquet")))
-    purse.compare(**{**arguments, **change})  # type: ignore[arg-type]
-    assert len(list(tmp_path.rglob("*.parquet"))) > before
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -121,19 +84,6 @@ def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
         purse.compare(["uniform", "uniform"], WORLD, **SMALL)
     with pytest.raises(purse.InvalidInput, match=r"budget 10\.0 is there twice"):
         purse.compare("uniform", WORLD, budgets=[10, 10.0], n_paths=2)
-
-
-def test_a_changed_first_state_makes_new_parts(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    source = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
-    path.write_text(source)
-    before = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
-    old = "return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms)))"
-    assert old in source
-    path.write_text(source.replace(old, old.replace("np.zeros", "np.ones", 1) + "  # hopeful"))
-    after = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
-    assert not after.equals(before)
-    assert after.equals(purse.compare(f"{path}", WORLD, **SMALL).frame())
 
 
 def test_one_budget_and_one_path_are_enough() -> None:

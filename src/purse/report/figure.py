@@ -62,7 +62,7 @@ def draw_panel(panel: Axes, world: str, table: pl.DataFrame) -> None:
     for power, words in ((1.0, "∝ B"), (0.5, "∝ √B")):
         guide = top * 1.6 * (budgets / budgets[-1]) ** power
         panel.plot(budgets, guide, color="#999999", linewidth=0.8, linestyle=":" if power < 1 else "--", zorder=0)
-        panel.annotate(words, (budgets[0], guide[0]), textcoords="offset points", xytext=(-2, 5), color="#777777", fontsize=8, bbox=WHITE)
+        panel.annotate(words, (budgets[0], guide[0]), textcoords="offset points", xytext=(-2, 5), color="#777777", fontsize=8, bbox=WHITE, zorder=0)
     panel.set_title(world)
     panel.set_xlabel("budget B")
     panel.set_ylabel("regret against the best fixed arm")
