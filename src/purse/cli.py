@@ -189,7 +189,7 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    console = Console(width=max(WIDTH, console.width), highlight=False)  # rather a long line than digits cut off
+    console.width = max(WIDTH, console.width)  # rather a long line than digits cut off
     for world, (head, *rows) in result.grids():
         name = Text(world, "bold") if world == worlds[world] else Text.assemble((world, "bold"), f"  {worlds[world]}")
         console.print(name, soft_wrap=True)

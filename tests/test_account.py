@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from live_helpers import STOP_RULES, amounts_in, make, refusal, rounds_paid, standing
+from purse import BudgetExhausted, InvalidInput, PurseError, TicketError
+
+# money
+
+
+@pytest.mark.parametrize("stop", STOP_RULES)
+def test_a_budget_of_1000_affords_exactly_10000_pulls_at_a_tenth(stop: str) -> None:
+    policy = make("exp3++.bwk", n_arms=2, budget=1000, cost_min=0.1, cost_max=0.1, stop=stop)
+    assert rounds_paid(policy, 1.0, 0.1) == 10_000
+    assert (policy.left_units, policy.spent_units, policy.gain) == ([0], [1000 * 10**9], 10_000)
+
+
+def test_the_last_unit_can_be_spent_and_not_one_more() -> None:
+    policy = make("uniform", budget="1.000000001", cost_min="0.000000001", stop="exit")
+    assert policy.tell(policy.ask(), 1, 1)
+    assert policy.left_units == [1]
+    assert policy.tell(policy.ask(), 1, "0.000000001")
+    assert policy.left_units == [0]
+    assert not policy.tell(policy.ask(), 1, "0.000000001")
+    assert policy.left_units == [0]
+
+
+@pytest.mark.parametrize("cost", [0.3, "0.3", Decimal("0.3"), np.float64(0.3), [0.3], np.array([[0.3]])])
+def test_a_cost_may_be_written_in_several_ways(cost: Any) -> None:
+    policy = make()
+    policy.tell(policy.ask(), 0.5, cost)
+    assert policy.spent_units == [300_000_000]
+
+
+@pytest.mark.parametrize("reward", [1, 1.0, np.float32(1), np.array(1.0), [1.0]])
+def test_a_reward_may_be_written_in_several_ways(reward: Any) -> None:
+    policy = make()
+    policy.tell(policy.ask(), reward, 0.5)
+    assert policy.gain == 1.0
+
+
+def test_each_arm_has_its_own_bounds() -> None:
+    policy = make("fixed:arm=1", cost_min=[0.1, 0.2, 0.3], cost_max=[1, 2, 3])
+    ticket = policy.ask()
+    assert ticket.held == 2.0
+    refusal(InvalidInput, policy.tell, ticket, 0.5, 0.15)
+    refusal(InvalidInput, policy.tell, ticket, 0.5, 2.5)
+    assert policy.tell(ticket, 0.5, 2)
+
+
+# several plays, several resources
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize("costs", [[0.1, 0.2], [[0.1], [0.2]], ["0.1", "0.2"]], ids=["flat", "column", "text"])
+def test_two_plays_report_one_reward_and_one_cost_each(form: Callable[[Any], Any], costs: Any) -> None:
+    policy = make("uniform", plays=2)
+    assert policy.probabilities().tolist() == [2 / 3] * 3
+    ticket = policy.ask()
+    assert len(set(ticket.arms)) == 2
+    assert ticket.held == 2.0
+    assert policy.tell(ticket, form([0.25, 0.5]), form(costs))
+    assert (policy.gain, policy.spent_units, policy.left_units) == (0.75, [300_000_000], [9_700_000_000])
+
+
+@pytest.mark.parametrize("costs", [[0.1, 0.4], (0.1, 0.4), np.array([0.1, 0.4]), [[0.1, 0.4]], ["0.1", "0.4"]])
+def test_two_resources_report_a_cost_each(costs: Any) -> None:
+    policy = make("uniform", n_resources=2, budget=[10, 5], cost_max=[[1, 0.5]] * 3)
+    assert policy.left == [10.0, 5.0]
+    ticket = policy.ask()
+    assert (ticket.held, ticket.held_units) == (1.0, (10**9, 5 * 10**8))
+    assert (policy.left, policy.held) == ([9.0, 4.5], [1.0, 0.5])
+    assert policy.tell(ticket, 0.5, costs)
+    assert (policy.spent, policy.held) == ([0.1, 0.4], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("form", [list, np.array], ids=["list", "array"])
+def test_two_plays_of_two_resources_report_a_row_per_play(form: Callable[[Any], Any]) -> None:
+    policy = make("uniform", plays=2, n_resources=2, budget=[10, 5])
+    assert policy.tell(policy.ask(), form([1, 0]), form([[0.1, 0.2], [0.3, 0.4]]))
+    assert (policy.gain, policy.spent_units) == (1.0, [400_000_000, 600_000_000])
+
+
+def test_the_scarcest_resource_ends_the_game() -> None:
+    policy = make("uniform", n_resources=2, budget=[10, 1], stop="exit")
+    assert policy.tell(policy.ask(), 1, [0.1, 0.8])
+    assert not policy.tell(policy.ask(), 1, [0.1, 0.8])
+    assert policy.spent == [0.1, 0.8]
+    refusal(BudgetExhausted, policy.ask)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "costs"),
+    [
+        (0.5, [[0.1, 0.2], [0.3, 0.4]]),
+        ([0.5], [[0.1, 0.2], [0.3, 0.4]]),
+        ([0.5] * 3, [[0.1, 0.2], [0.3, 0.4]]),
+        ([0.5, 0.5], 0.1),
+        ([0.5, 0.5], [0.1, 0.2]),
+        ([0.5, 0.5], [[0.1, 0.2]]),
+        ([0.5, 0.5], [[0.1, 0.2], [0.3]]),
+        ([0.5, 1.5], [[0.1, 0.2], [0.3, 0.4]]),
+        ([0.5, 0.5], [[0.1, 0.2], [0.3, 0.05]]),
+        ([], []),
+    ],
+)
+def test_a_report_of_the_wrong_shape_or_with_one_bad_entry_changes_nothing(rewards: Any, costs: Any) -> None:
+    policy = make("uniform", plays=2, n_resources=2)
+    ticket = policy.ask()
+    before = standing(policy)
+    refusal(InvalidInput, policy.tell, ticket, rewards, costs)
+    assert standing(policy) == before
+
+
+def test_costs_with_plays_and_resources_exchanged_are_refused() -> None:
+    policy = make("uniform", plays=3, n_resources=2)
+    ticket = policy.ask()
+    refusal(InvalidInput, policy.tell, ticket, [1, 1, 1], [[0.1, 0.1, 0.1], [0.9, 0.9, 0.9]])
+    assert policy.tickets == [ticket]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("stop", STOP_RULES)
+@pytest.mark.parametrize(
+    "reward",
+    [-1e-9, 1.0000001, math.nan, math.inf, None, "high", "0.5", {}, 0.5j, [0.5, 0.5], [[0.5], [0.5, 0.5]], [], np.array([np.nan])],
+    ids=repr,
+)
+def test_a_bad_reward_changes_nothing(reward: Any, stop: str) -> None:
+    policy = make(stop=stop)
+    policy.tell(policy.ask(), 1, 0.5)
+    ticket = policy.ask()
+    before = standing(policy)
+    assert "reward" in refusal(InvalidInput, policy.tell, ticket, reward, 0.5)
+    assert standing(policy) == before
+    assert policy.tell(ticket, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("stop", STOP_RULES)
+@pytest.mark.parametrize(
+    "cost",
+    [
+        0,
+        -0.5,
+        "0.099999999",
+        "1.000000001",
+        math.nan,
+        math.inf,
+        "NaN",
+        None,
+        "free",
+        "",
+        "0.1234567891",
+        Decimal("0.1234567891"),
+        "0.5000000000000000000000000000000000001",
+        10**30,
+        [0.5, 0.5],
+        [[0.5], [0.5, 0.5]],
+        [],
+        {},
+    ],
+    ids=repr,
+)
+def test_a_bad_cost_changes_nothing(cost: Any, stop: str) -> None:
+    policy = make(stop=stop)
+    policy.tell(policy.ask(), 1, 0.5)
+    ticket = policy.ask()
+    before = standing(policy)
+    assert "cost" in refusal(InvalidInput, policy.tell, ticket, 0.5, cost)
+    assert standing(policy) == before
+    assert policy.tell(ticket, 0.5, "0.5")
+
+
+def test_a_cost_outside_its_range_is_told_the_range() -> None:
+    policy = make("fixed", cost_min="0.25", cost_max="0.75")
+    message = refusal(InvalidInput, policy.tell, policy.ask(), 0.5, 0.8)
+    assert {"0.8", "0.25", "0.75"} <= set(amounts_in(message))
+
+
+@pytest.mark.parametrize("end", ["tell", "void"])
+@pytest.mark.parametrize("stop", STOP_RULES)
+def test_a_finished_ticket_is_finished(end: str, stop: str) -> None:
+    policy = make(stop=stop)
+    ticket = policy.ask()
+    _ = policy.tell(ticket, 1, 0.5) if end == "tell" else policy.void(ticket)
+    policy.ask()
+    before = standing(policy)
+    for message in (refusal(TicketError, policy.tell, ticket, 1, 0.5), refusal(TicketError, policy.void, ticket)):
+        assert "finished" in message
+        assert str(ticket.id) in message
+    assert standing(policy) == before
+
+
+@pytest.mark.parametrize(
+    "change", [{"id": 99}, {"id": 0}, {"id": -1}, {"t": 2}, {"arms": (7,)}, {"probabilities": (1e-9,)}, {"held_units": (0,)}, {"held_units": (10**10,)}]
+)
+def test_a_forged_ticket_changes_nothing(change: dict[str, Any]) -> None:
+    policy = make()
+    ticket = policy.ask()
+    before = standing(policy)
+    refusal(TicketError, policy.tell, ticket._replace(**change), 1, 0.5)
+    refusal(TicketError, policy.void, ticket._replace(**change))
+    assert standing(policy) == before
+
+
+def test_a_ticket_of_another_policy_changes_nothing() -> None:
+    policy, other = make(), make(cost_max=2)
+    policy.ask()
+    before = standing(policy)
+    for ticket in (other.ask(), other.ask()):
+        refusal(TicketError, policy.tell, ticket, 1, 0.5)
+        refusal(TicketError, policy.void, ticket)
+    assert standing(policy) == before
+
+
+@pytest.mark.parametrize("thing", [None, 1, "ticket", (1, 1, (0,), (1.0,), (10**9,))], ids=repr)
+def test_what_is_no_ticket_changes_nothing(thing: Any) -> None:
+    policy = make()
+    policy.ask()
+    before = standing(policy)
+    refusal(PurseError, policy.tell, thing, 1, 0.5)
+    refusal(PurseError, policy.void, thing)
+    assert standing(policy) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("n_arms", 0),
+        ("n_arms", -1),
+        ("n_arms", 2.5),
+        ("n_arms", "3"),
+        ("n_arms", None),
+        ("budget", 0),
+        ("budget", -1),
+        ("budget", math.nan),
+        ("budget", math.inf),
+        ("budget", None),
+        ("budget", "lots"),
+        ("budget", "1.0000000001"),
+        ("budget", [1, 2]),
+        ("budget", 1e30),
+        ("cost_min", 0),
+        ("cost_min", -0.1),
+        ("cost_min", math.nan),
+        ("cost_min", None),
+        ("cost_min", 1.1),
+        ("cost_min", [0.1, 0.2]),
+        ("cost_min", [0.1, 0, 0.1]),
+        ("cost_max", 0.05),
+        ("cost_max", [1, 0.05, 1]),
+        ("cost_max", "dear"),
+        ("n_resources", 0),
+        ("plays", 0),
+        ("plays", 4),
+        ("plays", 2),
+        ("n_resources", 2),
+        ("horizon", 0),
+        ("horizon", 1.5),
+        ("costs", [0.1]),
+        ("caps", -1),
+        ("caps", [1, 2]),
+        ("seed", -1),
+        ("seed", 2**64),
+        ("seed", "x"),
+        ("stop", "x"),
+        ("stop", None),
+    ],
+    ids=repr,
+)
+def test_a_bad_problem_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:
+    assert field in refusal(InvalidInput, make, **{field: value})
+
+
+def test_a_bad_stop_rule_is_told_the_good_ones() -> None:
+    message = refusal(InvalidInput, make, stop="x")
+    assert all(rule in message for rule in STOP_RULES)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("exp3.bkw", "exp3.bwk"), ("unifrm", "uniform"), ("exp3+.bwk", "exp3++.bwk"), ("zzz", "exp3++.bwk")])
+def test_an_unknown_policy_is_told_the_nearest(name: str, hint: str) -> None:
+    message = refusal(InvalidInput, make, name)
+    assert repr(name) in message
+    assert hint in message
+
+
+@pytest.mark.parametrize("thing", [None, 7], ids=repr)
+def test_what_is_no_policy_is_refused(thing: Any) -> None:
+    refusal(PurseError, make, thing)
+
+
+@pytest.mark.parametrize(
+    ("spec", "hint"),
+    [
+        ("exp3.bwk:gama=0.5", "gamma"),
+        ("exp3.bwk:gamma=2", "gamma"),
+        ("exp3.bwk:gamma=many", "gamma"),
+        ("uniform:speed=1", "speed"),
+        ("fixed:arm=3", "arm"),
+        ("fixed:arm=", "fixed:arm="),
+        ("fixed:1", "fixed:1"),
+    ],
+)
+def test_a_bad_option_is_refused(spec: str, hint: str) -> None:
+    assert hint in refusal(InvalidInput, make, spec)
+
+
+def test_the_oracle_does_not_play_live() -> None:
+    assert "oracle" in refusal(InvalidInput, make, "oracle")
+
+
+def test_a_number_out_of_nowhere_is_a_value_error_too() -> None:
+    with pytest.raises(ValueError, match="budget"):
+        make(budget=0)
+
+
+def test_caps_are_refused_by_policies_that_do_not_keep_to_them() -> None:
+    assert "does not keep to caps" in refusal(InvalidInput, make, caps=5)
+
+
+def test_the_account_can_be_read_while_others_ask_and_tell() -> None:
+    policy = make(budget="200")
+
+    def spend() -> None:
+        for _ in range(150):
+            policy.tell(policy.ask(), 0.5, 0.5)
+
+    def look() -> None:
+        for _ in range(2000):
+            assert policy.held >= 0
+            assert len(policy.tickets) <= 2
+
+    with ThreadPoolExecutor(3) as pool:
+        for future in [pool.submit(spend), pool.submit(spend), pool.submit(look)]:
+            future.result()
+    assert policy.spent == 150
