@@ -210,6 +210,14 @@ def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: P
     with pytest.raises(purse.PurseError, match=message) as caught:
         purse.simulate(str(path), "misleading_ratio", 10, n_paths=2)
     assert "\n" not in str(caught.value)
+    with pytest.raises(purse.PurseError, match=message):
+        ask_often(str(path))
+
+
+def ask_often(policy: str) -> None:
+    live = purse.Policy(policy, n_arms=2, budget=10, cost_min=0.1)
+    for _ in range(5):
+        live.tell(live.ask(), 0.5, 0.5)
 
 
 def test_marks_that_would_fill_the_memory_are_refused() -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from purse.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
-POLICY_HELP = "name or name:option=value,option=value, or the path of a policy file (.py)"
 WIDTH = 120  # what a table of five budgets needs
 WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
 

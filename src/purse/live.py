@@ -69,7 +69,7 @@ class Policy(Account):
         self._begin(policy, problem, seed, stop)
 
     @classmethod
-    def of(cls, problem: Problem, policy: str | ModuleType = "exp3++.bwk", *, seed: int = 0, stop: str = "hold") -> Policy:
+    def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> Policy:
         """A live policy for a problem that is put together already."""
         made = cls.__new__(cls)
         made._begin(policy, problem, seed, stop)
@@ -119,14 +119,21 @@ class Policy(Account):
         self._steps.ask(self._params, self._state, self._game, t, desk)
         return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()))
 
+    def _check_no_pull(self, this: Round) -> None:
+        """Let a round pass that the policy skips where it may; refuse all else that is no arm."""
+        if this.arms[0] == STOP or (this.arms[0] == SKIP and not self._game.may_skip):
+            raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
+        if this.arms[0] != SKIP:
+            raise PurseError(f"{self.name} chose no arm, or one that does not exist, in round {this.t}")
+
     def ask(self) -> Ticket:
         """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it; then nothing has changed."""
         with self._lock:
             if self.over:
                 raise BudgetExhausted(self.over)
             this = self._peek()
-            if this.arms[0] == STOP or (this.arms[0] == SKIP and not self._game.may_skip):
-                raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
+            if min(this.arms) < 0 or max(this.arms) >= self.problem.n_arms:
+                self._check_no_pull(this)
             short = self._steps.hold(self._game, self._desk, self._hold)
             if short >= 0:
                 raise BudgetExhausted(self._why_refused(this.arms, short, int(self._hold[short])))

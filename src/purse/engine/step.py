@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple, cast
 
-from purse.engine.path import Desk, Game, hold_short_of, pay, show_left
+from purse.engine.path import UNSET, Desk, Game, hold_short_of, pay, show_left
 from purse.engine.referee import HOLD, set_aside, short_of, sweep
 from purse.jit import bind
 from purse.random import POLICY, REFEREE, at, stream
@@ -43,6 +43,7 @@ def ask(policy: Any, state: Any, game: Game, t: int, desk: Desk) -> None:
         sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
     else:
         show_left(RESOURCES, game, desk)
+        desk.arms[0] = UNSET
         choose(at(stream(game.seed, 0, POLICY), t), policy, row(state, 0), t, desk.left, desk.arms, desk.probs)
 
 
