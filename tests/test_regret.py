@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from purse.regret import against_best_fixed_arm, best_fixed_arm, estimate
+from purse.regret import against_best_fixed_arm, best_arm, estimate
 
 
 def test_the_interval_is_students() -> None:
@@ -32,5 +32,5 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
 
 def test_the_arm_is_best_on_average_and_the_difference_is_paired() -> None:
     fixed = np.array([[10.0, 0.0, 2.0], [5.0, 5.0, 5.0]])
-    assert best_fixed_arm(fixed) == 1
+    assert best_arm(fixed) == 1
     assert against_best_fixed_arm(np.array([4.0, 5.0, 7.0]), fixed).tolist() == [1.0, 0.0, -2.0]

@@ -14,7 +14,7 @@ SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 
 def test_a_row_per_world_policy_budget_and_path() -> None:
     frame = purse.compare(["exp3.bwk", "uniform"], WORLD, **SMALL).frame()
-    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "regret"]
+    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "efficiency", "left", "pulls", "regret"]
     assert len(frame) == 2 * 2 * 6
     assert (frame["used"] <= 1).all()
 

@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from purse import bounds as bounds
     from purse import environments as environments
+    from purse import knapsack as knapsack
     from purse import policies as policies
     from purse import testing as testing
     from purse.errors import BudgetExhausted as BudgetExhausted
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from purse.errors import PurseError as PurseError
     from purse.errors import TicketError as TicketError
     from purse.live import Policy as Policy
+    from purse.measure import Regrets as Regrets
+    from purse.measure import regrets as regrets
     from purse.simulation import simulate as simulate
     from purse.study import Study as Study
     from purse.study import compare as compare
@@ -28,9 +32,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "purse": ("environments", "policies", "testing"),
+    "purse": ("bounds", "environments", "knapsack", "policies", "testing"),
     "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "PurseError", "TicketError"),
     "purse.live": ("Policy",),
+    "purse.measure": ("Regrets", "regrets"),
     "purse.simulation": ("simulate",),
     "purse.study": ("Study", "compare"),
     "purse.types": ("Problem", "Run", "Ticket", "Trajectory", "World"),

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,10 +17,11 @@ from purse import __version__
 from purse.errors import PurseError
 
 if TYPE_CHECKING:
+    from purse.bounds import Bound
     from purse.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
-WIDTH = 120  # what a table of five budgets needs
+WIDTH = 140  # what the widest tables need
 WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
 
 
@@ -58,6 +59,8 @@ def cli() -> None:
     purse compare                                     the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
+    purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies
     purse policies exp3++.bwk                         what a policy does and which options it has
     """  # noqa: D301 - click reads the backspace as: keep these lines
 
@@ -137,6 +140,61 @@ def simulate(policy: str, world: str, budget: tuple[float, ...], paths: int, pla
 
 
 @cli.command()
+@click.argument("policy")
+@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@click.option("-b", "--budget", required=True, type=Budget())
+@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent runs.")
+@common
+def regret(policy: str, world: str, budget: float, paths: int, **options: Any) -> None:
+    """Measure every notion of regret of one policy on one world.
+
+    They have one name in the literature and are different numbers. Benchmarks meet the same draws as the policy; each line is
+    a mean over paths with half its 95% interval.
+    """
+    import purse
+
+    found = purse.regrets(policy, world, budget, n_paths=paths, seed=options["seed"], stop=options["stop"], n_workers=options["workers"])
+    if options["as_json"]:
+        facts = {"policy": found.policy, "world": found.world, "budget": found.budget, "stop": options["stop"], "seed": options["seed"], "n_paths": paths}
+        print_json({**facts, "regrets": {name: each._asdict() for name, each in found.estimates.items()}})
+    else:
+        click.echo(str(found))
+
+
+@cli.command()
+@click.option("--arms", "n_arms", type=int, metavar="K", help="Number of arms.")
+@click.option("-b", "--budget", required=True, type=Budget())
+@click.option("--cost-min", type=float, metavar="C", help="The least that a pull may cost.")
+@click.option("--cost-max", type=float, default=1.0, show_default=True, help="The most that a pull may cost.")
+@click.option("--iid", is_flag=True, help="Rewards and costs are independent and identically distributed in time.")
+@click.option("--costs", default="any", show_default=True, help="What is known of costs: any, per arm (each arm's is constant) or one (the same for all).")
+@click.option("--gap", "gaps", type=float, multiple=True, help="How much less efficient a worse arm is; may be repeated.")
+@click.option("--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha.")
+@click.option("-w", "--world", metavar="WORLD", help="Take all of this from a world instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def bounds(budget: float, alpha: float, world: str | None, as_json: bool, **known: Any) -> None:
+    """Evaluate every theorem, and say which of them apply.
+
+    \b
+    purse bounds --arms 10 --budget 1e4 --cost-min 0.1
+    purse bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+    from purse import bounds as theory
+
+    if world is not None:
+        rows = theory.for_world(world, budget, alpha=alpha)
+    elif known["n_arms"] is None or known["cost_min"] is None:
+        raise click.UsageError("give --arms and --cost-min, or --world")
+    else:
+        setting = theory.Setting(known["iid"], known["costs"])
+        rows = theory.table(known["n_arms"], budget, known["cost_min"], cost_max=known["cost_max"], alpha=alpha, gaps=known["gaps"] or None, setting=setting)
+    if as_json:
+        print_json([row._asdict() for row in rows])
+    else:
+        print_bounds(rows)
+
+
+@cli.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def policies(name: str | None, as_json: bool) -> None:
@@ -201,6 +259,23 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
     ended, paths = (int(result.frame()["ended"].sum()), len(result.frame()))
     if ended:
         console.print(f"{ended} of {paths} paths reached the end of their world before the end of the budget")
+
+
+def print_bounds(rows: Sequence[Bound]) -> None:
+    """The table of bounds for people."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.width = max(WIDTH, console.width)
+    table = Table()
+    for title in ("bound", "value", "applies", "of what", "when it holds", "source"):
+        table.add_column(title, justify="right" if title == "value" else "left", no_wrap=title in ("bound", "value", "source"))
+    for row in rows:
+        value = "" if row.value is None else f"{row.value:,.1f}"
+        verdict = "" if row.side == "order" and row.value is None else "yes" if row.applies else "no"
+        table.add_row(row.name, f"{row.side} {value}" if value else row.side, verdict, row.bounds, row.holds, row.source)
+    console.print(table)
 
 
 def print_json(value: Any) -> None:

@@ -1,8 +1,9 @@
-"""Finished parts of a comparison on disk, found again by what decides their numbers."""
+"""Finished parts of a study on disk, found again by what decides their numbers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purse import amount
 from purse.engine.cpu import Job, compiled
+from purse.engine.shadow import shadows
 from purse.files import make_folder, write_atomically
 from purse.progress import Progress
 from purse.simulation import play
@@ -25,26 +28,49 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self.folder = None if folder is None else make_folder(make_folder(Path(folder)) / "cells")
 
-    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress) -> pl.DataFrame:
-        """The runs of one policy on one world with one budget: found, or made and kept."""
+    def keep(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """The frame of this name: found, or made and kept."""
         import polars as pl
 
-        path = None if self.folder is None else self.folder / f"{cell_name(job, n_paths)}.parquet"
-        if path is not None and path.is_file():
+        if self.folder is None:
+            return make()
+        path = self.folder / f"{name}.parquet"
+        if path.is_file():
             return pl.read_parquet(path)
-        run = play(job, n_paths, n_workers=n_workers, shown=shown)
-        frame = pl.DataFrame(
-            {
-                "path": np.arange(run.n_paths),
-                "gain": run.gain,
-                "rounds": run.rounds,
-                "used": (run.spent / run.budget).max(axis=1),
-                "ended": run.ended,
-            }
-        )
-        if path is not None:
-            write_atomically(path, frame.write_parquet)
+        frame = make()
+        write_atomically(path, frame.write_parquet)
         return frame
+
+    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress) -> pl.DataFrame:
+        """The runs of one policy on one world with one budget, a row for each path."""
+        import polars as pl
+
+        def make() -> pl.DataFrame:
+            run = play(job, n_paths, n_workers=n_workers, shown=shown)
+            return pl.DataFrame(
+                {
+                    "path": np.arange(run.n_paths),
+                    "gain": run.gain,
+                    "rounds": run.rounds,
+                    "used": (run.spent / run.budget).max(axis=1),
+                    "ended": run.ended,
+                    "efficiency": np.full(run.n_paths, np.nan) if run.efficiency is None else run.efficiency,
+                    "left": ((job.problem.budget - run.spent_units) / amount.UNIT)[:, 0],
+                    "pulls": run.pulls,
+                }
+            )
+
+        return self.keep(cell_name(job, n_paths), make)
+
+    def shadows(self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress) -> pl.DataFrame:
+        """What each arm was worth over the rounds that these runs of the job had: a row for each path, a column `shadow`."""
+        import polars as pl
+
+        def make() -> pl.DataFrame:
+            with shown.busy(f"{job.name}: what the other arms were worth"):
+                return pl.DataFrame({"shadow": shadows(job.world, runs["rounds"].to_numpy(), seed=job.game.seed, n_workers=n_workers)})
+
+        return self.keep(cell_name(job, len(runs)) + "-shadow", make)
 
 
 def cell_name(job: Job, n_paths: int) -> str:

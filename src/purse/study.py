@@ -14,7 +14,7 @@ from purse import check, environments
 from purse.engine.cpu import Job
 from purse.errors import InvalidInput
 from purse.progress import progress
-from purse.regret import against_best_fixed_arm, estimate
+from purse.regret import against_best_fixed_arm, brief, estimate
 from purse.simulation import make_job
 from purse.store import Store
 from purse.types import Floats, World
@@ -94,11 +94,6 @@ class Study:
 def with_error(mean: float, high: float) -> str:
     """A mean with half its interval, where it has one."""
     return brief(mean) if np.isnan(high) else f"{brief(mean)} ± {brief(high - mean)}"
-
-
-def brief(number: float) -> str:
-    """A number with the digits that people read."""
-    return f"{number:,.0f}" if abs(number) >= 1 or number == 0 else f"{number:.2g}"
 
 
 def compare(

@@ -9,7 +9,7 @@ resource    what is spent; d of them, each with a budget; money is the usual one
 budget      what may be spent of a resource in the whole game
 cost        what a pull takes of each resource, between `cost_min` and `cost_max`
 reward      what a pull returns, between 0 and 1; their sum is the gain
-efficiency  mean reward per mean cost of an arm
+efficiency  reward per cost: of a pull its own, of an arm that of its means
 problem     what a player is told beforehand: K, budget, bounds on costs, horizon
 horizon     the number of rounds there are, where that is limited
 world       what answers the pulls in a simulation
@@ -219,6 +219,7 @@ class Run:
     stop: str
     seed: int
     gain: Floats  # (P,)
+    efficiency: Floats | None  # (P,) the sum of reward per cost over the paid pulls, where there is one resource
     rounds: Ints  # (P,) rounds that were paid for, or skipped
     spent_units: Ints  # (P, d) exact
     pulls: Ints  # (P, K)

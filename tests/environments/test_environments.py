@@ -7,19 +7,7 @@ import purse
 from purse import environments
 from purse.testing import check_world
 
-EXAMPLES = {
-    "atoms": "atoms:probabilities=[[.2,.8],[.5,.5]],rewards=[[1,.5],[0,1]],costs=[[.3,.4],[1,.1]]",
-    "bernoulli": "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.2]",
-    "misleading_ratio": "misleading_ratio",
-    "switching": "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]",
-    "table": "table:rewards=[[1,0],[0,1],[.5,.5]],costs=[[.5,.2],[.1,.1],[.3,.4]],shuffle=True",
-    "two_point": "two_point:rewards=[.9,.3],costs=[.6,.3],cost_min=.2",
-    "two_worlds": "two_worlds:cost_min=0.1,world=2",
-}
-
-
-def test_every_shipped_world_is_found_and_has_an_example_here() -> None:
-    assert environments.names() == sorted(EXAMPLES)
+EXAMPLES = {name: environments.example(name) for name in environments.names()}
 
 
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())

@@ -77,6 +77,7 @@ def empty_results(job: Job, n_paths: int) -> Results:
 
     return Results(
         np.zeros(n_paths),
+        np.zeros(n_paths),
         np.zeros(n_paths, np.int64),
         np.zeros((n_paths, n_resources), np.int64),
         np.zeros((n_paths, n_arms), np.int64),
@@ -92,8 +93,8 @@ def usable_cores() -> int:
 
 def cut(results: Results, rows: slice) -> Results:
     """The rows of some paths."""
-    gain, rounds, spent, pulls, *records = results
-    return Results(gain[rows], rounds[rows], spent[rows], pulls[rows], *(Record(r[rows], g[rows], s[rows], p[rows]) for r, g, s, p in records))
+    *totals, by_round, by_budget = results
+    return Results._make([*(total[rows] for total in totals), *(Record._make(part[rows] for part in record) for record in (by_round, by_budget))])
 
 
 def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt: Ints) -> Any:

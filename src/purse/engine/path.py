@@ -54,6 +54,7 @@ class Results(NamedTuple):
     """The standing of each path at its end."""
 
     gain: Floats  # (P,)
+    efficiency: Floats  # (P,) the sum of reward per cost, as policies see costs; 0 where there are several resources
     rounds: Ints  # (P,)
     spent: Ints  # (P, d) units
     pulls: Ints  # (P, K)
@@ -163,6 +164,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
         for m in range(RESOURCES):
             desk.purse[m] = game.budget[m]
         gain = 0.0
+        efficiency = 0.0
         played = 0
         round_mark = 0
         budget_mark = 0
@@ -199,6 +201,9 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
                     gain += desk.rewards[k]
                     pulls[desk.arms[k]] += 1
                 pay(PLAYS, RESOURCES, game, desk)
+                if RESOURCES == 1:
+                    for k in range(PLAYS):
+                        efficiency += desk.rewards[k] * (1 / desk.costs[k, 0])
                 update(at(ours, t), policy, memory, t, desk.arms, desk.probs, desk.rewards, desk.costs)
             elif desk.arms[0] == UNSET:
                 halt[0] = FAULT
@@ -214,6 +219,7 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
         for mark in range(budget_mark, budget_marks):
             note(out.by_budget, mark, path, played, gain, game.budget, desk.purse, pulls)
         out.gain[path] = gain
+        out.efficiency[path] = efficiency
         out.rounds[path] = played
         for m in range(RESOURCES):
             out.spent[path, m] = game.budget[m] - desk.purse[m]

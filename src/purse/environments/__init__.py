@@ -1,4 +1,4 @@
-"""One file per world, each with a function of the file's name that returns a `World`. Nothing is registered by hand.
+"""One file per world: a function of the file's name that returns a `World`, and an EXAMPLE. Nothing is registered by hand.
 
 `purse.environments.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls one; `names()` lists them; `make("two_worlds:world=2",
 budget=100)` reads one from text and fills the budget in where the world depends on it.
@@ -19,9 +19,8 @@ from purse.errors import invalid, unknown
 from purse.types import World
 
 _SHARED = ("draw", "tables")  # what the worlds are made with
-_WORLDS: dict[str, Callable[..., World]] = {
-    info.name: getattr(import_module(f"{__name__}.{info.name}"), info.name) for info in iter_modules([str(Path(__file__).parent)]) if info.name not in _SHARED
-}
+_MODULES = {info.name: import_module(f"{__name__}.{info.name}") for info in iter_modules([str(Path(__file__).parent)]) if info.name not in _SHARED}
+_WORLDS: dict[str, Callable[..., World]] = {name: getattr(module, name) for name, module in _MODULES.items()}
 globals().update(_WORLDS)  # importing a file puts the module under this name; the function is what users call
 
 
@@ -39,6 +38,12 @@ def function(name: str) -> Callable[..., World]:
     if name not in _WORLDS:
         raise unknown("world", name, _WORLDS)
     return _WORLDS[name]
+
+
+def example(name: str) -> str:
+    """The world of this name written out as text, with an example of the options that it needs."""
+    function(name)
+    return str(_MODULES[name].EXAMPLE)
 
 
 def make(world: str | World | Callable[[float], World], budget: Any) -> World:

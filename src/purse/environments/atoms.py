@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from purse.environments.tables import costs_like, make_world, reals
 from purse.types import World
 
+EXAMPLE = "atoms:probabilities=[[.2,.8],[.5,.5]],rewards=[[1,.5],[0,1]],costs=[[.3,.4],[1,.1]]"
+
 
 def atoms(probabilities: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     """Arm i pays `rewards[i][a]` at `costs[i][a]` with probability `probabilities[i][a]`.

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from purse.environments.tables import bernoulli_atoms, costs_per_arm, make_world, per_arm
 from purse.types import World
 
+EXAMPLE = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.2]"
+
 
 def bernoulli(rewards: ArrayLike, costs: Any) -> World:
     """Arm i pays 1 with probability `rewards[i]`, else 0, and costs `costs[i]` (one number, or one per resource).

@@ -7,6 +7,8 @@ from dataclasses import replace
 from purse.environments.atoms import atoms
 from purse.types import World
 
+EXAMPLE = "misleading_ratio"
+
 
 def misleading_ratio() -> World:
     """Arm 0 pays 1 half of the time and costs 0.1 or 1, equally likely and independently: E[r]/E[c] = 0.909, E[r/c] = 2.75.

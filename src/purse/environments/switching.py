@@ -12,6 +12,8 @@ from purse.environments.tables import bernoulli_atoms, check_range, costs_like, 
 from purse.errors import InvalidInput
 from purse.types import World
 
+EXAMPLE = "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]"
+
 
 def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     """In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`; after the last segment the first comes again.

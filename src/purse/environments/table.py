@@ -11,6 +11,8 @@ from purse.environments.tables import costs_like, make_world, reals
 from purse.errors import InvalidInput
 from purse.types import World
 
+EXAMPLE = "table:rewards=[[1,0],[0,1],[.5,.5]],costs=[[.5,.2],[.1,.1],[.3,.4]],shuffle=True"
+
 
 def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
     """In round t arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]`; after the last row the world ends.

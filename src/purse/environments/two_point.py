@@ -12,6 +12,8 @@ from purse.environments.tables import costs_per_arm, make_world, per_arm
 from purse.errors import invalid
 from purse.types import World
 
+EXAMPLE = "two_point:rewards=[.9,.3],costs=[.6,.3],cost_min=.2"
+
 
 def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any = 1) -> World:
     """Arm i pays 1 with probability `rewards[i]`, and costs `cost_min` or `cost_max` with mean `costs[i]`, independently.

@@ -9,6 +9,8 @@ from purse.environments.tables import FOREVER, make_world
 from purse.errors import invalid
 from purse.types import World
 
+EXAMPLE = "two_worlds:cost_min=0.1,world=2"
+
 
 def two_worlds(budget: float, cost_min: float = 0.1, world: int = 1) -> World:
     """Arm 0 costs 1 and arm 1 costs c = `cost_min`. In rounds 1 .. B arm 0 pays r1 = min(1, (1 - c)/(2c)), arm 1 nothing.

@@ -73,13 +73,18 @@ class Exp3BwKState(NamedTuple):
 def params(problem: Problem, *, gamma: float | str = "theorem") -> Exp3BwKParams:
     """Options: gamma, "theorem", "proof" or a number in [0, 1]."""
     problem.require(NAME, plays=1, n_resources=1)
-    n_arms, extra = problem.n_arms, {"theorem": 0.0, "proof": math.e - 2}
+    n_arms = problem.n_arms
+    gamma = gamma_of(gamma, n_arms, problem.b, problem.c_min)
+    return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma * problem.c_min / n_arms)
+
+
+def gamma_of(gamma: float | str, n_arms: int, b: float, c_min: float) -> float:
     if isinstance(gamma, str):
+        extra = {"theorem": 0.0, "proof": math.e - 2}
         if gamma not in extra:
             raise invalid("gamma", gamma, "must be 'theorem', 'proof' or a number from 0 to 1")
-        gamma = min(1.0, math.sqrt(problem.c_min * n_arms * math.log(n_arms) / ((math.e - 1) * problem.b + extra[gamma] * n_arms)))
-    gamma = check.number("gamma", gamma, low=0, high=1)
-    return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma * problem.c_min / n_arms)
+        gamma = min(1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * b + extra[gamma] * n_arms)))
+    return check.number("gamma", gamma, low=0, high=1)
 
 
 def init(params: Exp3BwKParams, problem: Problem, n_paths: int) -> Exp3BwKState:

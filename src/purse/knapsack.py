@@ -1,0 +1,128 @@
+"""The most that a budget can buy when everything is known beforehand.
+
+    greedy            each arm as often as it still fits, in order of efficiency (the paper's A^G)
+    exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the unbounded knapsack
+    dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B): the best that any player
+                      can do who knows the world's tables, where a pull that cannot be paid ends the game
+
+The last two count in steps of the largest amount that divides all costs, and refuse what would take too many.
+With constant arms all three are at most B max_i r(i)/c(i), and greedy <= exact <= greedy + max_i r(i).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse import amount, environments
+from purse.environments.tables import costs_per_arm, per_arm
+from purse.errors import InvalidInput
+from purse.jit import bind, kernel
+from purse.types import Floats, Ints, World
+
+MOST_WORK = 300_000_000  # about a second
+
+
+def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
+    """The gain of the greedy rule for arms that always pay `rewards` at `costs`.
+
+    >>> greedy(rewards=[1, 0.4], costs=[1, 0.5], budget=1.5)
+    1.4
+    """
+    values, prices, left = known_arms(rewards, costs, budget)
+    gain = 0.0
+    for arm in np.argsort(-values / prices, kind="stable"):
+        pulls, left = divmod(left, int(prices[arm]))
+        gain += pulls * float(values[arm])
+    return gain
+
+
+def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
+    """The largest gain that arms which always pay `rewards` at `costs` allow.
+
+    >>> exact(rewards=[1, 0.75], costs=[1, 0.8], budget=1.6)
+    1.5
+    """
+    values, prices, units = known_arms(rewards, costs, budget)
+    step, size = grid(prices, units)
+    check_work(size * len(values), units, step)
+    return float(bind(fill_steady)(np.ones((len(values), 1)), values[:, None].copy(), (prices // step)[:, None].copy(), np.zeros(size + 1)))
+
+
+def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
+    """The largest expected gain of a player who knows the world; for worlds of one resource that are not shuffled.
+
+    >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
+    1.5
+    """
+    place = environments.make(world, budget)
+    if place.n_resources > 1 or place.draw is not None or place.tables.shuffle:
+        raise InvalidInput(f"{place.name}: the dynamic optimum is for worlds that are tables of one resource, in a known order")
+    units = int(amount.budget_array(budget, 1)[0])
+    tables = place.tables
+    chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
+    prices = tables.costs[..., 0]
+    step, size = grid(prices[chances > 0], units)
+    steps = prices // step
+    longest = units // int(place.cost_min.min())
+    last = min(limit for limit in (longest, place.n_rounds, place.horizon, horizon) if limit is not None)
+    if len(tables.last) == 1 and last == longest:
+        check_work(size * chances[0].size, units, step)
+        return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))
+    check_work(last * size * chances[0].size, units, step)
+    rounds = np.arange(last)
+    phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
+    return float(bind(fill_changing)(phases, chances, tables.rewards, steps, np.zeros((2, size + 1))))
+
+
+def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
+    """V(b) for b = 0, 1, ...: costs are positive, so what V(b) needs is there before it."""
+    for b in range(values.shape[0]):
+        values[b] = best(chances, rewards, steps, values, b)
+    return values[values.shape[0] - 1]
+
+
+def fill_changing(phases: Ints, chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
+    """V_t(b) from the last round to the first; `values` holds two rounds."""
+    for t in range(phases.shape[0] - 1, -1, -1):
+        phase = phases[t]
+        for b in range(values.shape[1]):
+            values[t % 2, b] = best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
+    return values[0, values.shape[1] - 1]
+
+
+@kernel
+def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -> float:
+    """max_i E[1{c(i) <= b} (r(i) + after(b - c(i)))]."""
+    top = 0.0
+    for i in range(chances.shape[0]):
+        value = 0.0
+        for a in range(chances.shape[1]):
+            if chances[i, a] > 0 and steps[i, a] <= b:
+                value += chances[i, a] * (rewards[i, a] + after[b - steps[i, a]])
+        top = max(top, value)
+    return top
+
+
+def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Ints, int]:
+    """Rewards, costs and budget of constant arms, checked; amounts in units."""
+    values = per_arm("rewards", rewards)
+    prices = costs_per_arm(costs, len(values))
+    if prices.shape[1] > 1:
+        raise InvalidInput("costs: a knapsack has one resource")
+    amount.check_costs(prices, prices, ("costs", "costs"))
+    return values, prices[:, 0], int(amount.budget_array(budget, 1)[0])
+
+
+def grid(prices: Ints, budget: int) -> tuple[int, int]:
+    """The largest step that divides all costs, and how many of them the budget holds."""
+    step = int(np.gcd.reduce(prices.ravel()))
+    return step, budget // step
+
+
+def check_work(work: int, budget: int, step: int) -> None:
+    """Refuse what would take too long, before it starts."""
+    if work > MOST_WORK:
+        raise InvalidInput(f"budget={amount.text(budget)}: {budget // step:,} steps of {amount.text(step)}, the common divisor of all costs, are too many")

@@ -1,0 +1,122 @@
+"""`purse.regrets`: one policy on one world, and every notion of regret that it has there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse import amount, check, environments, knapsack
+from purse.engine.cpu import Job
+from purse.errors import InvalidInput
+from purse.progress import Progress, progress
+from purse.regret import NOTIONS, Estimate, Evidence, brief, estimate
+from purse.simulation import make_job
+from purse.store import Store
+from purse.types import World
+
+
+@dataclass(frozen=True, eq=False)
+class Regrets:
+    """Every notion of regret of a policy on a world, by name; `evidence` is what they are made from."""
+
+    policy: str
+    world: str
+    budget: float
+    evidence: Evidence
+    estimates: dict[str, Estimate]
+
+    def __getitem__(self, notion: str) -> Estimate:
+        return self.estimates[notion]
+
+    def __str__(self) -> str:
+        """A line for each notion: mean, half its 95% interval, and what it is."""
+        rows = [(name, brief(e.mean), "" if np.isnan(e.high) else f"± {brief(e.high - e.mean)}", said(NOTIONS[name])) for name, e in self.estimates.items()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}" for name, mean, half, what in rows]
+        return "\n".join([f"{self.policy} on {self.world}: {len(self.evidence.gain)} paths, budget {self.budget:g}", *lines])
+
+
+def said(function: Callable[..., Any]) -> str:
+    """The first line of a docstring."""
+    return (function.__doc__ or "").strip().splitlines()[0]
+
+
+def regrets(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int = 100,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Regrets:
+    """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept and found again."""
+    n_paths = check.integer("n_paths", n_paths, low=1)
+    with progress("regret") as shown:
+        return measure(Store(folder), policy, world, budget, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, shown=shown)
+
+
+def measure(
+    store: Store,
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    shown: Progress,
+) -> Regrets:
+    """The same, with a store and a progress bar that exist already."""
+    place = environments.make(world, budget)
+    if place.n_resources > 1:
+        raise InvalidInput(f"{place.name} has {place.n_resources} resources; these notions of regret are for one")
+    job = make_job(policy, place, budget, seed=seed, stop=stop)
+    fixed = [make_job(f"fixed:arm={arm}", place, budget, seed=seed, stop=stop) for arm in range(place.n_arms)]
+    runs = store.run(job, n_paths, n_workers, shown)
+    alone = [store.run(each, n_paths, n_workers, shown) for each in fixed]
+    evidence = Evidence(
+        budget=float(job.problem.budget[0] / amount.UNIT),
+        gain=runs["gain"].to_numpy(),
+        rounds=runs["rounds"].to_numpy(),
+        left=runs["left"].to_numpy(),
+        efficiency=runs["efficiency"].to_numpy(),
+        pulls=runs["pulls"].to_numpy(),
+        fixed_gain=np.array([each["gain"].to_numpy() for each in alone]),
+        fixed_rounds=np.array([each["rounds"].to_numpy() for each in alone]),
+        fixed_efficiency=np.array([each["efficiency"].to_numpy() for each in alone]),
+        shadow=store.shadows(job, runs, n_workers, shown)["shadow"].to_numpy().T,
+        reward_means=place.reward_means,
+        cost_means=None if place.cost_means is None else place.cost_means[:, 0],
+        **known_benchmarks(job),
+    )
+    values = {name: notion(evidence) for name, notion in NOTIONS.items()}
+    return Regrets(job.name, place.name, evidence.budget, evidence, {name: estimate(value) for name, value in values.items() if value is not None})
+
+
+def known_benchmarks(job: Job) -> dict[str, float | None]:
+    """What the benchmarks of `purse.knapsack` gain, where they apply and do not take too long."""
+    world, budget = job.world, job.problem.budget
+    found: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
+
+    def attempt(name: str, compute: Callable[[], float]) -> None:
+        try:
+            found[name] = compute()
+        except InvalidInput:
+            found[name] = None
+
+    text = amount.text(budget[0])
+    if world.costs is not None and world.reward_means is not None and world.horizon is None:
+        arms = (world.reward_means, [amount.text(units) for units in world.costs[:, 0]], text)
+        attempt("greedy", lambda: knapsack.greedy(*arms))
+        attempt("knapsack", lambda: knapsack.exact(*arms))
+    attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
+    return found
