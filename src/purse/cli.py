@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from purse.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
-WIDTH = 140  # what the widest tables need
+WIDTH = 120  # what a table of five budgets needs
 WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
 
 
@@ -262,20 +262,13 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:
-    """The table of bounds for people."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    console.width = max(WIDTH, console.width)
-    table = Table()
-    for title in ("bound", "value", "applies", "of what", "when it holds", "source"):
-        table.add_column(title, justify="right" if title == "value" else "left", no_wrap=title in ("bound", "value", "source"))
+    """The bounds for people, two lines each: the value and what it bounds; when it holds and where it comes from."""
+    width = max(len(row.name) for row in rows)
     for row in rows:
         value = "" if row.value is None else f"{row.value:,.1f}"
-        verdict = "" if row.side == "order" and row.value is None else "yes" if row.applies else "no"
-        table.add_row(row.name, f"{row.side} {value}" if value else row.side, verdict, row.bounds, row.holds, row.source)
-    console.print(table)
+        verdict = "" if row.value is None else "applies" if row.applies else "does not apply"
+        click.echo(f"{row.name:{width}}  {row.side:>8} {value:>12}  {verdict:14}  {row.bounds}")
+        click.echo(f"{'':{width}}  {row.holds}  [{row.source}]")
 
 
 def print_json(value: Any) -> None:
