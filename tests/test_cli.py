@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from purse import cli
+from purse import bounds, cli
+from purse.regret import NOTIONS
 
 WORLD = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 
@@ -78,6 +79,92 @@ def test_simulate_takes_one_budget_per_resource(command) -> None:  # type: ignor
     assert json.loads(out)["budget"] == [10, 2]
 
 
+def test_regret_for_people_and_for_machines(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    words = ("regret", "exp3++.bwk:beta=1", "-w", WORLD, "-b", "1e2", "-n", "4", "--seed", "7", "--stop", "hold", "--workers", "2")
+    code, out, err = command(*words)
+    assert (code, err) == (0, "")
+    head, *lines = out.splitlines()
+    assert head == f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100"
+    assert [line.split()[0] for line in lines] == list(NOTIONS)
+    assert all("±" in line for line in lines)
+    code, out, err = command(*words, "--json")
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    facts = {"policy": "exp3++.bwk:beta=1", "world": WORLD, "budget": 100, "stop": "hold", "seed": 7, "n_paths": 4}
+    assert {name: value for name, value in answer.items() if name != "regrets"} == facts
+    assert list(answer["regrets"]) == list(NOTIONS)
+    for each in answer["regrets"].values():
+        assert list(each) == ["mean", "error", "low", "high"]
+        assert each["low"] <= each["mean"] <= each["high"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_regret_leaves_out_what_a_world_does_not_have(command) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = command("regret", "uniform", "-w", "two_worlds", "-b", "20", "-n", "3")
+    assert code == 0
+    names = [line.split()[0] for line in out.splitlines()[1:]]
+    assert "best_fixed_arm" in names
+    assert not {"best_efficiency", "pseudo_regret", "paper_pseudo_regret", "greedy", "knapsack"} & set(names)
+
+
+def test_regret_of_one_path_has_no_interval(command) -> None:  # type: ignore[no-untyped-def]
+    words = ("regret", "uniform", "-w", WORLD, "-b", "20", "-n", "1")
+    assert "±" not in command(*words)[1]
+    for each in json.loads(command(*words, "--json")[1])["regrets"].values():
+        assert isinstance(each["mean"], float)
+        assert each["error"] is each["low"] is each["high"] is None
+
+
+def test_the_seed_decides_the_regrets_and_the_workers_do_not(command) -> None:  # type: ignore[no-untyped-def]
+    words = ("regret", "uniform", "-w", WORLD, "-b", "50", "-n", "5")
+    plain = command(*words)[1]
+    assert command(*words, "--workers", "1")[1] == command(*words, "--seed", "0")[1] == plain
+    assert command(*words, "--seed", "1")[1] != plain
+
+
+def test_bounds_for_people(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    code, out, err = command("bounds", "--arms", "10", "--budget", "1e4", "--cost-min", "0.1")
+    assert (code, err) == (0, "")
+    lines, rows = out.splitlines(), bounds.table(10, 1e4, 0.1)
+    assert len(lines) == 2 * len(rows)
+    for row, first, second in zip(rows, lines[::2], lines[1::2], strict=True):
+        assert first.startswith(row.name)
+        assert first.endswith(row.bounds)
+        assert second.startswith(" ")
+        assert second.strip() == f"{row.holds}  [{row.source}]"
+    assert "39,790.2  does not apply" in lines[0]
+    assert any(line.startswith("κ(c)·B") and "8,888.9  applies" in line for line in lines)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bounds_for_machines(command) -> None:  # type: ignore[no-untyped-def]
+    words = ("--cost-max", "2", "--gap", ".5", "--gap", ".25", "--alpha", ".75", "--iid", "--costs", "per arm")
+    code, out, err = command("bounds", "--arms", "3", "-b", "1024", "--cost-min", "0.2", *words, "--json")
+    assert (code, err) == (0, "")
+    rows = bounds.table(3, 1024, 0.2, cost_max=2, alpha=0.75, gaps=[0.5, 0.25], setting=bounds.Setting(True, "per arm"))
+    assert json.loads(out) == [row._asdict() for row in rows]
+    answer = {row["name"]: row for row in json.loads(out)}
+    assert answer["Theorem 1"]["applies"] is True
+    assert answer["Theorem 3"]["value"] > 0
+    assert answer["KUBE"]["value"] is None
+
+
+def test_bounds_of_a_world_are_those_of_what_it_is(command) -> None:  # type: ignore[no-untyped-def]
+    known = ("--arms", "2", "--cost-min", ".3", "--cost-max", ".8", "--iid", "--costs", "per arm", "--gap", "0.875")
+    told, read = (json.loads(command("bounds", "-b", "1e4", "--json", *words)[1]) for words in (known, ("-w", WORLD)))
+    assert [row["name"] for row in told] == [row["name"] for row in read]
+    for one, other in zip(told, read, strict=True):
+        assert one["applies"] == other["applies"]
+        assert one["value"] == pytest.approx(other["value"])
+
+
+@pytest.mark.parametrize("words", [("--arms", "1", "--cost-min", "1"), ("--arms", "2", "--cost-min", "1"), ("--arms", "1000000", "--cost-min", "1e-9")])
+def test_bounds_at_the_edges_are_numbers(command, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
+    code, out, err = command("bounds", "-b", "1", *words, "--json")
+    assert (code, err) == (0, "")
+    assert {row["name"] for row in json.loads(out) if row["value"] is None} == {"Theorem 3", "KUBE", "B-KUBE", "UCB-BV", "UCB-MB", "EXP3.M.B"}
+
+
 @pytest.mark.parametrize(("verb", "name"), [("policies", "exp3++.bwk"), ("environments", "two_worlds")])
 def test_lists_and_explanations(command, verb: str, name: str) -> None:  # type: ignore[no-untyped-def]
     code, out, _ = command(verb)
@@ -89,7 +176,7 @@ def test_lists_and_explanations(command, verb: str, name: str) -> None:  # type:
     assert len(out.splitlines()) > 5
 
 
-@pytest.mark.parametrize("verb", [(), ("compare",), ("simulate",), ("policies",), ("environments",)])
+@pytest.mark.parametrize("verb", [(), ("compare",), ("simulate",), ("regret",), ("bounds",), ("policies",), ("environments",)])
 def test_help_helps(command, verb: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
     code, out, _ = command(*verb, "--help")
     assert code == 0
@@ -119,6 +206,53 @@ def test_help_helps(command, verb: tuple[str, ...]) -> None:  # type: ignore[no-
         (("compare", "-n", "0"), "n_paths=0"),
         (("compare", "--out", "taken/below"), "cannot write to folder"),
         (("compare", "oracle", "-w", "two_worlds"), "oracle needs the true mean efficiency"),
+        (("regret",), "Missing argument 'POLICY'"),
+        (("regret", "uniform", "-b", "10"), "Missing option '-w' / '--world'"),
+        (("regret", "uniform", "-w", WORLD), "Missing option '-b' / '--budget'"),
+        (("regret", "uniform", "uniform", "-w", WORLD, "-b", "10"), "unexpected extra argument (uniform)"),
+        (("regret", "exp3.bw", "-w", WORLD, "-b", "10"), "did you mean 'exp3.bwk'?"),
+        (("regret", "exp3.bwk:gama=1", "-w", WORLD, "-b", "10"), "did you mean 'gamma'?"),
+        (("regret", "none.py", "-w", WORLD, "-b", "10"), "does not exist"),
+        (("regret", "uniform", "-w", "bernouli", "-b", "10"), "did you mean 'bernoulli'?"),
+        (("regret", "uniform", "-w", "", "-b", "10"), "unknown world ''"),
+        (("regret", "uniform", "-w", "two_worlds", "-b", "10.5"), "budget=10.5: must be a whole number"),
+        (("regret", "uniform", "-w", "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]", "-b", "10"), "has 2 resources; these notions of regret are for one"),
+        (("regret", "oracle", "-w", "two_worlds", "-b", "10"), "oracle needs the true mean efficiency"),
+        (("regret", "uniform", "-w", WORLD, "-b", "0"), "budget=0.0: must be positive, at least 1e-9"),
+        (("regret", "uniform", "-w", WORLD, "-b", "-5"), "budget=-5.0: must be positive"),
+        (("regret", "uniform", "-w", WORLD, "-b", "inf"), "budget=inf: must be a number"),
+        (("regret", "uniform", "-w", WORLD, "-b", "1e12"), "budget=1000000000000.0: must be a number"),
+        (("regret", "uniform", "-w", WORLD, "-b", "ten"), "'ten' is not a number"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "-n", "0"), "n_paths=0: must be a whole number from 1 up"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "-n", "2.5"), "'2.5' is not a valid integer"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "-n", "1000000000000000"), "MemoryError"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "--seed", "-1"), "seed=-1: must be a whole number from 0"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "--stop", "never"), "stop='never': must be one of 'exit', 'hold', 'retry'"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "--workers", "0"), "n_workers=0: must be a whole number from 1 up"),
+        (("regret", "uniform", "-w", WORLD, "-b", "10", "--plays", "2"), "No such option '--plays'"),
+        (("bounds",), "Missing option '-b' / '--budget'"),
+        (("bounds", "-b", "10"), "give --arms and --cost-min, or --world"),
+        (("bounds", "-b", "10", "--arms", "3"), "give --arms and --cost-min, or --world"),
+        (("bounds", "-b", "10", "--cost-min", ".1"), "give --arms and --cost-min, or --world"),
+        (("bounds", "-b", "ten", "--arms", "3", "--cost-min", ".1"), "'ten' is not a number"),
+        (("bounds", "-b", "0", "--arms", "3", "--cost-min", ".1"), "budget=0.0: must be a number above 0"),
+        (("bounds", "-b", "nan", "--arms", "3", "--cost-min", ".1"), "budget=nan: must be a number above 0"),
+        (("bounds", "-b", "1e10", "--arms", "3", "--cost-min", ".1"), "budget=10000000000.0: must be a number"),
+        (("bounds", "-b", "10", "--arms", "0", "--cost-min", ".1"), "n_arms=0: must be a whole number from 1 up"),
+        (("bounds", "-b", "10", "--arms", "-2", "--cost-min", ".1"), "n_arms=-2: must be a whole number from 1 up"),
+        (("bounds", "-b", "10", "--arms", "2.5", "--cost-min", ".1"), "'2.5' is not a valid integer"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", "0"), "cost_min=0.0: must be a number above 0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", "nan"), "cost_min=nan: must be a number above 0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", "2"), "cost_min=2.0: must be at most cost_max=1.0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--cost-max", ".05"), "cost_min=0.1: must be at most cost_max=0.05"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--cost-max", "inf"), "cost_max=inf: must be a number above 0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--alpha", "2"), "alpha=2.0: must be a number at least 0 and at most 1"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--costs", "foo"), "costs='foo': must be one of 'any', 'per arm', 'one'"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--gap", "wide"), "'wide' is not a valid float"),
+        (("bounds", "-b", "10", "-w", "bernouli"), "did you mean 'bernoulli'?"),
+        (("bounds", "-b", "10.5", "-w", "two_worlds"), "budget=10.5: must be a whole number"),
+        (("bounds", "-b", "10", "-w", "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"), "has 2 resources; these bounds are for one"),
+        (("bounds", "more", "-b", "10", "-w", "two_worlds"), "unexpected extra argument (more)"),
         (("policies", "exp4"), "unknown policy 'exp4'"),
         (("environments", "x"), "unknown world 'x'"),
         (("compere",), "No such command 'compere'"),
@@ -144,6 +278,15 @@ def test_an_interruption_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -
     code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
     assert code == 130
     assert "the same command continues where it was" in err
+
+
+def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(command, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("purse.store.shadows", interrupt)
+    code, out, err = command("regret", "uniform", "-w", WORLD, "-b", "50")
+    assert (code, out, err.strip()) == (130, "", "purse: interrupted")
 
 
 def test_without_words_it_helps(command) -> None:  # type: ignore[no-untyped-def]

@@ -61,6 +61,7 @@ def cli() -> None:
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
     purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies
+    purse paper                                       the paper's claims, measured, on one page
     purse policies exp3++.bwk                         what a policy does and which options it has
     """  # noqa: D301 - click reads the backspace as: keep these lines
 
@@ -159,6 +160,30 @@ def regret(policy: str, world: str, budget: float, paths: int, **options: Any) -
         print_json({**facts, "regrets": {name: each._asdict() for name, each in found.estimates.items()}})
     else:
         click.echo(str(found))
+
+
+@cli.command()
+@click.option("-o", "--out", "folder", default="purse-results/paper", show_default=True, help="Folder for the page and for what it is made from.")
+@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
+    """Study every claim of the paper, and write the page that says what is true.
+
+    Runs Theorems 1 to 5, the equations they rest on, and the propositions that do hold; prints the verdicts and writes
+    paper.html (one file), paper.md and pictures. An interrupted run continues where it was.
+    """
+    from purse.paper import study
+
+    found = study(folder, quick=quick, n_workers=workers)
+    if as_json:
+        verdicts = {title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees} for title, each in found.findings.items()}
+        print_json({"page": str(found.page), "files": [str(path) for path in found.files], "agrees": found.agrees, "claims": verdicts})
+    else:
+        for title, each in found.findings.items():
+            click.echo(f"{title}: {each.verdict}\n    {each.measured}" + ("" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT"))
+        click.echo(f"\nWritten to {found.page}")
+    sys.exit(0 if found.agrees else 1)
 
 
 @cli.command()
@@ -290,7 +315,7 @@ def main() -> None:
     except PurseError as error:
         code = complain(str(error))
     except (KeyboardInterrupt, click.Abort):
-        code = complain("interrupted" + ("; the same command continues where it was" if words[0] == "compare" else ""), 130)
+        code = complain("interrupted" + ("; the same command continues where it was" if words[0] in ("compare", "paper") else ""), 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141

@@ -37,3 +37,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     finally:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same for a text."""
+    write_atomically(path, lambda file: file.write(text.encode()))

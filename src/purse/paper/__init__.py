@@ -1,1 +1,53 @@
-"""The study of the paper."""
+"""`purse paper`: the study of every claim of the paper, and the page that says what is true."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from purse.files import make_folder, write_text
+from purse.paper.claims import claims
+from purse.paper.finding import Finding
+from purse.paper.lab import Lab
+from purse.paper.page import html, markdown, pictures
+from purse.progress import progress
+from purse.store import Store
+
+PICTURES = "pictures"
+
+
+class Study(NamedTuple):
+    """What came of it."""
+
+    page: Path  # HTML, in one file
+    files: list[Path]  # all that was written
+    findings: dict[str, Finding]  # by the title of the claim
+
+    @property
+    def agrees(self) -> bool:
+        """Whether this run shows what every verdict says."""
+        return all(found.agrees for found in self.findings.values())
+
+
+def study(folder: str | os.PathLike[str] = "purse-results/paper", *, quick: bool = False, n_workers: int | None = None) -> Study:
+    """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with its pictures.
+
+    What is computed is kept in `folder`, so an interrupted study continues where it was. `quick` takes small budgets and few paths.
+    """
+    target = make_folder(Path(folder))
+    every = claims()
+    with progress("the paper") as shown:
+        lab = Lab(Store(target), shown, n_workers, quick)
+        studied = []
+        for number, claim in enumerate(every):
+            lab.begin(number / len(every), claim.TITLE)
+            studied.append((claim, claim.study(lab)))
+    drawn = pictures(studied)
+    text = markdown(studied, PICTURES, quick)
+    contents = {target / "paper.html": html(text, drawn, PICTURES), target / "paper.md": text}
+    make_folder(target / PICTURES)
+    contents |= {target / PICTURES / f"{name}.svg": picture for name, picture in drawn.items()}
+    for path, content in contents.items():
+        write_text(path, content)
+    return Study(target / "paper.html", list(contents), {claim.TITLE: found for claim, found in studied})

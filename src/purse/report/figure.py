@@ -16,6 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vPX*"
 COLUMNS = 2
 BANDS = "bands: 95% confidence; hollow: too small to draw, or below zero"
+STYLE: dict[Any, Any] = {"svg.hashsalt": "purse", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
@@ -26,7 +27,7 @@ def regret_figure(table: pl.DataFrame, folder: Path, name: str = "regret") -> li
 
     worlds = table["world"].unique(maintain_order=True).to_list()
     rows = -(-len(worlds) // COLUMNS)
-    with rc_context({"svg.hashsalt": "purse", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+    with rc_context(STYLE):
         figure = Figure(figsize=(5.2 * min(COLUMNS, len(worlds)), 3.9 * rows), layout="constrained")
         panels = figure.subplots(rows, min(COLUMNS, len(worlds)), squeeze=False).ravel()
         for panel, world in zip(panels, worlds, strict=False):

@@ -1,0 +1,63 @@
+"""How regret grows with the budget: the slope in a log-log plot with its interval, and the shape that fits best.
+
+The interval is a bootstrap over paths, the same ones at all budgets, because a path at one budget is often the beginning of
+the same path at the next. The shapes a + b f(B), b >= 0, are fitted by least squares of the relative error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.types import Floats
+
+SHAPES: dict[str, Callable[[Floats], Floats]] = {"log B": np.log, "log² B": lambda b: np.log(b) ** 2, "√B": np.sqrt, "B": lambda b: b}
+RESAMPLES = 2_000
+
+
+class Growth(NamedTuple):
+    """What was fitted."""
+
+    slope: float  # of log regret against log budget, least squares; NaN where a mean is not positive
+    low: float  # ends of its 95% interval
+    high: float
+    last_slope: float  # between the two largest budgets
+    misfits: dict[str, float]  # for each shape the relative error that remains, root mean square
+    shape: str  # the one with the least
+
+
+def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
+    """The growth of regrets (M, P), one row per budget, one column per path, over budgets (M,).
+
+    >>> growth = fit_growth(np.array([1e2, 1e3, 1e4]), np.sqrt([[1e2] * 3, [1e3] * 3, [1e4] * 3]))
+    >>> round(growth.slope, 6), growth.shape
+    (0.5, '√B')
+    """
+    means = regrets.mean(axis=1)
+    draws = np.random.default_rng(0).integers(regrets.shape[1], size=(RESAMPLES, regrets.shape[1]))
+    slopes = np.sort(slope(budgets, regrets[:, draws].mean(axis=2).T))
+    known = slopes[np.isfinite(slopes)]
+    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
+    misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
+    last = slope(budgets[-2:], means[None, -2:])[0]
+    return Growth(float(slope(budgets, means[None])[0]), float(low), float(high), float(last), misfits, min(misfits, key=misfits.__getitem__))
+
+
+def slope(budgets: Floats, means: Floats) -> Floats:
+    """(R,) The least-squares slope of log means (R, M) against log budgets."""
+    x = np.log(budgets) - np.log(budgets).mean()
+    y = np.log(np.where(means > 0, means, np.nan))
+    return (y @ x) / (x @ x)
+
+
+def misfit(shape: Floats, means: Floats) -> float:
+    """The root mean square of the relative error of the best a + b shape with b >= 0."""
+    weights = 1 / np.maximum(np.abs(means), np.abs(means).max() * 1e-12)
+    matrix = np.stack([weights, shape * weights], axis=1)
+    target = means * weights
+    (a, b), *_ = np.linalg.lstsq(matrix, target)
+    if b < 0:
+        a, b = (weights @ target) / (weights @ weights), 0.0
+    return float(np.sqrt(np.mean((matrix @ np.array([a, b]) - target) ** 2)))

@@ -1,0 +1,88 @@
+"""Theorem 1: the adversarial upper bound of EXP3.BwK."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from purse import bounds
+from purse.paper.finding import Curve, Finding, Panel, Picture, Table, measured
+from purse.paper.instances import WORLD_1, WORLD_2
+from purse.paper.lab import Lab
+
+ORDER = 60
+TITLE = "Theorem 1"
+SAYS = "Against every adversary the expected regret of EXP3.BwK is at most 2√(((e−1) + (e−2)K/B)·BK log K/c³)."
+COMMANDS = [
+    "purse compare exp3.bwk exp3++.bwk uniform -w two_worlds:cost_min=0.1,world=1 -w two_worlds:cost_min=0.1,world=2",
+    "purse bounds --arms 2 --budget 13000 --cost-min 0.1",
+    "purse compare exp3.bwk -w spend_or_save:later=0 -w spend_or_save:later=1 -b 500 -b 2000 -b 8000",
+]
+COST, PATHS = 0.1, 40
+PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed:arm=0", "fixed:arm=1")
+
+
+def study(lab: Lab) -> Finding:
+    """Regret of several players in the two worlds, beside the bound and the lower bound kappa(c) B."""
+    kappa, crossing = bounds.kappa(COST), bounds.refuted_from(COST)
+    budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
+    bound = [bounds.theorem1(2, budget, COST).value or 0.0 for budget in budgets]
+    curves = {world: [lab.regrets("exp3.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets] for world in (WORLD_1, WORLD_2)}
+    panel = Panel(
+        "regret of EXP3.BwK per unit of budget",
+        "budget B",
+        "regret / B",
+        [
+            *(measured(f"measured, world {number}", budgets, found, per_budget=True) for number, found in enumerate(curves.values(), 1)),
+            Curve("Theorem 1", budgets, np.array(bound) / budgets, theory=True),
+            Curve("κ(c): what every player loses in one of them", budgets, [kappa] * len(budgets), theory=True),
+        ],
+    )
+    beyond = 1000 * np.ceil(crossing / 1000)
+    limit = bounds.theorem1(2, beyond, COST).value or 0.0
+    worst = {player: [lab.regrets(player, world, beyond, 8)["best_fixed_arm"].mean for world in (WORLD_1, WORLD_2)] for player in PLAYERS}
+    players = Table(
+        [f"player, B = {beyond:,.0f}", "regret / B, world 1", "regret / B, world 2", f"Theorem 1 / B = {limit / beyond:.3f}"],
+        [
+            [f"`{player}`", f"{one / beyond:.3f}", f"{two / beyond:.3f}", "exceeded" if max(one, two) > limit else "kept"]
+            for player, (one, two) in worst.items()
+        ],
+    )
+    saving = Table(
+        ["`spend_or_save`, B", "nothing pays later: regret / B", "both pay 1 later: regret / B", "Theorem 1 / B"],
+        [
+            [
+                f"{budget:,.0f}",
+                *(f"{lab.regrets('exp3.bwk', f'spend_or_save:later={later}', budget, PATHS)['best_fixed_arm'].mean / budget:.2f}" for later in (0, 1)),
+                f"{(bounds.theorem1(2, budget, COST).value or 0.0) / budget:.2f}",
+            ]
+            for budget in (500, 2000, 8000)
+        ],
+    )
+    seen = curves[WORLD_2][-1].low
+    refuted = seen > bound[-1] and all(max(pair) > limit and max(pair) >= kappa * beyond * (1 - 1e-9) for pair in worst.values())
+    return Finding(
+        "false",
+        f"regret of EXP3.BwK in world 2: {curves[WORLD_2][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, bound "
+        f"{bound[-1] / budgets[-1]:.2f}·B; all {len(PLAYERS)} players exceed it at B = {beyond:,.0f}",
+        refuted,
+        [
+            "**Counterexample, for every algorithm.** Arm 0 costs 1, arm 1 costs c. In rounds 1 … B arm 0 pays r₁ = min(1, (1−c)/(2c)), arm 1 "
+            "nothing. Then either nothing pays any more (world 1), or arm 1 pays 1 (world 2). Each round costs at most 1, so nobody runs out "
+            "before round B, and everybody sees the same B rounds in both worlds. If x is the part of them spent on arm 0, the regret is at least "
+            "r₁(1−x)B in world 1 and xB((1−c)/c − r₁) in world 2. The larger of the two is at least κ(c)·B, with κ(c) = (1−2c)/(1−c) for c ≤ 1/3 "
+            f"and (1−c)/(4c) above. For two arms and c = {COST} that is {kappa:.3f}·B, more than the theorem allows from B = 4(e−1)·2 log 2/(c³κ²) "
+            f"= {crossing:,.0f} on, whoever plays.",
+            Picture(
+                "theorem1",
+                f"Measured regret of EXP3.BwK in the two worlds ({lab.paths(PATHS)} paths, 95% bands), the theorem, and the lower bound for every player.",
+                [panel],
+            ),
+            players,
+            "A second pair, in which saving pays or does not (`spend_or_save`, regret at least 0.44·B for every player at c = 0.1):",
+            saving,
+            "**Where the proof breaks.** It concludes from nearly equal money spent that the best arm and the player have nearly equal numbers of "
+            "rounds ([Equation (StopRule)](#equation-stoprule)); both lie between B and B/c. It also counts the best arm's estimated efficiencies "
+            "beyond the player's last round, where they are zero. What remains true is [Proposition A](#proposition-a) and, for reward, "
+            "[Proposition C](#proposition-c).",
+        ],
+    )
