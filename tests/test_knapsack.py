@@ -21,15 +21,20 @@ Row = list[list[tuple[float, float, int]]]  # for each arm the (chance, reward, 
 SEEDS = range(300)
 
 
-def some_arms(random: Random, n_arms: int | None = None, least: int = 50) -> Arms:
+def some_arms(random: Random, n_arms: int | None = None) -> Arms:
     """One to four arms with costs that are multiples of 0.05, or of 0.1."""
     step = random.choice([50, 100])
-    return [(random.randint(0, 16), step * random.randint(-(-least // step), 1000 // step)) for _ in range(n_arms or random.randint(1, 4))]
+    return [(random.randint(0, 16), step * random.randint(1, 1000 // step)) for _ in range(n_arms or random.randint(1, 4))]
 
 
 def some_budget(random: Random, most: int) -> int:
     """A budget that is a multiple of 0.05, or one that no sum of costs can reach exactly."""
     return random.choice([50 * random.randint(1, most // 50), random.randint(1, most)])
+
+
+def some_knapsack(seed: int) -> tuple[Arms, int]:
+    random = Random(seed)
+    return some_arms(random), some_budget(random, 4000)
 
 
 def some_horizon(random: Random) -> int | None:
@@ -128,19 +133,19 @@ def alone(arm: int, world: purse.World | str, budget: float, **options: Any) -> 
 
 def test_greedy_is_the_rule_played_pull_by_pull() -> None:
     for seed in SEEDS:
-        arms, budget = some_arms(Random(seed)), some_budget(Random(seed), 4000)
+        arms, budget = some_knapsack(seed)
         assert greedy(*numbers(arms, budget)) == pull_by_pull(arms, budget)
 
 
 def test_exact_is_the_best_of_all_multisets_of_pulls() -> None:
     for seed in SEEDS:
-        arms, budget = some_arms(Random(seed)), some_budget(Random(seed), 4000)
+        arms, budget = some_knapsack(seed)
         assert exact(*numbers(arms, budget)) == best_multiset(arms, budget)
 
 
 def test_an_arm_alone_is_paid_for_as_often_as_its_cost_fits() -> None:
     for seed in SEEDS:
-        arms, budget = some_arms(Random(seed)), some_budget(Random(seed), 4000)
+        arms, budget = some_knapsack(seed)
         rewards, costs, money = numbers(arms, budget)
         arm = seed % len(arms)
         assert alone(arm, bernoulli(rewards, costs), money)[1] == budget // arms[arm][1]
@@ -148,7 +153,7 @@ def test_an_arm_alone_is_paid_for_as_often_as_its_cost_fits() -> None:
 
 def test_what_lies_below_and_above_greedy_and_exact() -> None:
     for seed in SEEDS:
-        arms, budget = some_arms(Random(seed)), some_budget(Random(seed), 4000)
+        arms, budget = some_knapsack(seed)
         rewards, costs, money = numbers(arms, budget)
         simple, most = greedy(rewards, costs, money), exact(rewards, costs, money)
         single = [budget // cost * reward / 16 for reward, cost in arms]
@@ -173,7 +178,7 @@ def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient() -> None
 
 def test_with_fixed_costs_the_dynamic_optimum_is_the_knapsack() -> None:
     for seed in SEEDS:
-        arms, budget = some_arms(Random(seed)), some_budget(Random(seed), 4000)
+        arms, budget = some_knapsack(seed)
         rewards, costs, money = numbers(arms, budget)
         optimum = dynamic_optimum(bernoulli(rewards, costs), money)
         assert optimum == pytest.approx(float(best_multiset(arms, budget)), rel=1e-12)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 WIDTH = 120  # what a table of five budgets needs
-WORLD_HELP = "name or name:option=value,...; `purse environments` lists them"
+WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
 
 
 class Budget(click.ParamType[float]):

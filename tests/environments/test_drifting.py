@@ -23,8 +23,9 @@ def test_tables() -> None:
 
 
 def test_three_rows_go_from_the_last_back_to_the_first() -> None:
-    world = drifting(rounds=2, rewards=[[0], [1], [0.5]], costs=[1])
+    world = drifting(rounds=2, rewards=[[0], [1], [0.5]], costs=[[1], [3], [0.5]])
     assert (world.tables.below[:, 0, 0] / 2**53).tolist() == [0, 0.5, 1, 0.75, 0.5, 0.25]
+    assert (world.tables.costs[:, 0, 0, 0] / 10**9).tolist() == [1, 2, 3, 1.75, 0.5, 0.75]
     assert world.tables.period == 6
 
 

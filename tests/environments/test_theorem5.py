@@ -36,6 +36,7 @@ POLICIES = ["exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed"]
         (1, 0.5, 0, 1, 1),
         (1.5, 0.5, 0, 1.224744871, 1),
         (4_000_000_000, 0.5, 3_999_936_754, 63_245.553203368, 63_246),
+        (2**30, 0.9, 7 * 2**27, 2**27, 2**27),
     ],
 )
 def test_stakes(budget: float, alpha: float, quiet: int, large: float, late: int) -> None:

@@ -12,10 +12,11 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, cast
 
 from purse import amount, spec
-from purse.errors import invalid, unknown
+from purse.errors import InvalidInput, invalid, unknown
+from purse.modules import load_module
 from purse.types import World
 
 _SHARED = ("draw", "tables")  # what the worlds are made with
@@ -34,7 +35,12 @@ def names() -> list[str]:
 
 
 def function(name: str) -> Callable[..., World]:
-    """The function that makes the world of this name."""
+    """The function that makes the world of this name, or the one in the file at this path, which has the file's name."""
+    if name.endswith(".py"):
+        module = load_module("world", Path(name))
+        if not callable(getattr(module, Path(name).stem, None)):
+            raise InvalidInput(f"{name} is not a world: it has no function {Path(name).stem!r}")
+        return cast(Callable[..., World], getattr(module, Path(name).stem))
     if name not in _WORLDS:
         raise unknown("world", name, _WORLDS)
     return _WORLDS[name]
@@ -47,7 +53,7 @@ def example(name: str) -> str:
 
 
 def make(world: str | World | Callable[[float], World], budget: Any) -> World:
-    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2`, or a function of the budget."""
+    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2` or `my_world.py:cost=1`, or a function of the budget."""
     if isinstance(world, World):
         return world
     number = amount.to_units("budget", budget) / amount.UNIT if isinstance(budget, str) else budget
@@ -61,4 +67,7 @@ def make(world: str | World | Callable[[float], World], budget: Any) -> World:
     if "budget" in inspect.signature(maker).parameters:
         options.setdefault("budget", number)
     spec.check_options(name, maker, options)
-    return replace(maker(**options), name=world)
+    made = maker(**options)
+    if not isinstance(made, World):
+        raise InvalidInput(f"{name} returned {type(made).__name__}, and not a World")
+    return replace(made, name=world)

@@ -1,0 +1,33 @@
+"""Users' own policies and worlds: Python files, loaded by their path."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from purse.errors import InvalidInput
+
+
+def load_module(kind: str, path: Path) -> ModuleType:
+    """The module in this file, which holds a policy or a world; one that was loaded already, unless the file has changed."""
+    if not path.is_file():
+        raise InvalidInput(f"{kind} file {str(path)!r} does not exist")
+    name, source = f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}", path.read_bytes()
+    known = sys.modules.get(name)
+    if known is not None and known._source == source:
+        return known
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"{kind} file {str(path)!r} does not load")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs: numba looks its classes up here when it reads its cache
+    try:
+        exec(compile(source, str(path), "exec"), module.__dict__)  # not through the loader, whose cache may miss a quick edit
+    except Exception as error:
+        del sys.modules[name]
+        raise InvalidInput(f"{kind} file {str(path)!r} does not load: {type(error).__name__}: {error}") from error
+    vars(module)["_source"] = source
+    return module
