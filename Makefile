@@ -1,11 +1,12 @@
 # make demo   set up and run the main job          make test   set up and run all checks and tests
+# make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make bench  measure speed                        make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs paper bench clean
 
 demo: $(STAMP)
 	$(BIN)/purse compare
@@ -18,6 +19,16 @@ lint: $(STAMP)-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(STAMP)-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "Written to docs/_build/index.html"
+
+paper: $(STAMP)
+	$(BIN)/purse paper
+	mkdir -p docs/theory/pictures
+	cp purse-results/paper/paper.md docs/theory/
+	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
@@ -35,5 +46,5 @@ $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) purse-results benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) purse-results benchmarks/results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

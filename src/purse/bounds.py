@@ -32,6 +32,7 @@ OURS = "purse, page on the paper"
 ONE_COST, FIXED_COSTS = "all costs are one constant", "rewards are i.i.d. and each arm's cost is constant"
 WHERE_PROVED = f"false in general (`two_worlds`); true, up to an additive constant, where {ONE_COST}, or {FIXED_COSTS}"
 POLICIES = ("exp3.bwk", "exp3++.bwk")
+SMALLEST = 1e-9
 COSTS = ("any", "per arm", "one")
 
 
@@ -40,6 +41,7 @@ class Setting(NamedTuple):
 
     iid: bool = False
     costs: str = "any"
+    world: str | None = None  # which one it is; None: any of this kind, the worst included
 
 
 ADVERSARIAL = Setting()
@@ -59,9 +61,9 @@ class Bound(NamedTuple):
 
 def setting_of(world: World) -> Setting:
     """What a world is known to be."""
-    if world.costs is None:
-        return Setting(world.reward_means is not None)
-    return Setting(world.reward_means is not None, "one" if (world.costs == world.costs[0]).all() else "per arm")
+    one = world.costs is not None and bool((world.costs == world.cost_min.min()).all())  # the constant must be the least that is declared
+    costs = "any" if world.costs is None else "one" if one else "per arm"
+    return Setting(world.reward_means is not None, costs, world.name.partition(":")[0])
 
 
 def theorem1(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, setting: Setting = ADVERSARIAL) -> Bound:
@@ -75,30 +77,40 @@ def theorem1(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1
     return Bound("Theorem 1", "at most", value, "regret of exp3.bwk against the best fixed arm", WHERE_PROVED, proved(setting), f"{PAPER}, Theorem 1")
 
 
-def theorem2(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, form: str = "stated", scale: float = 0.25) -> Bound:
+def theorem2(
+    n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, form: str = "stated", scale: float = 0.25, setting: Setting = ADVERSARIAL
+) -> Bound:
     """The lower bound on the regret of every player: as stated, or what its proof gives ("corrected") on the world `theorem2`.
 
-    With T = floor(B/c) rounds and a gap of eps = scale sqrt(K/T), every player loses on average over the best arm at least
+    With T = floor(B/c) rounds and a gap of eps = scale sqrt(K c / B), every player loses on average over the best arm at least
     eps T (1 - 1/K - sqrt(-(T/K) log(1 - 4 eps^2)) / 2), and at most eps T: so sqrt(K B / c), and not sqrt(K B) / c.
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if check.choice("form", form, ("stated", "corrected")) == "stated":
         when = "its order is too large: on its own instance no player loses more than √(KB/c)"
         return Bound("Theorem 2", "at least", math.sqrt(n_arms * b) / c, "regret of every player, up to a constant", when, False, f"{PAPER}, Theorem 2")
-    rounds = math.floor(b / c)
-    gap = check.number("scale", scale, above=0) * math.sqrt(n_arms / rounds) if rounds else math.inf
+    rounds = math.floor(b / c * (1 + 1e-12))  # 7 affords 100 rounds at 0.07
+    gap = check.number("scale", scale, above=0) * math.sqrt(n_arms * c / b)
     when = "B ≥ 4 scale² K c and K ≥ 2, on the world `theorem2`"
-    if not (gap < 0.5 and n_arms > 1):
+    if not (gap < 0.5 and n_arms > 1 and rounds):
         return Bound("Theorem 2, corrected", "at least", 0.0, "regret of every player, mean over the best arm", when, False, OURS)
     value = gap * rounds * (1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log(1 - 4 * gap**2)) / 2)
-    return Bound("Theorem 2, corrected", "at least", max(0.0, value), "regret of every player, mean over the best arm", when, value > 0, OURS)
+    return Bound(
+        "Theorem 2, corrected",
+        "at least",
+        max(0.0, value),
+        "regret of every player, mean over the best arm",
+        when,
+        value > 0 and setting.world in (None, "theorem2"),
+        OURS,
+    )
 
 
 def theorem3(gaps: Sequence[float] | None, budget: float, cost_min: float, *, cost_max: float = 1.0) -> Bound:
     """The shape of EXP3++.BwK's regret in i.i.d. worlds, with constant 1, from the gaps in efficiency of the worse arms."""
     _, b, c = scaled(1, budget, cost_min, cost_max)
     when = "false for random costs (`misleading_ratio`); for constant costs per arm not proved, and not seen at any budget one can play"
-    value = None if gaps is None else sum(math.log(b / c) ** 2 / (c**2 * gap * cost_max) for gap in gaps if gap > 0)
+    value = None if gaps is None else sum(math.log(b / c) ** 2 / (c**2 * check.number("gap", gap, above=0) * cost_max) for gap in gaps)
     return Bound("Theorem 3", "order", value, "regret of exp3++.bwk, with constant 1", when, False, f"{PAPER}, Theorem 3")
 
 
@@ -117,15 +129,16 @@ def theorem4(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1
     return Bound(f"Theorem 4, {constant}", "at most", value, what, when, proved(setting) and not stated, f"{PAPER}, Theorem 4")
 
 
-def theorem5(budget: float, alpha: float = 0.5) -> Bound:
+def theorem5(budget: float, alpha: float = 0.5, *, setting: Setting = ADVERSARIAL) -> Bound:
     """With costs up to B^alpha, what every player loses on the world `theorem5`, mean over which arm is the good one.
 
     >>> theorem5(budget=1024, alpha=0.5).value
     16.0
     """
-    at_stake = stakes(budget, alpha).late_rounds
-    when = "costs up to B^α, on the world `theorem5`, for players that do not stop by themselves"
-    return Bound("Theorem 5", "exactly", at_stake / 2, f"mean regret of every player, α = {alpha:g}", when, True, f"{PAPER}, Theorem 5")
+    value = stakes(budget, alpha).late_rounds / 2 if 1 <= check.number("budget", budget, above=0) <= amount.LARGEST / amount.UNIT else None
+    when = "1 ≤ B < 4.6·10⁹ and costs up to B^α, on the world `theorem5`, for players that do not stop by themselves"
+    applies = value is not None and setting.world in (None, "theorem5")
+    return Bound("Theorem 5", "exactly", value, f"mean regret of every player, α = {alpha:g}", when, applies, f"{PAPER}, Theorem 5")
 
 
 def two_worlds(budget: float, cost_min: float, *, n_arms: int = 2, cost_max: float = 1.0, setting: Setting = ADVERSARIAL) -> Bound:
@@ -135,8 +148,8 @@ def two_worlds(budget: float, cost_min: float, *, n_arms: int = 2, cost_max: flo
     888.9
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    applies = n_arms > 1 and setting.costs != "one" and not setting.iid and c < 1
-    when = "K ≥ 2, c < 1, and an adversary who may let arms differ in cost"
+    applies = n_arms > 1 and setting.costs != "one" and not setting.iid and c < 1 and setting.world in (None, "two_worlds")
+    when = "K ≥ 2, c < 1, and an adversary who may let arms differ in cost; B and B/c whole, else up to one reward less"
     return Bound("κ(c)·B", "at least", kappa(c) * b, "regret of every player, in one of `two_worlds`", when, applies, OURS)
 
 
@@ -156,7 +169,8 @@ def refuted_from(cost_min: float, constant: float = 4 * (math.e - 1)) -> float:
     >>> round(refuted_from(0.1)), round(refuted_from(0.1, constant=6)), round(refuted_from(0.1, constant=36))
     (12059, 10527, 63163)
     """
-    return constant * 2 * math.log(2) / (cost_min**3 * kappa(cost_min) ** 2)
+    share = kappa(cost_min)
+    return check.number("constant", constant, above=0) * 2 * math.log(2) / (cost_min**3 * share**2) if share else math.inf
 
 
 def proposition_a(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, policy: str = "exp3.bwk", gamma: float | str = "theorem") -> Bound:
@@ -164,7 +178,7 @@ def proposition_a(n_arms: int, budget: float, cost_min: float, *, cost_max: floa
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if check.choice("policy", policy, POLICIES) == "exp3.bwk":
         g = gamma_of(gamma, n_arms, b, c)
-        value = (n_arms * math.log(n_arms) / (c * g) if g else 0.0) + (math.e - 1) * g * (b + c) / c**2 + 1 / c
+        value = learning(n_arms, g) / c + (math.e - 1) * g * (b + c) / c**2 + 1 / c
     else:
         value = 4 * math.sqrt((b + c) * n_arms * math.log(n_arms) / c**3) + (n_arms + 1) / c
     what = f"efficiency of {policy} against any fixed arm, over its own rounds"
@@ -189,15 +203,21 @@ def proposition_c(
         value = cost_max * (proposition_a(n_arms, budget, cost_min, cost_max=cost_max, policy=policy, gamma=gamma).value or 0.0) - last_round + 1
     elif check.choice("policy", policy, POLICIES) == "exp3.bwk":
         g = gamma_of(gamma, arms, b, c)
-        value = (arms * math.log(arms) / g if g else 0.0) + (math.e - 1) * g * b / c
+        value = learning(arms, g) + (math.e - 1) * g * b / c
     else:
         value = 4 * math.sqrt(b * arms * math.log(arms) / c) + arms
     when = ONE_COST if one_cost else FIXED_COSTS
     return Bound("Proposition C", "at most", value, f"regret of {policy} against the best fixed arm", when, proved(setting), OURS)
 
 
+def learning(n_arms: int, gamma: float) -> float:
+    """K log K / gamma: what it costs EXP3 to learn; nothing for one arm, and without bound where it does not learn."""
+    return 0.0 if n_arms == 1 else n_arms * math.log(n_arms) / gamma if gamma else math.inf
+
+
 def proved(setting: Setting) -> bool:
     """Whether a bound of order sqrt(B) on the reward is proved there (proposition C)."""
+    check.choice("costs", setting.costs, COSTS)
     return setting.costs == "one" or (setting.iid and setting.costs == "per arm")
 
 
@@ -224,15 +244,14 @@ def table(
     setting: Setting = ADVERSARIAL,
 ) -> list[Bound]:
     """All bounds for a problem, the paper's first; those of other algorithms as the paper's Table 1 has them."""
-    check.choice("costs", setting.costs, COSTS)
     problem = (n_arms, budget, cost_min)
     return [
         theorem1(*problem, cost_max=cost_max, setting=setting),
         theorem2(*problem, cost_max=cost_max),
-        theorem2(*problem, cost_max=cost_max, form="corrected"),
+        theorem2(*problem, cost_max=cost_max, form="corrected", setting=setting),
         theorem3(gaps, budget, cost_min, cost_max=cost_max),
         *(theorem4(*problem, cost_max=cost_max, constant=constant, setting=setting) for constant in ("statement", "proof", "derived")),
-        theorem5(budget, alpha),
+        theorem5(budget, alpha, setting=setting),
         two_worlds(budget, cost_min, n_arms=n_arms, cost_max=cost_max, setting=setting),
         *(proposition_a(*problem, cost_max=cost_max, policy=policy) for policy in POLICIES),
         *(proposition_c(*problem, cost_max=cost_max, policy=policy, setting=setting) for policy in POLICIES),
@@ -246,14 +265,19 @@ def for_world(world: str | World, budget: float, *, alpha: float = 0.5) -> list[
     if place.n_resources > 1:
         raise InvalidInput(f"{place.name} has {place.n_resources} resources; these bounds are for one")
     least, most = (float(units / amount.UNIT) for units in (place.cost_min.min(), place.cost_max.max()))
-    gaps = None if place.efficiencies is None else (place.efficiencies.max() - place.efficiencies).tolist()
-    return table(place.n_arms, budget, least, cost_max=most, alpha=alpha, gaps=gaps, setting=setting_of(place))
+    return table(place.n_arms, budget, least, cost_max=most, alpha=alpha, gaps=gaps_of(place), setting=setting_of(place))
+
+
+def gaps_of(world: World) -> list[float] | None:
+    """How much less efficient each worse arm is, where the world has means; differences that are rounding are none."""
+    each = world.efficiencies
+    return None if each is None else [gap for gap in (each.max() - each).tolist() if gap > 1e-12 * each.max()]
 
 
 def scaled(n_arms: int, budget: float, cost_min: float, cost_max: float) -> tuple[int, float, float]:
     """K, and B and c_min in units of c_max, checked."""
     top = check.number("cost_max", cost_max, above=0)
     low = check.number("cost_min", cost_min, above=0)
-    if low > top:
-        raise InvalidInput(f"cost_min={cost_min!r}: must be at most cost_max={cost_max!r}")
-    return check.integer("n_arms", n_arms, low=1), check.number("budget", budget, above=0) / top, low / top
+    if not SMALLEST * top <= low <= top:
+        raise InvalidInput(f"cost_min={cost_min!r}: must be at most cost_max={cost_max!r}, and at least {SMALLEST:g} of it")
+    return check.integer("n_arms", n_arms, low=1, high=10**9), check.number("budget", budget, above=0, high=1e30) / top, low / top

@@ -3,7 +3,8 @@
     greedy            each arm as often as it still fits, in order of efficiency (the paper's A^G)
     exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the unbounded knapsack
     dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B): the best that any player
-                      can do who knows the world's tables, where a pull that cannot be paid ends the game
+                      can do who knows the world's tables, where a pull that cannot be paid ends the game; with a horizon,
+                      V_{t+1}(b) is among the choices: a round may be skipped
 
 The last two count in steps of the largest amount that divides all costs, and refuse what would take too many.
 With constant arms all three are at most B max_i r(i)/c(i), and greedy <= exact <= greedy + max_i r(i).
@@ -16,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse import amount, environments
+from purse import amount, check, environments
 from purse.environments.tables import costs_per_arm, per_arm
 from purse.errors import InvalidInput
 from purse.jit import bind, kernel
 from purse.types import Floats, Ints, World
 
-MOST_WORK = 300_000_000  # about a second
+MOST_WORK, MOST_STEPS = 300_000_000, 20_000_000  # about a second, and 160 MB
 
 
 def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
@@ -33,7 +34,8 @@ def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     """
     values, prices, left = known_arms(rewards, costs, budget)
     gain = 0.0
-    for arm in np.argsort(-values / prices, kind="stable"):
+    efficiencies = values / prices
+    for arm in np.argsort(-np.round(efficiencies / max(efficiencies.max(), 1e-300), 12), kind="stable"):  # equal ones in their order
         pulls, left = divmod(left, int(prices[arm]))
         gain += pulls * float(values[arm])
     return gain
@@ -66,15 +68,18 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     prices = tables.costs[..., 0]
     step, size = grid(prices[chances > 0], units)
     steps = prices // step
+    end = place.horizon if horizon is None else check.integer("horizon", horizon, low=1)
     longest = units // int(place.cost_min.min())
-    last = min(limit for limit in (longest, place.n_rounds, place.horizon, horizon) if limit is not None)
-    if len(tables.last) == 1 and last == longest:
+    steady, skip = len(tables.last) == 1, end is not None
+    limits = [limit for limit in (end, place.n_rounds, None if skip and not steady else longest) if limit is not None]
+    last = min(limits)
+    if steady and last == longest:
         check_work(size * chances[0].size, units, step)
         return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))
     check_work(last * size * chances[0].size, units, step)
     rounds = np.arange(last)
     phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
-    return float(bind(fill_changing)(phases, chances, tables.rewards, steps, np.zeros((2, size + 1))))
+    return float(bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1))))
 
 
 def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
@@ -84,12 +89,13 @@ def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -
     return values[values.shape[0] - 1]
 
 
-def fill_changing(phases: Ints, chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
-    """V_t(b) from the last round to the first; `values` holds two rounds."""
+def fill_changing(phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats) -> float:
+    """V_t(b) from the last round to the first; `values` holds two rounds. A player may `skip` rounds where there is a horizon."""
     for t in range(phases.shape[0] - 1, -1, -1):
         phase = phases[t]
         for b in range(values.shape[1]):
-            values[t % 2, b] = best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
+            value = best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
+            values[t % 2, b] = max(value, values[(t + 1) % 2, b]) if skip else value
     return values[0, values.shape[1] - 1]
 
 
@@ -124,5 +130,5 @@ def grid(prices: Ints, budget: int) -> tuple[int, int]:
 
 def check_work(work: int, budget: int, step: int) -> None:
     """Refuse what would take too long, before it starts."""
-    if work > MOST_WORK:
+    if work > MOST_WORK or budget // step > MOST_STEPS:
         raise InvalidInput(f"budget={amount.text(budget)}: {budget // step:,} steps of {amount.text(step)}, the common divisor of all costs, are too many")

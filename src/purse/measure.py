@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purse import amount, check, environments, knapsack
 from purse.engine.cpu import Job
-from purse.errors import InvalidInput
+from purse.engine.referee import RETRY
+from purse.errors import InvalidInput, unknown
 from purse.progress import Progress, progress
-from purse.regret import NOTIONS, Estimate, Evidence, brief, estimate
-from purse.simulation import make_job
+from purse.regret import NOTIONS, Estimate, Evidence, estimate
+from purse.simulation import make_job, yardsticks
 from purse.store import Store
 from purse.types import World
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +36,30 @@ class Regrets:
     estimates: dict[str, Estimate]
 
     def __getitem__(self, notion: str) -> Estimate:
+        if notion not in self.estimates:
+            raise unknown("notion of regret on this world", notion, self.estimates)
         return self.estimates[notion]
 
     def __str__(self) -> str:
         """A line for each notion: mean, half its 95% interval, and what it is."""
-        rows = [(name, brief(e.mean), "" if np.isnan(e.high) else f"± {brief(e.high - e.mean)}", said(NOTIONS[name])) for name, e in self.estimates.items()]
+        rows = [(name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}" for name, mean, half, what in rows]
-        return "\n".join([f"{self.policy} on {self.world}: {len(self.evidence.gain)} paths, budget {self.budget:g}", *lines])
+        return "\n".join([f"{self.policy} on {self.world}: {plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}", *lines])
+
+
+def rounded(found: Estimate) -> tuple[str, str]:
+    """Mean and half its interval as text: two digits of the half, and the mean to the same place."""
+    half = found.high - found.mean
+    if not half > 0:
+        return f"{found.mean:,.6g}", "" if np.isnan(half) else "± 0"
+    places = max(0, 1 - math.floor(math.log10(half)))
+    return f"{found.mean:,.{places}f}", f"± {half:,.{places}f}"
+
+
+def plural(count: int, word: str) -> str:
+    """A count with its word."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def said(function: Callable[..., Any]) -> str:
@@ -59,6 +80,7 @@ def regrets(
 ) -> Regrets:
     """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept and found again."""
     n_paths = check.integer("n_paths", n_paths, low=1)
+    n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     with progress("regret") as shown:
         return measure(Store(folder), policy, world, budget, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, shown=shown)
 
@@ -80,9 +102,15 @@ def measure(
     if place.n_resources > 1:
         raise InvalidInput(f"{place.name} has {place.n_resources} resources; these notions of regret are for one")
     job = make_job(policy, place, budget, seed=seed, stop=stop)
-    fixed = [make_job(f"fixed:arm={arm}", place, budget, seed=seed, stop=stop) for arm in range(place.n_arms)]
-    runs = store.run(job, n_paths, n_workers, shown)
-    alone = [store.run(each, n_paths, n_workers, shown) for each in fixed]
+    fixed = yardsticks(place, budget, seed=seed, stop=stop)
+    start, share, title = shown.start, shown.length / (len(fixed) + 2), shown.title
+
+    def run(number: int, each: Job) -> pl.DataFrame:
+        shown.part(start + number * share, share, title)
+        return store.run(each, n_paths, n_workers, shown)
+
+    runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
+    shown.part(start + (len(fixed) + 1) * share, share, title)
     evidence = Evidence(
         budget=float(job.problem.budget[0] / amount.UNIT),
         gain=runs["gain"].to_numpy(),
@@ -118,5 +146,6 @@ def known_benchmarks(job: Job) -> dict[str, float | None]:
         arms = (world.reward_means, [amount.text(units) for units in world.costs[:, 0]], text)
         attempt("greedy", lambda: knapsack.greedy(*arms))
         attempt("knapsack", lambda: knapsack.exact(*arms))
-    attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
+    if job.game.rule != RETRY:  # a player who may try again can do better
+        attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
     return found

@@ -91,7 +91,7 @@ def against_best_fixed_arm(gain: Floats, fixed_gain: Floats) -> Floats:
 
 
 def best_fixed_arm(seen: Evidence) -> Floats:
-    """max_i G(i) - G: the best single arm by realised reward, on the same draws. What is meant by regret where nothing else is said."""
+    """max_i G(i) - G: against the best single arm by realised reward; plain regret, where nothing else is said."""
     return against_best_fixed_arm(seen.gain, seen.fixed_gain)
 
 
@@ -103,13 +103,16 @@ def paper_arm(seen: Evidence) -> Floats:
 def line_1(seen: Evidence) -> Floats:
     """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (regretAdv)."""
     arm = seen.paper_arm
-    return seen.budget / seen.fixed_rounds[arm] * seen.fixed_efficiency[arm] - seen.gain
+    return seen.budget / np.maximum(seen.fixed_rounds[arm], 1) * seen.fixed_efficiency[arm] - seen.gain
 
 
 def line_2(seen: Evidence) -> Floats:
-    """z (sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t)), z = max{B / T(i*), spent / tau}: the second line of eq. (regretAdv)."""
+    """z (sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t)): the second line of eq. (regretAdv).
+
+    z = max{B / T(i*), spent / tau}, the larger of the two costs per round.
+    """
     spent_per_round = (seen.budget - seen.left) / np.maximum(seen.rounds, 1)
-    return np.maximum(seen.budget / seen.fixed_rounds[seen.paper_arm], spent_per_round) * efficiency_sums(seen)
+    return np.maximum(seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1), spent_per_round) * efficiency_sums(seen)
 
 
 def efficiency_sums(seen: Evidence) -> Floats:

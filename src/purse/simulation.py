@@ -105,6 +105,12 @@ def make_job(
     return cpu.Job(name, module, params, problem, place, game, make_marks(check.integer("marks", marks, low=0, high=10_000), problem, last_round))
 
 
+def yardsticks(world: World, budget: Any, *, seed: int = 0, stop: str = "exit") -> list[cpu.Job]:
+    """Each arm alone. Alone means that under `retry` no other arm steps in: the game ends, as under `exit`."""
+    rule = "exit" if stop == "retry" else stop
+    return [make_job(f"fixed:arm={arm}", world, budget, seed=seed, stop=rule) for arm in range(world.n_arms)]
+
+
 def make_game(policy: ModuleType, problem: Problem, stop: str, seed: int, last_round: int = NEVER) -> Game:
     """What all paths of a problem have in common."""
     rule = STOP_RULES.index(check.choice("stop", stop, STOP_RULES))

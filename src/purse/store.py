@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purse import amount
+from purse.engine import shadow
 from purse.engine.cpu import Job, compiled
-from purse.engine.shadow import shadows
 from purse.files import make_folder, write_atomically
 from purse.progress import Progress
 from purse.simulation import play
@@ -67,10 +67,9 @@ class Store:
         import polars as pl
 
         def make() -> pl.DataFrame:
-            with shown.busy(f"{job.name}: what the other arms were worth"):
-                return pl.DataFrame({"shadow": shadows(job.world, runs["rounds"].to_numpy(), seed=job.game.seed, n_workers=n_workers)})
+            return pl.DataFrame({"shadow": shadow.shadows(job, runs["rounds"].to_numpy(), shown, n_workers)})
 
-        return self.keep(cell_name(job, len(runs)) + "-shadow", make)
+        return self.keep(f"{cell_name(job, len(runs))}-{shadow.compiled(job.world).py_func.__name__}", make)
 
 
 def cell_name(job: Job, n_paths: int) -> str:

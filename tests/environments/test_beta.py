@@ -181,3 +181,8 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
         environments.make(text, budget=10)
+
+
+def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^concentration=1e\+10: must be a number above 0 and at most 1e\+09"):
+        environments.beta([0.5], [0.5], 1e10, 0.1)

@@ -124,12 +124,12 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": 0}, "rounds=0: must be a whole number from 1 up"),
-        ({"rounds": -1}, "rounds=-1: must be a whole number from 1 up"),
-        ({"rounds": 1.5}, "rounds=1.5: must be a whole number from 1 up"),
-        ({"rounds": np.nan}, "rounds=nan: must be a whole number from 1 up"),
-        ({"rounds": "long"}, "rounds='long': must be a whole number from 1 up"),
-        ({"rounds": [1, 2]}, "rounds=[1, 2]: must be a whole number from 1 up"),
+        ({"rounds": 0}, "rounds=0: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": -1}, "rounds=-1: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": 1.5}, "rounds=1.5: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": np.nan}, "rounds=nan: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": "long"}, "rounds='long': must be a whole number from 1 to 1000000000000"),
+        ({"rounds": [1, 2]}, "rounds=[1, 2]: must be a whole number from 1 to 1000000000000"),
         ({"rewards": [[0.1, 0.5]]}, "rewards=[[0.1, 0.5]]: must have at least two rows"),
         ({"rewards": [0.1, 0.5]}, "rewards=[0.1, 0.5]: must have 2 dimensions"),
         ({"rewards": [[0.1], [0.5, 0.5]]}, "rewards=[[0.1], [0.5, 0.5]]: must be a rectangular array of numbers"),
@@ -154,7 +154,7 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("drifting:rounds=0,rewards=[[1],[0]],costs=[1]", "rounds=0: must be a whole number from 1 up"),
+        ("drifting:rounds=0,rewards=[[1],[0]],costs=[1]", "rounds=0: must be a whole number from 1 to 1000000000000"),
         ("drifting:rounds=5,rewards=[[1]],costs=[1]", "rewards=[[1]]: must have at least two rows"),
         ("drifting:rounds=5,rewards=[[1],[0]]", "drifting needs costs; write drifting:costs=..."),
         ("drifting:round=5,rewards=[[1],[0]],costs=[1]", "unknown option of drifting 'round'; did you mean 'rounds'?"),
@@ -164,3 +164,7 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
         environments.make(text, budget=10)
+
+
+def test_costs_that_do_not_change_stay_exact_however_large() -> None:
+    assert environments.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]

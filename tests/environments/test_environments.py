@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,52 @@ def test_text_that_cannot_be_used_says_what_to_write(text: str, message: str) ->
     with pytest.raises(purse.InvalidInput) as caught:
         environments.make(text, budget=10)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"switching:segments={10**19},rewards=[[.5]],costs=[1]",
+        f"corrupted:rewards=[.5],costs=[1],rounds={5 * 10**18},fake_rewards=[.5]",
+        f"drifting:rounds={10**16},rewards=[[0],[1]],costs=[1]",
+        "spend_or_save:budget=1e19",
+        "two_worlds:budget=1e19",
+        "theorem2:n_arms=5,cost_min=.5,scale=1e200",
+    ],
+)
+def test_what_is_too_large_is_refused_by_name(text: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^(segments|rounds|budget|scale)=1?5?e?\S+: must be "):
+        environments.make(text, budget=10)
+
+
+@pytest.mark.parametrize("text", ["theorem2:n_arms=2,cost_min=1e-12", "spend_or_save:cost_min=1e-12", "two_worlds:cost_min=1e-12"])
+def test_a_cost_that_rounds_to_nothing_is_refused_by_name(text: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^cost_min=1e-12: must be at least 1e-9"):
+        environments.make(text, budget=100)
+
+
+def test_a_world_may_be_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import purse\n\ndef mine(pay=0.5):\n    return purse.environments.bernoulli(rewards=[pay, 0.1], costs=[1, 1])\n")
+    world = environments.make(f"{path}:pay=0.7", budget=10)
+    assert world.reward_means.tolist() == [0.7, 0.1]
+    assert world.name == f"{path}:pay=0.7"
+    path.write_text(path.read_text().replace("0.1]", "0.2]"))
+    assert environments.make(str(path), budget=10).reward_means.tolist() == [0.5, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\n", "is not a world: it has no function 'mine'"),
+        ("def mine():\n    return 3\n", "returned int, and not a World"),
+        ("def mine(:\n", "does not load: SyntaxError"),
+    ],
+)
+def test_a_file_that_is_no_world_is_refused(tmp_path: Path, source: str, message: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    with pytest.raises(purse.InvalidInput, match=message):
+        environments.make(str(path), budget=10)
+    with pytest.raises(purse.InvalidInput, match="does not exist"):
+        environments.make(str(tmp_path / "other.py"), budget=10)

@@ -107,9 +107,9 @@ def test_numpy_inputs(kind: type) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_arms": 0}, "n_arms=0: must be a whole number from 1 up"),
-        ({"n_arms": 2.5}, "n_arms=2.5: must be a whole number from 1 up"),
-        ({"n_arms": "five"}, "n_arms='five': must be a whole number from 1 up"),
+        ({"n_arms": 0}, "n_arms=0: must be a whole number from 1 to 10000000"),
+        ({"n_arms": 2.5}, "n_arms=2.5: must be a whole number from 1 to 10000000"),
+        ({"n_arms": "five"}, "n_arms='five': must be a whole number from 1 to 10000000"),
         ({"budget": 0}, "budget=0: must be a number above 0"),
         ({"budget": -1}, "budget=-1: must be a number above 0"),
         ({"budget": np.nan}, "budget=nan: must be a number above 0"),

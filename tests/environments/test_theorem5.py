@@ -176,3 +176,9 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
         environments.make(text, budget=10)
+
+
+@pytest.mark.parametrize("budget", [1000.9999995, 600000000.6, 10**9 + 0.6])
+def test_the_large_cost_is_never_more_than_the_budget(budget: float) -> None:
+    assert stakes(budget, 1).quiet_rounds == 0
+    assert stakes(budget, 1).large_cost <= round(budget * 1e9)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -126,18 +128,26 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
 
     with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
         play(slice(0, 0), np.zeros(1))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
+    tasks = [partial(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)]
+    in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
+    if halt[0] == FAULT:
+        raise PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
+    return results
+
+
+def in_threads(tasks: Sequence[Callable[[], None]], workers: int, halt: Ints, glance: Callable[[], None]) -> None:
+    """Run the tasks, which release the GIL, with a glance now and then; when interrupted, set `halt`, which they watch."""
     pool = ThreadPoolExecutor(workers)
     try:
-        pending: set[Future[None]] = {pool.submit(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)}
+        pending: set[Future[None]] = {pool.submit(task) for task in tasks}
         while pending:
             done, pending = wait(pending, GLANCE, FIRST_COMPLETED)
             for future in done:
                 future.result()
             if pending:
-                shown.show(float(pulses.sum()) / n_paths)
-        if halt[0] == FAULT:
-            raise PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
-    finally:
+                glance()
+    except BaseException:
         halt[0] = 1
+        raise
+    finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return results

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from purse import amount
-from purse.engine.cpu import usable_cores
+from purse.engine.cpu import Job, in_threads, usable_cores
 from purse.environments.draw import draw as shared_draw
 from purse.jit import bind
+from purse.progress import Progress
 from purse.random import WORLD, stream
 from purse.types import Floats, Ints, World
 
 draw: Any = None  # bound by `purse.jit.bind`
 BLOCK = 4  # paths that a thread takes at a time
+BEAT = (1 << 14) - 1  # rounds, less one, between two looks at `halt`
 
 
-def add_up(tables: Any, seed: int, first: int, rounds: Ints, cost: Ints, sums: Floats) -> None:
-    """Add each arm's reward per unit of cost over the rounds 1 .. rounds[p] of the paths first, first + 1, ..."""
+def add_up(tables: Any, seed: int, first: int, share: float, rounds: Ints, cost: Ints, sums: Floats, halt: Ints) -> None:
+    """Add each arm's reward per cost, as policies see it, over the rounds 1 .. rounds[p] of the paths first, first + 1, ..."""
     for path in range(rounds.shape[0]):
         key = stream(seed, first + path, WORLD)
         for t in range(1, rounds[path] + 1):
+            if t & BEAT == 0 and halt[0] != 0:
+                return
             for arm in range(sums.shape[1]):
                 reward = draw(key, tables, t, arm, cost)
-                sums[path, arm] += reward / cost[0]
+                sums[path, arm] += reward * (1 / (cost[0] * share))  # as the loop has it, so that an arm alone is its own shadow
 
 
-def shadows(world: World, rounds: Ints, *, seed: int, n_workers: int | None = None) -> Floats:
+def compiled(world: World) -> Any:
+    """The sums for worlds that share the draw."""
+    return bind(add_up, draw=world.draw or shared_draw)
+
+
+def shadows(job: Job, rounds: Ints, shown: Progress, n_workers: int | None = None) -> Floats:
     """(P, K) For each path p and arm i the sum of r_t(i) / c_t(i) over the rounds t = 1 .. rounds[p]; for one resource."""
-    compiled = bind(add_up, draw=world.draw or shared_draw)
-    sums = np.zeros((len(rounds), world.n_arms))
+    work = compiled(job.world)
+    share = float(job.problem.share[0])
+    sums, halt = np.zeros((len(rounds), job.world.n_arms)), np.zeros(1, np.int64)
 
-    def work(start: int) -> None:
-        rows = slice(start, start + BLOCK)
-        compiled(world.tables, seed, start, rounds[rows], np.zeros(1, np.int64), sums[rows])
+    def block(rows: slice) -> None:
+        work(job.world.tables, job.game.seed, rows.start, share, rounds[rows], np.zeros(1, np.int64), sums[rows], halt)
 
-    compiled(world.tables, seed, 0, rounds[:0], np.zeros(1, np.int64), sums[:0])  # compiles here, and not in each thread
-    with ThreadPoolExecutor(n_workers or usable_cores()) as pool:
-        list(pool.map(work, range(0, len(rounds), BLOCK)))
-    return sums * amount.UNIT
+    block(slice(0, 0))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
+    tasks = [partial(block, slice(start, start + BLOCK)) for start in range(0, len(rounds), BLOCK)]
+    in_threads(tasks, n_workers or usable_cores(), halt, lambda: shown.show(0.0))
+    return sums * float(share * amount.UNIT)

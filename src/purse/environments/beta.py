@@ -15,6 +15,7 @@ from purse.errors import invalid
 from purse.types import Floats, World
 
 EXAMPLE = "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1"
+MOST_CONCENTRATION = 1e9  # beyond it the quantiles lose their digits
 CELLS = 32  # of equal probability, for reward and cost each
 
 
@@ -28,7 +29,7 @@ def beta(rewards: ArrayLike, costs: ArrayLike, concentration: float, cost_min: A
     array([0.909091])
     """
     reward_means = per_arm("rewards", rewards)
-    spread = check.number("concentration", concentration, above=0)
+    spread = check.number("concentration", concentration, above=0, high=MOST_CONCENTRATION)
     low, high = (np.array([[amount.to_units(field, value)]]) for field, value in (("cost_min", cost_min), ("cost_max", cost_max)))
     amount.check_costs(low, high)
     cost_means = costs_per_arm(costs, len(reward_means))

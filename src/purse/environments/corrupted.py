@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import FOREVER, bernoulli_atoms, costs_per_arm, make_world, per_arm
+from purse.environments.tables import FOREVER, MOST_ROUNDS, bernoulli_atoms, costs_per_arm, make_world, per_arm
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -25,4 +25,8 @@ def corrupted(rewards: ArrayLike, costs: Any, rounds: int, fake_rewards: ArrayLi
     if len(true) != len(fake):
         raise InvalidInput(f"fake_rewards has {len(fake)} arms, and rewards has {len(true)}")
     units = costs_per_arm(costs, len(true))
-    return make_world("corrupted", *bernoulli_atoms(np.stack([fake, true]), np.stack([units, units])), last=[check.integer("rounds", rounds, low=1), FOREVER])
+    return make_world(
+        "corrupted",
+        *bernoulli_atoms(np.stack([fake, true]), np.stack([units, units])),
+        last=[check.integer("rounds", rounds, low=1, high=MOST_ROUNDS), FOREVER],
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import bernoulli_atoms, check_range, costs_like, make_world, reals
+from purse.environments.tables import MOST_ROUNDS, bernoulli_atoms, check_range, costs_like, make_world, reals
 from purse.errors import invalid
 from purse.types import World
 
@@ -28,13 +28,13 @@ def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
     means = check_range("rewards", reals("rewards", rewards, 2))
     if len(means) < 2:
         raise invalid("rewards", rewards, "must have at least two rows, to move between")
-    length = check.integer("rounds", rounds, low=1)
+    length = check.integer("rounds", rounds, low=1, high=MOST_ROUNDS)
     prices = costs_like(costs, means, repeat=True)
     steps = min(length, MOST_STEPS)
     way = (np.arange(steps) / steps)[:, None]
     path = np.concatenate([(1 - way) * start + way * end for start, end in zip(means, np.roll(means, -1, axis=0), strict=True)])
     flat = prices.reshape(len(means), -1)
-    between = np.concatenate([np.rint((1 - way) * start + way * end) for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)])
+    between = np.concatenate([start + np.rint(way * (end - start)).astype(np.int64) for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)])
     ends = np.concatenate([number * length + np.arange(1, steps + 1) * length // steps for number in range(len(means))])
-    units = between.astype(np.int64).reshape(len(path), *prices.shape[1:])
+    units = between.reshape(len(path), *prices.shape[1:])
     return make_world("drifting", *bernoulli_atoms(path, units), last=ends, period=len(means) * length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from purse import amount, check
-from purse.environments.tables import FOREVER, make_world
+from purse.environments.tables import FOREVER, MOST_ROUNDS, make_world, positive_units
 from purse.errors import invalid
 from purse.types import World
 
@@ -16,14 +16,14 @@ def spend_or_save(budget: float, cost_min: float = 0.1, later: float = 1.0, fixe
     """In rounds 1 .. B/2 arm 0 pays nothing at cost c = `cost_min`, arm 1 pays 1 at cost 1. Then both pay `later` at cost c.
 
     With x the part of the first rounds spent on arm 1 the regret is (1 - x) B/2 if nothing pays later, and x B (1/(2c) - 1) if
-    later = 1; the larger is at least 0.44 B for c = 0.1, whoever plays. With `fixed_costs` arm 1 costs 1 for ever and pays
+    later = 1 and c <= 1/2; the larger is at least 0.44 B for c = 0.1, whoever plays. With `fixed_costs` arm 1 costs 1 for ever and pays
     nothing later: costs that never change do not help.
 
     >>> spend_or_save(budget=100).tables.last.tolist()[0]
     50
     """
-    half = check.integer("budget", budget, low=2) // 2
-    low = amount.to_units("cost_min", check.number("cost_min", cost_min, above=0, high=1))
+    half = check.integer("budget", budget, low=2, high=MOST_ROUNDS) // 2
+    low = positive_units("cost_min", cost_min, high=1)
     pay = check.number("later", later, low=0, high=1)
     if not isinstance(fixed_costs, bool):
         raise invalid("fixed_costs", fixed_costs, "must be True or False")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import bernoulli_atoms, check_range, costs_like, make_world, reals
+from purse.environments.tables import MOST_ROUNDS, bernoulli_atoms, check_range, costs_like, make_world, reals
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -25,7 +25,7 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     """
     means = check_range("rewards", reals("rewards", rewards, 2))
     given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
-    lengths = [check.integer("segments", length, low=1) for length in given]
+    lengths = [check.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
     if len(lengths) == 1:
         lengths *= len(means)
     if len(lengths) != len(means):

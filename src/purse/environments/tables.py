@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse import amount
+from purse import amount, check
 from purse.environments.draw import Tables
 from purse.errors import InvalidInput, invalid
 from purse.types import Floats, Ints, Words, World
 
 FOREVER = 2**62  # the last round of a phase that does not end
+MOST_ROUNDS = 10**12  # that a phase may be given
 
 
 def make_world(
@@ -41,7 +43,7 @@ def make_world(
     low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
     amount.check_costs(low, high, ("costs", "costs"))
-    steady = len(rewards) == 1
+    steady = len(rewards) == 1 and n_rounds is None
     return World(
         name,
         Tables(
@@ -73,6 +75,14 @@ def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
     """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities, rewards, costs."""
     probabilities = np.stack([means, 1 - means], axis=2)
     return probabilities, np.broadcast_to([1.0, 0.0], probabilities.shape), np.repeat(costs[:, :, None, :], 2, axis=2)
+
+
+def positive_units(field: str, value: Any, high: float = math.inf) -> int:
+    """A positive amount, in units."""
+    units = amount.to_units(field, check.number(field, value, above=0, high=high))
+    if units == 0:
+        raise invalid(field, value, "must be at least 1e-9")
+    return units
 
 
 def per_arm(field: str, values: ArrayLike) -> Floats:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from purse import check
+from purse import amount, check
 from purse.environments.bernoulli import bernoulli
+from purse.environments.tables import positive_units
 from purse.errors import invalid
 from purse.types import World
 
@@ -24,9 +25,9 @@ def theorem2(n_arms: int, budget: float, cost_min: float, scale: float = 0.25, b
     >>> theorem2(n_arms=4, budget=100, cost_min=0.25).reward_means
     array([0.525, 0.5  , 0.5  , 0.5  ])
     """
-    count = check.integer("n_arms", n_arms, low=1)
-    cost = check.number("cost_min", cost_min, above=0)
-    gap = check.number("scale", scale, low=0) * math.sqrt(count * cost / check.number("budget", budget, above=0))
+    count = check.integer("n_arms", n_arms, low=1, high=10**7)
+    cost = positive_units("cost_min", cost_min) / amount.UNIT
+    gap = check.number("scale", scale, low=0, high=1e3) * math.sqrt(count * cost / check.number("budget", budget, above=0))
     if gap > 0.5:
         raise invalid("budget", budget, f"must be at least 4 scale² K c = {4 * scale**2 * count * cost:g}, so that the best arm's mean is at most 1")
     means = np.full(count, 0.5)

@@ -12,7 +12,7 @@ from purse.environments.tables import FOREVER, make_world
 from purse.types import World
 
 EXAMPLE = "theorem5:alpha=0.5"
-NEAR = 1e-9  # in floats 1024 ** 0.9 is not 512
+NEAR = 1e-12  # relative; in floats 1024 ** 0.9 is not 512
 
 
 class Stakes(NamedTuple):
@@ -32,7 +32,8 @@ def stakes(budget: float, alpha: float) -> Stakes:
     whole = check.number("budget", budget, low=1)
     power = whole ** check.number("alpha", alpha, low=0, high=1)
     power = round(power) if abs(power - round(power)) <= NEAR * power else power
-    units, large = amount.to_units("budget", whole), amount.to_units("budget", power)
+    units = amount.to_units("budget", whole)
+    large = min(units, amount.to_units("budget", power))
     quiet = (units - large) // amount.UNIT
     return Stakes(quiet, large, (units - quiet * amount.UNIT) // amount.UNIT)
 
@@ -42,7 +43,8 @@ def theorem5(budget: float, alpha: float = 0.5, best: int = 0) -> World:
     0 at cost B^alpha in round t* + 1, and 1 at cost 1 later.
 
     Nobody can tell the arms apart before round t* + 1, and who takes the wrong one then has nothing left: the regret against
-    the best fixed arm is 0 or floor(B - t*), and its mean over the two choices of `best` is half of that for every player.
+    the best fixed arm is 0 or floor(B - t*), and its mean over the two choices of `best` is half of that for every player. (Under the
+    rule `hold` nobody can set B^alpha apart any more, and what is at stake is a single reward.)
 
     >>> theorem5(budget=100, alpha=0.5, best=1).tables.last[:2]
     array([90, 91])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from purse import amount, check
-from purse.environments.tables import FOREVER, make_world
-from purse.errors import invalid
+from purse.environments.tables import FOREVER, MOST_ROUNDS, make_world, positive_units
 from purse.types import World
 
 EXAMPLE = "two_worlds:cost_min=0.1,world=2"
@@ -18,17 +17,15 @@ def two_worlds(budget: float, cost_min: float = 0.1, world: int = 1) -> World:
 
     A player cannot run out before round B, so both worlds show the same B rounds. With x the fraction of them spent on
     arm 0, the regret against the best fixed arm is at least r1 (1 - x) B in world 1 and x B ((1 - c)/c - r1) in world 2.
-    The larger of the two is at least kappa(c) B for every player, with kappa(c) = (1 - 2c)/(1 - c) for c <= 1/3 and
+    The larger of the two is at least kappa(c) B for every player (up to one reward where B/c is not whole), with kappa(c) = (1 - 2c)/(1 - c) for c <= 1/3 and
     (1 - c)/(4c) above: no regret of order sqrt(B) is possible, whatever Theorems 1 and 4 say.
 
     >>> two_worlds(budget=100, world=2).costs.ravel() / 1e9
     array([1. , 0.1])
     """
-    rounds = check.integer("budget", budget, low=1)
-    cost = check.number("cost_min", cost_min, above=0, high=1)
-    units = amount.to_units("cost_min", cost)
-    if units == 0:
-        raise invalid("cost_min", cost_min, "must be positive")
+    rounds = check.integer("budget", budget, low=1, high=MOST_ROUNDS)
+    units = positive_units("cost_min", cost_min, high=1)
+    cost = units / amount.UNIT
     last_pay = 1.0 if check.integer("world", world, low=1, high=2) == 2 else 0.0
     first_pay = min(1.0, (1 - cost) / (2 * cost))
     rewards = np.array([[first_pay, 0.0], [0.0, last_pay]])[:, :, None]

@@ -42,7 +42,8 @@ def study(folder: str | os.PathLike[str] = "purse-results/paper", *, quick: bool
         studied = []
         for number, claim in enumerate(every):
             lab.begin(number / len(every), claim.TITLE)
-            studied.append((claim, claim.study(lab)))
+            found = claim.study(lab)
+            studied.append((claim, found._replace(agrees=bool(found.agrees))))
     drawn = pictures(studied)
     text = markdown(studied, PICTURES, quick)
     contents = {target / "paper.html": html(text, drawn, PICTURES), target / "paper.md": text}

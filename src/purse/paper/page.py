@@ -37,7 +37,7 @@ def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
 def typeset(text: str) -> str:
     """x_t and Σ_{t ≤ T} as subscripts, everywhere but in code."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"(?<=[^\W_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part) for part in parts)
+    return "".join(part if part.startswith("`") else re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part) for part in parts)
 
 
 def block(each: str | Table | Picture, pictures: str) -> str:

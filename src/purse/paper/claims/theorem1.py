@@ -69,9 +69,9 @@ def study(lab: Lab) -> Finding:
             "**Counterexample, for every algorithm.** Arm 0 costs 1, arm 1 costs c. In rounds 1 … B arm 0 pays r₁ = min(1, (1−c)/(2c)), arm 1 "
             "nothing. Then either nothing pays any more (world 1), or arm 1 pays 1 (world 2). Each round costs at most 1, so nobody runs out "
             "before round B, and everybody sees the same B rounds in both worlds. If x is the part of them spent on arm 0, the regret is at least "
-            "r₁(1−x)B in world 1 and xB((1−c)/c − r₁) in world 2. The larger of the two is at least κ(c)·B, with κ(c) = (1−2c)/(1−c) for c ≤ 1/3 "
-            f"and (1−c)/(4c) above. For two arms and c = {COST} that is {kappa:.3f}·B, more than the theorem allows from B = 4(e−1)·2 log 2/(c³κ²) "
-            f"= {crossing:,.0f} on, whoever plays.",
+            "r₁(1−x)B in world 1 and xB((1−c)/c − r₁) in world 2. The larger of the two is at least κ(c)·B (up to one reward where B/c is not "
+            f"whole), with κ(c) = (1−2c)/(1−c) for c ≤ 1/3 and (1−c)/(4c) above. For two arms and c = {COST} that is {kappa:.3f}·B, more than the "
+            f"theorem allows from B = 4(e−1)·2 log 2/(c³κ²) = {crossing:,.0f} on, whoever plays.",
             Picture(
                 "theorem1",
                 f"Measured regret of EXP3.BwK in the two worlds ({lab.paths(PATHS)} paths, 95% bands), the theorem, and the lower bound for every player.",

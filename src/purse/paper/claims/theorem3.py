@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from purse import bounds, environments
 from purse.paper.finding import GROWTH_HEAD, Curve, Finding, Panel, Picture, Table, growth_cells, measured
 from purse.paper.instances import FIVE, PLAYERS
@@ -29,20 +27,16 @@ def study(lab: Lab) -> Finding:
             found = [lab.pseudo_regret(player, world, budget, PATHS) / budget for budget in short]
             rows.append([f"`{world}`", f"`{player}`", *(f"{each.mean():.3f}" for each in found), f"{limit:.3f}"])
             linear &= found[-1].mean() > 0.1 * limit and found[-1].mean() > found[0].mean() if player != "exp3++.price" else found[-1].mean() < found[0].mean()
-    growths, curves = [], []
+    growths, curves, last_slope = [], [], 0.0
     for player in PLAYERS:
         growth, values = lab.growth(player, FIVE, long, FEW)
-        each = [estimate(row) for row in values]
+        each, last_slope = [estimate(row) for row in values], growth.last_slope
         growths.append([f"`{player}`", *(f"{e.mean:,.0f}" for e in each), *growth_cells(growth)])
         curves.append(measured(player, long, each))
     place = environments.make(FIVE, 1)
-    assert place.efficiencies is not None
-    gaps = (place.efficiencies.max() - place.efficiencies).tolist()
-    curves.append(Curve("Theorem 3's shape, constant 1", long, [bounds.theorem3(gaps, b, 0.3, cost_max=0.9).value or 0.0 for b in long], theory=True))
-    proved = [bounds.proposition_c(5, b, 0.3, cost_max=0.9, policy="exp3++.bwk", setting=bounds.setting_of(place)).value or 0.0 for b in long]
-    curves.append(Curve("Proposition C, exp3++.bwk", long, proved, theory=True))
-    last = np.log10(lab.pseudo_regret("exp3++.bwk", FIVE, long[-1], FEW).mean() / lab.pseudo_regret("exp3++.bwk", FIVE, long[-2], FEW).mean())
-    last_slope = last / np.log10(long[-1] / long[-2])
+    shape = [bounds.theorem3(bounds.gaps_of(place), budget, 0.3, cost_max=0.9).value or 0.0 for budget in long]
+    proved = [bounds.proposition_c(5, budget, 0.3, cost_max=0.9, policy="exp3++.bwk", setting=bounds.setting_of(place)).value or 0.0 for budget in long]
+    curves += [Curve("Theorem 3's shape, constant 1", long, shape, theory=True), Curve("Proposition C, exp3++.bwk", long, proved, theory=True)]
     return Finding(
         "false for random costs; for constant costs not proved, and not seen",
         f"`misleading_ratio`: EXP3++.BwK loses {rows[1][-2]}·B at B = {short[-1]:,.0f}; constant costs: slope {last_slope:.2f} between B = "

@@ -49,8 +49,8 @@ def study(lab: Lab) -> Finding:
     broken = found[1][-1].low > bound[-1] and all(printed > 1 > lemma for printed, lemma in ratios.values())
     return Finding(
         "false; the printed ε breaks it even for plain bandits",
-        f"world 2: {found[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, bound {bound[-1] / budgets[-1]:.2f}·B; printed ε, all costs 1, K "
-        f"= 10, B = 10⁶: {ratios[10][0]:.2f} × the bound",
+        f"world 2: {found[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, bound {bound[-1] / budgets[-1]:.2f}·B; printed ε, all costs "
+        f"1, K = 10, B = 10⁶: {ratios[10][0]:.2f} × the bound",
         broken,
         [
             f"The two worlds of [Theorem 1](#theorem-1) refute it as well: from B = {bounds.refuted_from(COST, constant=6):,.0f} on for every "

@@ -1,0 +1,31 @@
+"""Settings of the documentation site. Pages on policies, worlds and the API are written from the code when the site is built."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import generate
+import pictures
+
+import purse
+
+project = "purse"
+author = "The purse developers"
+release = purse.__version__
+extensions = ["myst_parser", "sphinx_copybutton"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "purse"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_show_copyright = False
+copybutton_prompt_text = r"\$ |>>> "
+copybutton_prompt_is_regexp = True
+nitpicky = True
+
+generate.write(HERE)
+pictures.draw(HERE / "pictures")
