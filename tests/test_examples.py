@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import purse
-from purse.testing import check_policy
+from purse.testing import check_policy, check_world
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -18,6 +18,15 @@ def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
     table = purse.compare([f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30).table()
     ours, uniform = table["regret"].to_list()
     assert ours < uniform / 2
+
+
+def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
+    happy = purse.environments.make(f"{EXAMPLES / 'happy_hour.py'}:discount=0.7", budget=100)
+    assert (happy.tables.costs[:, 1, 0, 0] / 1e9).tolist() == pytest.approx([0.5] * 17 + [0.15] * 3 + [0.5] * 4)
+    check_world(happy)
+    noisy = purse.environments.make(f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100)
+    check_world(noisy)
+    assert purse.regrets("exp3++.price", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
 
 
 def test_the_router_spends_its_budget_on_the_cheap_model(capsys: pytest.CaptureFixture[str]) -> None:

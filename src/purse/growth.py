@@ -23,7 +23,7 @@ class Growth(NamedTuple):
     slope: float  # of log regret against log budget, least squares; NaN where a mean is not positive
     low: float  # ends of its 95% interval
     high: float
-    last_slope: float  # between the two largest budgets
+    slopes: tuple[float, ...]  # from each budget to the next
     misfits: dict[str, float]  # for each shape the relative error that remains, root mean square
     shape: str  # the one with the least
 
@@ -41,8 +41,8 @@ def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
     known = slopes[np.isfinite(slopes)]
     low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
     misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
-    last = slope(budgets[-2:], means[None, -2:])[0]
-    return Growth(float(slope(budgets, means[None])[0]), float(low), float(high), float(last), misfits, min(misfits, key=misfits.__getitem__))
+    steps = tuple(float(slope(budgets[i : i + 2], means[None, i : i + 2])[0]) for i in range(len(budgets) - 1))
+    return Growth(float(slope(budgets, means[None])[0]), float(low), float(high), steps, misfits, min(misfits, key=misfits.__getitem__))
 
 
 def slope(budgets: Floats, means: Floats) -> Floats:

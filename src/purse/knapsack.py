@@ -23,7 +23,7 @@ from purse.errors import InvalidInput
 from purse.jit import bind, kernel
 from purse.types import Floats, Ints, World
 
-MOST_WORK, MOST_STEPS = 300_000_000, 20_000_000  # about a second, and 160 MB
+MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
 
 
 def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:

@@ -64,9 +64,17 @@ class Finding(NamedTuple):
 
 
 def growth_cells(growth: Growth) -> list[str]:
-    """Slope with its interval, last slope, best shape and what it leaves, for a row of a table."""
-    left = ", ".join(f"{name} {error:.1%}" for name, error in growth.misfits.items())
-    return [f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]", f"{growth.last_slope:.2f}", growth.shape, left]
+    """Slope with its interval, slopes from budget to budget, best shape and what each shape leaves, for a row of a table."""
+    shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
+    left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())
+    return [f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]", ", ".join(f"{step:.2f}" for step in growth.slopes), shape, left]
 
 
-GROWTH_HEAD = ["log–log slope [95%]", "last slope", "best shape", "relative misfit"]
+FITS = 0.05  # a shape describes the growth if it leaves less than this, relatively
+GROWTH_HEAD = ["log–log slope [95%]", "from budget to budget", "shape that fits within 5%", "misfit of each shape a + b·f(B)"]
+
+
+def scientific(number: float) -> str:
+    """A large number as people write it: 6.1·10⁹."""
+    digits, exponent = f"{number:.1e}".split("e")
+    return f"{digits}·10" + str(int(exponent)).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))

@@ -35,9 +35,12 @@ def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
 
 
 def typeset(text: str) -> str:
-    """x_t and Σ_{t ≤ T} as subscripts, everywhere but in code."""
-    parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part) for part in parts)
+    """x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
+
+    def prose(part: str) -> str:
+        return re.sub(r"\^([\d.]*\d|\w)", r"<sup>\1</sup>", re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part))
+
+    return "".join(part if part.startswith("`") else prose(part) for part in re.split(r"(`[^`]*`)", text))
 
 
 def block(each: str | Table | Picture, pictures: str) -> str:
@@ -53,7 +56,7 @@ def table(each: Table) -> str:
     """A Markdown table; columns after the first that hold numbers are set to the right."""
     head = [typeset(cell) for cell in each.head]
     rows = [[typeset(re.sub(r"^-(0\.?0*)$", r"\1", str(cell))).replace("|", "\\|") for cell in row] for row in each.rows]
-    numeric = [all(re.fullmatch(r"[-−\d., e+±:%]*", row[column]) for row in rows) for column in range(len(each.head))]
+    numeric = [all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows) for column in range(len(each.head))]
     rule = ["---:" if right else "---" for right in numeric]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
 

@@ -6,7 +6,7 @@ import math
 
 from scipy.optimize import brentq
 
-from purse.paper.finding import GROWTH_HEAD, Finding, Panel, Picture, Table, growth_cells, measured
+from purse.paper.finding import GROWTH_HEAD, Finding, Panel, Picture, Table, growth_cells, measured, scientific
 from purse.paper.lab import Lab
 from purse.regret import estimate
 
@@ -35,30 +35,32 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
 def study(lab: Lab) -> Finding:
     """The round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = [
-        [str(n_arms), f"{cost:g}", f"{gap:g}", *(f"{binds_from(n_arms, cost, guess, 256 / cost**2):.1e}" for guess in (gap, gap / 2))]
+        [str(n_arms), f"{cost:g}", f"{gap:g}", *(scientific(binds_from(n_arms, cost, guess, 256 / cost**2)) for guess in (gap, gap / 2))]
         for n_arms in (2, 10)
         for cost in (1, 0.5, 0.1)
         for gap in (0.5, 0.1)
     ]
     soonest = binds_from(2, 1, 0.5, 256)
     budgets = lab.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
-    table, curves, means = [], [], {}
+    table, growths, curves, means = [], [], [], {}
     for label, policy in VARIANTS.items():
         growth, values = lab.growth(policy, EASY, budgets, PATHS)
         each = [estimate(row) for row in values]
         means[label] = each[-1].mean
-        table.append([label, *(f"{e.mean:,.0f}" for e in each), *growth_cells(growth)])
+        table.append([label, *(f"{e.mean:,.0f} ± {e.high - e.mean:,.0f}" for e in each)])
+        growths.append([label, *growth_cells(growth)])
         curves.append(measured(label, budgets, each))
     theory, _, small = means.values()
     return Finding(
         "with the paper's β at no budget one can play",
-        f"K = 2, c = 1, Δ = 0.5: from t = {soonest:.1e} on; at B = {budgets[-1]:,.0f} a β of 1/32 has {small:,.0f} where the paper's has {theory:,.0f}",
+        f"K = 2, c = 1, Δ = 0.5: from t = {scientific(soonest)} on; at B = {budgets[-1]:,.0f} a β of 1/32 has {small:,.0f} where the paper's has {theory:,.0f}",
         soonest > 1e9 and small <= theory,
         [
             "The round from which δ is below ½√(log K/(tK)), if the estimate of the gap is right, and if it is half of it (Δ in units of efficiency):",
             Table(["K", "c", "Δ", "t, Δ̂ = Δ", "t, Δ̂ = Δ/2"], rows),
             "A smaller β makes it act. Two arms of means 0.9 and 0.1, all costs 1; for such β the theorem says nothing:",
-            Table(["variant", *(f"B = {budget:,.0f}" for budget in budgets), *GROWTH_HEAD], table),
+            Table(["variant", *(f"B = {budget:,.0f}" for budget in budgets)], table),
+            Table(["variant", *GROWTH_HEAD], growths),
             Picture(
                 "delta-binds",
                 f"Pseudo-regret of EXP3++.BwK with the paper's β and with smaller ones ({lab.paths(PATHS)} paths, 95% bands).",

@@ -27,11 +27,12 @@ def study(lab: Lab) -> Finding:
             found = [lab.pseudo_regret(player, world, budget, PATHS) / budget for budget in short]
             rows.append([f"`{world}`", f"`{player}`", *(f"{each.mean():.3f}" for each in found), f"{limit:.3f}"])
             linear &= found[-1].mean() > 0.1 * limit and found[-1].mean() > found[0].mean() if player != "exp3++.price" else found[-1].mean() < found[0].mean()
-    growths, curves, last_slope = [], [], 0.0
+    means, growths, curves, last_slope = [], [], [], 0.0
     for player in PLAYERS:
         growth, values = lab.growth(player, FIVE, long, FEW)
-        each, last_slope = [estimate(row) for row in values], growth.last_slope
-        growths.append([f"`{player}`", *(f"{e.mean:,.0f}" for e in each), *growth_cells(growth)])
+        each, last_slope = [estimate(row) for row in values], growth.slopes[-1]
+        means.append([f"`{player}`", *(f"{e.mean:,.0f} ± {e.high - e.mean:,.0f}" for e in each)])
+        growths.append([f"`{player}`", *growth_cells(growth)])
         curves.append(measured(player, long, each))
     place = environments.make(FIVE, 1)
     shape = [bounds.theorem3(bounds.gaps_of(place), budget, 0.3, cost_max=0.9).value or 0.0 for budget in long]
@@ -52,7 +53,8 @@ def study(lab: Lab) -> Finding:
             "with the right width it needs β ≥ 256(1+c)²/c⁴, and log²(B/c)(1+c)²/(c⁴Δ) follows. With β = 256/c² the term β log t/(tΔ̂²) that is to "
             "give log² B is the smallest one at no budget one can play ([When δ binds](#when-δ-binds)): what one sees is a transient, in which "
             "slopes look small, and then √B. Pseudo-regret on five arms:",
-            Table(["player", *(f"B = {budget:,.0f}" for budget in long), *GROWTH_HEAD], growths),
+            Table(["player", *(f"B = {budget:,.0f}" for budget in long)], means),
+            Table(["player", *GROWTH_HEAD], growths),
             Picture(
                 "theorem3",
                 f"Pseudo-regret on five i.i.d. arms with constant costs ({lab.paths(FEW)} paths, 95% bands).",

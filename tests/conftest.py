@@ -1,0 +1,46 @@
+"""A real browser for tests: the system's Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="session")
+def opened() -> Iterator[Any]:
+    """Opens pages: `with opened(path, width=390, dark=True) as (view, complaints)`, with what a page complained about or asked the network for.
+
+    One browser serves all tests; where there is none they are left out, and say so, unless PURSE_BROWSER=required.
+    """
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None and os.environ.get("PURSE_BROWSER") == "required":
+        pytest.fail("there is no Chromium, and PURSE_BROWSER=required")
+    if found is None:
+        pytest.skip("there is no Chromium: the tests in a browser did not run")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=found, args=QUIET)
+
+        @contextmanager
+        def view_of(page: Path, *, width: int = 1280, dark: bool = False) -> Iterator[tuple[Any, list[str]]]:
+            complaints: list[str] = []
+            view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
+            view.on("console", lambda message: complaints.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
+            view.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+            view.on("request", lambda request: complaints.append(f"network: {request.url}") if not request.url.startswith(("file:", "data:")) else None)
+            view.goto(page.as_uri())
+            yield view, complaints
+            view.close()
+
+        yield view_of
+        browser.close()
