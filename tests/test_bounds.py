@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -68,9 +69,30 @@ def test_theorem_2_corrected_with_k_2_and_8_rounds_is_half_less_sqrt_of_minus_ln
     assert value(theorem2(2, 32, 1, form="corrected", scale=0.5)) == 0  # its own scale eats it up
 
 
+def test_theorem_2_corrected_with_k_2_b_1_5_c_1_has_one_round_and_the_gap_of_its_world_the_root_of_1_12th() -> None:
+    """0.288675 (1/2 - sqrt(-(1/2) ln(2/3)) / 2)."""
+    assert value(theorem2(2, 1.5, 1, form="corrected")) == pytest.approx(0.0793483768414028188)
+
+
+@pytest.mark.parametrize(("budget", "cost"), [(7, 0.07), (2.9, 0.029), (93.6, 0.936)])
+def test_theorem_2_corrected_has_100_rounds_where_the_budget_is_100_costs_though_floats_say_99(budget: float, cost: float) -> None:
+    """3.535534 (1/2 - sqrt(-50 ln 0.995) / 2): a round less would be a percent less."""
+    assert budget / cost < 100
+    assert value(theorem2(2, budget, cost, form="corrected")) == pytest.approx(0.882775619715701283)
+
+
+@pytest.mark.parametrize(("n_arms", "budget", "cost", "scale"), [(2, 1.5, 1, 0.25), (5, 100, 0.5, 0.25), (3, 10.4, 0.7, 0.1), (2, 7, 0.07, 0.4)])
+def test_theorem_2_corrected_is_about_the_gap_that_its_world_has(n_arms: int, budget: float, cost: float, scale: float) -> None:
+    means = environments.theorem2(n_arms, budget, cost, scale=scale).reward_means
+    assert means is not None
+    gap, rounds = Fraction(float(means[0])) - Fraction(1, 2), Fraction(str(budget)) // Fraction(str(cost))
+    lost = 1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log1p(-4 * float(gap) ** 2)) / 2
+    assert value(theorem2(n_arms, budget, cost, form="corrected", scale=scale)) == pytest.approx(float(gap) * rounds * lost)
+
+
 def test_theorem_3_with_gaps_half_and_quarter_c_half_and_ln_of_b_over_c_2_is_16_times_2_plus_4() -> None:
-    assert value(theorem3([0.5, 0, 0.25], 0.5 * math.e**2, 0.5)) == pytest.approx(96)
-    assert value(theorem3([0, 0], 100, 0.5)) == 0
+    assert value(theorem3([0.5, 0.25], 0.5 * math.e**2, 0.5)) == pytest.approx(96)
+    assert value(theorem3([], 100, 0.5)) == 0
     assert theorem3(None, 100, 0.5).value is None
 
 
@@ -93,6 +115,25 @@ def test_theorem_4_with_k_2_b_8_c_half_is_its_constant_times_sqrt_of_128_ln_2(co
 )
 def test_theorem_5_is_half_of_the_rounds_that_are_left(budget: float, alpha: float, expected: float) -> None:
     assert value(theorem5(budget, alpha)) == expected
+    assert theorem5(budget, alpha).applies
+
+
+@pytest.mark.parametrize("budget", [1e-9, 0.5, 0.999, 4.7e9, 1e12, 1e30])
+def test_theorem_5_has_no_value_for_budgets_that_its_world_cannot_have_and_the_other_bounds_have_theirs(budget: float) -> None:
+    none = theorem5(budget)
+    assert (none.value, none.applies) == (None, False)
+    assert "1 ≤ B < 4.6·10⁹" in none.holds
+    rows = table(3, budget, 0.5, gaps=[1])
+    assert [row.name for row in rows if row.value is None] == ["Theorem 5", *(row.name for row in bounds.TABLE_1)]
+    assert rows[7] == none
+    for_a_world = for_world(environments.bernoulli([0.9, 0.6], [0.8, 0.3]), budget)
+    assert for_a_world[7] == none
+    assert for_a_world[0] == theorem1(2, budget, 0.3, cost_max=0.8, setting=Setting(True, "per arm", "bernoulli"))
+
+
+@pytest.mark.parametrize("budget", [1, 4.6e9])
+def test_theorem_5_has_a_value_at_both_ends_of_what_its_world_can_have(budget: float) -> None:
+    assert value(theorem5(budget, 1)) == budget / 2
 
 
 @pytest.mark.parametrize(("cost", "expected"), [(0.1, 8 / 9), (0.25, 2 / 3), (1 / 3, 1 / 2), (0.5, 1 / 4), (0.75, 1 / 12), (0.9, 1 / 36), (1, 0)])
@@ -154,6 +195,27 @@ def test_with_a_single_arm_there_is_nothing_to_lose_but_the_last_round_and_the_f
     assert proposition_c(1, 100, 0.5, setting=PER_ARM).value == 1
     assert proposition_c(1, 100, 0.5, setting=ONE_COST).value == 0
     assert proposition_c(1, 100, 0.5, policy="exp3++.bwk", setting=ONE_COST).value == 1
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 1000])
+def test_without_exploration_exp3_need_not_learn_and_nothing_is_promised(n_arms: int) -> None:
+    assert proposition_a(n_arms, 100, 0.5, gamma=0).value == math.inf
+    for setting in (ADVERSARIAL, PER_ARM, ONE_COST):
+        assert proposition_c(n_arms, 100, 0.5, gamma=0, setting=setting).value == math.inf
+
+
+def test_a_single_arm_needs_no_exploration() -> None:
+    assert proposition_a(1, 100, 0.5, gamma=0).value == 2
+    assert proposition_c(1, 100, 0.5, gamma=0, setting=PER_ARM).value == 1
+    assert proposition_c(1, 100, 0.5, gamma=0, setting=ONE_COST).value == 0
+
+
+@STEADY
+@given(st.integers(2, 1000), BUDGETS, COSTS)
+def test_the_less_exp3_explores_the_less_is_promised_without_limit(n_arms: int, budget: float, cost: float) -> None:
+    for bound in (proposition_a, proposition_c):
+        assert value(bound(n_arms, budget, cost, gamma=1e-12)) > value(bound(n_arms, budget, cost)) * (1 - 1e-12)
+        assert value(bound(n_arms, budget, cost, gamma=1e-300)) > 1e299
 
 
 # How they grow, and what they have to do with each other
@@ -224,8 +286,8 @@ def test_only_ratios_of_amounts_matter_for_reward_and_efficiency_is_per_unit_of_
     n_arms: int, budget: float, cost: float, setting: Setting, power: int
 ) -> None:
     unit = 2.0**power  # exact in floats, so that the number of rounds stays what it is
-    plain = table(n_arms, budget, cost, gaps=[0.5, 0, 2], setting=setting)
-    other = table(n_arms, budget * unit, cost * unit, cost_max=unit, gaps=[0.5 / unit, 0, 2 / unit], setting=setting)
+    plain = table(n_arms, budget, cost, gaps=[0.5, 2], setting=setting)
+    other = table(n_arms, budget * unit, cost * unit, cost_max=unit, gaps=[0.5 / unit, 2 / unit], setting=setting)
     for before, after in zip(plain, other, strict=True):
         assert after._replace(value=None) == before._replace(value=None)
         if before.value is not None and before.name != "Theorem 5":  # which has costs of its own
@@ -238,6 +300,16 @@ def test_the_unit_of_money_does_not_matter_whatever_it_is(n_arms: int, budget: f
     for name, bound in UPPER.items():
         per_cost = factor if name.startswith("proposition a") else 1
         assert value(bound(n_arms, budget * factor, cost * factor, cost_max=factor)) * per_cost == pytest.approx(value(bound(n_arms, budget, cost)))
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 10**9])
+@pytest.mark.parametrize("budget", [1e-9, 1, 1e30])
+@pytest.mark.parametrize("cost", [1e-9, 0.5, 1])
+def test_at_the_corners_of_what_is_allowed_all_bounds_are_numbers(n_arms: int, budget: float, cost: float) -> None:
+    for setting in (ADVERSARIAL, PER_ARM, ONE_COST):
+        for row in table(n_arms, budget, cost, gaps=[1e-9, 1e9], setting=setting):
+            assert row.value is None or (math.isfinite(row.value) and row.value >= 0), row
+            assert (row.value is None) == (row in bounds.TABLE_1 or (row.name == "Theorem 5" and budget != 1))
 
 
 # Two worlds
@@ -283,6 +355,16 @@ def test_where_the_cost_does_not_divide_the_budget_at_most_1_is_missing(cost: st
         assert kappa(float(Fraction(cost))) * budget - 1 <= float(least_regret(budget, Fraction(cost)))
 
 
+def test_kappa_says_that_it_is_exact_where_budget_and_rounds_are_whole() -> None:
+    assert "B and B/c whole, else up to one reward less" in two_worlds(100, 0.3).holds
+
+
+@pytest.mark.parametrize("constant", [1e-6, 6, 1e6])
+def test_where_all_costs_are_equal_no_budget_refutes_anything(constant: float) -> None:
+    assert refuted_from(1) == refuted_from(1, constant) == math.inf
+    assert 1e20 < refuted_from(1 - 1e-10) < math.inf
+
+
 @pytest.mark.parametrize("cost", [0.01, 0.1, 0.3, 1 / 3, 0.5, 0.7, 0.9])
 def test_refuted_from_is_where_kappa_times_budget_overtakes_the_theorems(cost: float) -> None:
     stated: dict[float, Callable[[float], Bound]] = {
@@ -322,13 +404,44 @@ def test_which_bounds_apply_in_which_setting(setting: Setting, upper: bool, line
     assert two_worlds(100, 0.5, setting=setting).applies == linear
     for policy in bounds.POLICIES:
         assert proposition_c(2, 100, 0.5, policy=policy, setting=setting).applies == upper
-    rows = {(bound.name, bound.bounds): bound for bound in table(2, 100, 0.5, gaps=[0, 1], setting=setting)}
+    rows = {(bound.name, bound.bounds): bound for bound in table(2, 100, 0.5, gaps=[1], setting=setting)}
     always = [bound.applies for (name, _), bound in rows.items() if name == "Proposition A"]
     never = [
         bound.applies for (name, _), bound in rows.items() if name in ("Theorem 2", "Theorem 3", "Theorem 4, statement", *(row.name for row in bounds.TABLE_1))
     ]
     assert (len(always), all(always)) == (2, True)
     assert (len(never), any(never)) == (8, False)
+
+
+LOWER: dict[str, Callable[[Setting], Bound]] = {
+    "theorem2": lambda setting: theorem2(2, 100, 0.5, form="corrected", setting=setting),
+    "theorem5": lambda setting: theorem5(100, setting=setting),
+    "two_worlds": lambda setting: two_worlds(100, 0.5, setting=setting),
+}
+
+
+@pytest.mark.parametrize("name", LOWER)
+def test_a_lower_bound_applies_to_worlds_of_its_kind_at_large_and_of_those_with_a_name_to_its_own_alone(name: str) -> None:
+    plain = LOWER[name](ADVERSARIAL)
+    assert plain.applies
+    for world in (None, *environments.names(), "my_world.py", ""):
+        bound = LOWER[name](Setting(world=world))
+        assert bound.applies == (world in (None, name))
+        assert bound._replace(applies=True) == plain
+
+
+def test_an_upper_bound_applies_whatever_the_world_is_called() -> None:
+    for world in (None, *environments.names(), "my_world.py"):
+        for setting, proved in ((Setting(True, "per arm", world), True), (Setting(False, "one", world), True), (Setting(True, "any", world), False)):
+            rows = [*table(2, 100, 0.5, setting=setting)]
+            assert [row.applies for row in rows if row.name in ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")] == [proved] * 5
+            assert [row.applies for row in rows if row.name == "Proposition A"] == [True] * 2
+
+
+def test_two_worlds_needs_a_world_of_its_kind_whatever_its_name() -> None:
+    for setting in (Setting(False, "one", "two_worlds"), Setting(True, "any", "two_worlds"), Setting(True, "per arm", "two_worlds")):
+        assert not two_worlds(100, 0.5, setting=setting).applies
+    assert two_worlds(100, 0.5, setting=Setting(False, "per arm", "two_worlds")).applies
 
 
 def test_a_bound_gives_its_value_where_it_does_not_hold_too() -> None:
@@ -397,60 +510,122 @@ def test_every_shipped_world_is_in_the_list_below() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_a_shipped_world_is_known_to_be_and_its_bounds(name: str) -> None:
-    setting, n_arms, cost_min, cost_max, gaps = SHIPPED[name]
-    text = environments.example(name)
+    kind, n_arms, cost_min, cost_max, gaps = SHIPPED[name]
+    text, setting = environments.example(name), kind._replace(world=name)
     assert setting_of(environments.make(text, 100)) == setting
-    for made, said in zip(for_world(text, 100), table(n_arms, 100, cost_min, cost_max=cost_max, gaps=gaps, setting=setting), strict=True):
+    positive = None if gaps is None else [gap for gap in gaps if gap > 0]
+    rows = for_world(text, 100)
+    for made, said in zip(rows, table(n_arms, 100, cost_min, cost_max=cost_max, gaps=positive, setting=setting), strict=True):
         assert made._replace(value=None) == said._replace(value=None)
         assert made.value == said.value or value(made) == pytest.approx(value(said), rel=1e-9)
+    lower = {"Theorem 2, corrected": "theorem2", "Theorem 5": "theorem5", "κ(c)·B": "two_worlds"}
+    assert [row.name for row in rows if row.name in lower and row.applies] == [bound for bound, world in lower.items() if world == name]
 
 
 def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
     world = environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
-    assert setting_of(world) == ONE_COST
+    setting = Setting(True, "one", "bernoulli")
+    assert setting_of(world) == setting
     rows = for_world(world, 1000, alpha=1)
-    assert rows == table(2, 1000, 0.5, cost_max=0.5, alpha=1, gaps=[0, 1.6], setting=ONE_COST)
+    assert rows == table(2, 1000, 0.5, cost_max=0.5, alpha=1, gaps=[1.6], setting=setting)
     assert next(row for row in rows if row.name == "Theorem 5").value == 500
 
 
 def test_one_arm_has_one_cost_and_one_segment_is_no_change() -> None:
-    assert setting_of(environments.bernoulli(rewards=[0.5], costs=[0.3])) == ONE_COST
-    assert setting_of(environments.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])) == PER_ARM
-    assert setting_of(environments.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])) == Setting(False, "one")
-    assert setting_of(environments.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)) == PER_ARM
+    assert setting_of(environments.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(True, "one", "bernoulli")
+    assert setting_of(environments.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])) == Setting(True, "per arm", "switching")
+    assert setting_of(environments.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])) == Setting(False, "one", "switching")
+    assert setting_of(environments.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)) == Setting(True, "per arm", "two_point")
+
+
+def test_a_table_ends_so_its_rounds_are_not_iid_and_what_needs_that_does_not_apply() -> None:
+    for n_rounds in (1, 2):
+        several = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.4])
+        assert setting_of(several) == Setting(False, "per arm", "table")
+        assert not any(row.applies for row in for_world(several, 100) if row.name in ("Theorem 1", "Proposition C"))
+        one = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.3])
+        assert setting_of(one) == Setting(False, "one", "table")
+        assert next(row for row in for_world(one, 100) if row.name == "Theorem 3").value is None
+
+
+def test_a_constant_cost_is_the_one_cost_only_where_it_is_the_least_that_is_declared() -> None:
+    world = environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
+    assert setting_of(world).costs == "one"
+    wider = replace(world, cost_min=world.cost_min // 5)
+    assert setting_of(wider).costs == "per arm"
+    bound = next(row for row in for_world(wider, 100) if row.name == "Proposition C")
+    assert bound == proposition_c(2, 100, 0.1, cost_max=0.5, setting=Setting(True, "per arm", "bernoulli"))
+    assert bound.applies
+
+
+def test_the_name_of_a_world_is_what_comes_before_its_options() -> None:
+    assert setting_of(environments.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(False, "per arm", "two_worlds")
+    assert setting_of(environments.two_worlds(100, 0.2, world=2)) == Setting(False, "per arm", "two_worlds")
+
+
+def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
+    world = environments.bernoulli(rewards=[0.9, 0.3, 0.1], costs=[0.3, 0.1, 0.1])
+    assert world.efficiencies is not None
+    assert 0 < world.efficiencies.max() - world.efficiencies[1] < 1e-12
+    found = next(row for row in for_world(world, 100) if row.name == "Theorem 3")
+    assert value(found) == pytest.approx(value(theorem3([2], 100, 0.1, cost_max=0.3)))
+
+
+def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
+    for world in (environments.bernoulli([0.5, 0.5], [0.3, 0.3]), environments.bernoulli([0, 0], [0.3, 0.2])):
+        assert next(row for row in for_world(world, 100) if row.name == "Theorem 3").value == 0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theorem1(0, 100, 0.5), "n_arms=0: must be a whole number from 1 up"),
-        (lambda: theorem1(2.5, 100, 0.5), "n_arms=2.5: must be a whole number from 1 up"),  # type: ignore[arg-type]
-        (lambda: theorem4(True, 100, 0.5), "n_arms=True: must be a whole number from 1 up"),
+        (lambda: theorem1(0, 100, 0.5), "n_arms=0: must be a whole number from 1 to 1000000000"),
+        (lambda: theorem1(2.5, 100, 0.5), "n_arms=2.5: must be a whole number from 1 to 1000000000"),  # type: ignore[arg-type]
+        (lambda: theorem4(True, 100, 0.5), "n_arms=True: must be a whole number from 1 to 1000000000"),
+        (lambda: proposition_a(10**9 + 1, 100, 0.5), "n_arms=1000000001: must be a whole number from 1 to 1000000000"),
         (lambda: theorem1(2, 0, 0.5), "budget=0: must be a number above 0"),
         (lambda: theorem2(2, -1, 0.5), "budget=-1: must be a number above 0"),
         (lambda: theorem1(2, math.inf, 0.5), "budget=inf: must be a number above 0"),
         (lambda: theorem1(2, "100", 0.5), "budget='100': must be a number above 0"),  # type: ignore[arg-type]
+        (lambda: theorem2(2, 1.1e30, 0.5, form="corrected"), r"budget=1\.1e\+30: must be a number above 0 and at most 1e\+30"),
+        (lambda: table(2, 1e31, 0.5), r"budget=1e\+31: must be a number above 0 and at most 1e\+30"),
         (lambda: theorem1(2, 100, 0), "cost_min=0: must be a number above 0"),
         (lambda: proposition_a(2, 100, -0.5), "cost_min=-0.5: must be a number above 0"),
         (lambda: proposition_c(2, 100, math.nan), "cost_min=nan: must be a number above 0"),
         (lambda: theorem3([1], 100, 1.5), r"cost_min=1.5: must be at most cost_max=1.0"),
         (lambda: two_worlds(100, 3, cost_max=2), "cost_min=3: must be at most cost_max=2"),
+        (lambda: theorem1(2, 100, 9e-10), "cost_min=9e-10: must be at most cost_max=1.0, and at least 1e-09 of it"),
+        (lambda: theorem4(2, 100, 1e-6, cost_max=1e4), "cost_min=1e-06: must be at most cost_max=10000.0, and at least 1e-09 of it"),
+        (lambda: theorem3([0.5, 0], 100, 0.5), "gap=0: must be a number above 0"),
+        (lambda: theorem3([-1], 100, 0.5), "gap=-1: must be a number above 0"),
+        (lambda: theorem3([math.nan], 100, 0.5), "gap=nan: must be a number above 0"),
+        (lambda: table(2, 100, 0.5, gaps=[0]), "gap=0: must be a number above 0"),
         (lambda: theorem4(2, 100, 0.5, cost_max=0), "cost_max=0: must be a number above 0"),
         (lambda: theorem2(2, 100, 0.5, form="right"), "form='right': must be one of 'stated', 'corrected'"),
         (lambda: theorem2(2, 100, 0.5, form="corrected", scale=0), "scale=0: must be a number above 0"),
         (lambda: theorem4(2, 100, 0.5, constant="best"), "constant='best': must be one of 'statement', 'proof', 'derived'"),
-        (lambda: theorem5(0.5), "budget=0.5: must be a number at least 1"),
+        (lambda: theorem5(0), "budget=0: must be a number above 0"),
+        (lambda: theorem5(math.nan), "budget=nan: must be a number above 0"),
         (lambda: theorem5(100, 1.5), "alpha=1.5: must be a number at least 0 and at most 1"),
         (lambda: kappa(0), "cost_min=0: must be a number above 0 and at most 1"),
         (lambda: kappa(1.1), "cost_min=1.1: must be a number above 0 and at most 1"),
-        (lambda: refuted_from(0), "cost_min=0: must be a number above 0 and at most 1"),
-        (lambda: refuted_from(2), "cost_min=2: must be a number above 0 and at most 1"),
+        (lambda: refuted_from(0), "cost_min=0: must be a number at least 1e-09 and at most 1"),
+        (lambda: refuted_from(2), "cost_min=2: must be a number at least 1e-09 and at most 1"),
+        (lambda: refuted_from(1, constant=-1), "constant=-1: must be a number above 0"),
+        (lambda: theorem5(0.5, 7), "alpha=7: must be a number at least 0 and at most 1"),
+        (lambda: refuted_from(0.5, constant=0), "constant=0: must be a number above 0"),
+        (lambda: refuted_from(0.5, constant=-6), "constant=-6: must be a number above 0"),
+        (lambda: refuted_from(0.5, constant=math.inf), "constant=inf: must be a number above 0"),
         (lambda: proposition_a(2, 100, 0.5, policy="uniform"), r"policy='uniform': must be one of 'exp3.bwk', 'exp3\+\+.bwk'"),
         (lambda: proposition_c(2, 100, 0.5, policy="uniform", setting=ONE_COST), "policy='uniform': must be one of"),
         (lambda: proposition_a(2, 100, 0.5, gamma="best"), "gamma='best': must be 'theorem', 'proof' or a number from 0 to 1"),
         (lambda: proposition_a(2, 100, 0.5, gamma=1.5), "gamma=1.5: must be a number at least 0 and at most 1"),
         (lambda: proposition_c(2, 100, 0.5, gamma=-1, setting=ONE_COST), "gamma=-1: must be a number at least 0 and at most 1"),
         (lambda: table(2, 100, 0.5, setting=Setting(True, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
+        (lambda: bounds.proved(Setting(True, "One")), "costs='One': must be one of 'any', 'per arm', 'one'"),
+        (lambda: theorem1(2, 100, 0.5, setting=Setting(False, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
+        (lambda: theorem4(2, 100, 0.5, setting=Setting(False, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
+        (lambda: proposition_c(2, 100, 0.5, setting=Setting(False, "per-arm")), "costs='per-arm': must be one of 'any', 'per arm', 'one'"),
         (lambda: for_world("bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]", 100), "bernoulli:.* has 2 resources; these bounds are for one"),
         (lambda: for_world("bernouli", 100), "unknown world 'bernouli'; did you mean 'bernoulli'"),
         (lambda: for_world(environments.bernoulli([0.5], [0.5]), -1), "budget=-1: must be a number above 0"),
@@ -552,3 +727,19 @@ def test_in_one_of_two_worlds_theorem_1_is_broken_and_kappa_and_proposition_a_ho
     assert worst["best_fixed_arm"].low > value(two_worlds(budget, 0.1)) > value(stated)
     for each in found:
         assert each["own_rounds"].mean + 3 * each["own_rounds"].error < value(proposition_a(2, budget, 0.1, policy=policy))
+
+
+def test_the_corrected_theorem_2_keeps_its_digits_at_huge_budgets() -> None:
+    ratios = [theorem2(2, budget, 1, form="corrected").value / math.sqrt(2 * budget) for budget in (1e6, 1e12, 1e20)]
+    assert ratios == pytest.approx([0.25 * (1 - 1 / 2 - 0.25)] * 3, rel=1e-5)
+
+
+def test_the_world_of_theorem_5_says_which_power_it_has() -> None:
+    rows = {row.name: row for row in bounds.for_world("theorem5:alpha=.9", 1024)}
+    assert rows["Theorem 5"].value == 256
+    assert rows["Theorem 5"].applies
+
+
+def test_the_smallest_ratio_of_costs_is_allowed_however_it_rounds() -> None:
+    for top in (1, 3, 7, 0.3):
+        assert theorem1(2, 10, top * 1e-9, cost_max=top).value > 0

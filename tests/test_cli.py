@@ -56,6 +56,17 @@ def test_compare_for_machines(command) -> None:  # type: ignore[no-untyped-def]
     assert answer["rows"][0]["error"] is None
 
 
+def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    three = "bernoulli:rewards=[.9,.6,.3],costs=[.8,.3,.2]"
+    code, out, _ = command("compare", "uniform", "-w", WORLD, "-w", three, "-b", "20", "-n", "2")
+    assert code == 0
+    assert WORLD in out
+    assert three in out
+    frame = pl.read_parquet(tmp_path / "purse-results" / "results.parquet")
+    assert frame["pulls"].list.len().to_list() == [2, 2, 3, 3]
+    assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
+
+
 def test_compare_says_when_a_world_ends_before_the_budget(command) -> None:  # type: ignore[no-untyped-def]
     code, out, _ = command("compare", "uniform", "-w", "table:rewards=[[1,0],[0,1]],costs=[.5,.5]", "-b", "50", "-n", "3")
     assert code == 0
@@ -110,9 +121,17 @@ def test_regret_leaves_out_what_a_world_does_not_have(command) -> None:  # type:
 def test_regret_of_one_path_has_no_interval(command) -> None:  # type: ignore[no-untyped-def]
     words = ("regret", "uniform", "-w", WORLD, "-b", "20", "-n", "1")
     assert "±" not in command(*words)[1]
+    assert command(*words)[1].startswith(f"uniform on {WORLD}: 1 path, budget 20\n")
     for each in json.loads(command(*words, "--json")[1])["regrets"].values():
         assert isinstance(each["mean"], float)
         assert each["error"] is each["low"] is each["high"] is None
+
+
+def test_regret_under_retry_has_no_optimum(command) -> None:  # type: ignore[no-untyped-def]
+    words = ("regret", "uniform", "-w", WORLD, "-b", "20", "-n", "2", "--json")
+    names = list(json.loads(command(*words, "--stop", "retry")[1])["regrets"])
+    assert names == [name for name in NOTIONS if name != "optimum"]
+    assert list(json.loads(command(*words)[1])["regrets"]) == list(NOTIONS)
 
 
 def test_the_seed_decides_the_regrets_and_the_workers_do_not(command) -> None:  # type: ignore[no-untyped-def]
@@ -153,9 +172,30 @@ def test_bounds_of_a_world_are_those_of_what_it_is(command) -> None:  # type: ig
     known = ("--arms", "2", "--cost-min", ".3", "--cost-max", ".8", "--iid", "--costs", "per arm", "--gap", "0.875")
     told, read = (json.loads(command("bounds", "-b", "1e4", "--json", *words)[1]) for words in (known, ("-w", WORLD)))
     assert [row["name"] for row in told] == [row["name"] for row in read]
+    worst = {"Theorem 2, corrected", "Theorem 5"}  # these hold on some world of this kind, and not on this one
     for one, other in zip(told, read, strict=True):
-        assert one["applies"] == other["applies"]
+        assert one["applies"] == (other["applies"] or one["name"] in worst)
+        assert other["applies"] == (one["applies"] and one["name"] not in worst)
         assert one["value"] == pytest.approx(other["value"])
+    assert read == [row._asdict() for row in bounds.for_world(WORLD, 1e4)]
+
+
+@pytest.mark.parametrize(("world", "bound"), [("theorem2:n_arms=3,cost_min=.5", "Theorem 2, corrected"), ("theorem5", "Theorem 5"), ("two_worlds", "κ(c)·B")])
+def test_a_lower_bound_applies_on_its_own_world(command, world: str, bound: str) -> None:  # type: ignore[no-untyped-def]
+    rows = {row["name"]: row["applies"] for row in json.loads(command("bounds", "-b", "100", "-w", world, "--json")[1])}
+    assert [name for name in ("Theorem 2, corrected", "Theorem 5", "κ(c)·B") if rows[name]] == [bound]
+
+
+@pytest.mark.parametrize("budget", ["0.5", "1e10"])
+@pytest.mark.parametrize("words", [("--arms", "3", "--cost-min", ".1", "--gap", "1"), ("-w", WORLD)], ids=["told", "read"])
+def test_bounds_go_on_where_theorem_5_has_none(command, budget: str, words: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
+    code, out, err = command("bounds", "-b", budget, *words, "--json")
+    assert (code, err) == (0, "")
+    assert [row["name"] for row in json.loads(out) if row["value"] is None] == ["Theorem 5", "KUBE", "B-KUBE", "UCB-BV", "UCB-MB", "EXP3.M.B"]
+    code, out, err = command("bounds", "-b", budget, *words)
+    assert (code, err) == (0, "")
+    line = next(line for line in out.splitlines() if line.startswith("Theorem 5"))
+    assert " ".join(line.split()) == "Theorem 5 exactly mean regret of every player, α = 0.5"
 
 
 @pytest.mark.parametrize("words", [("--arms", "1", "--cost-min", "1"), ("--arms", "2", "--cost-min", "1"), ("--arms", "1000000", "--cost-min", "1e-9")])
@@ -237,18 +277,29 @@ def test_help_helps(command, verb: tuple[str, ...]) -> None:  # type: ignore[no-
         (("bounds", "-b", "ten", "--arms", "3", "--cost-min", ".1"), "'ten' is not a number"),
         (("bounds", "-b", "0", "--arms", "3", "--cost-min", ".1"), "budget=0.0: must be a number above 0"),
         (("bounds", "-b", "nan", "--arms", "3", "--cost-min", ".1"), "budget=nan: must be a number above 0"),
-        (("bounds", "-b", "1e10", "--arms", "3", "--cost-min", ".1"), "budget=10000000000.0: must be a number"),
-        (("bounds", "-b", "10", "--arms", "0", "--cost-min", ".1"), "n_arms=0: must be a whole number from 1 up"),
-        (("bounds", "-b", "10", "--arms", "-2", "--cost-min", ".1"), "n_arms=-2: must be a whole number from 1 up"),
+        (("bounds", "-b", "1e31", "--arms", "3", "--cost-min", ".1"), "budget=1e+31: must be a number above 0 and at most 1e+30"),
+        (("bounds", "-b", "10", "--arms", "0", "--cost-min", ".1"), "n_arms=0: must be a whole number from 1 to 1000000000"),
+        (("bounds", "-b", "10", "--arms", "-2", "--cost-min", ".1"), "n_arms=-2: must be a whole number from 1 to 1000000000"),
+        (("bounds", "-b", "10", "--arms", "1000000001", "--cost-min", ".1"), "n_arms=1000000001: must be a whole number from 1 to 1000000000"),
         (("bounds", "-b", "10", "--arms", "2.5", "--cost-min", ".1"), "'2.5' is not a valid integer"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", "0"), "cost_min=0.0: must be a number above 0"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", "nan"), "cost_min=nan: must be a number above 0"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", "2"), "cost_min=2.0: must be at most cost_max=1.0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", "1e-10"), "cost_min=1e-10: must be at most cost_max=1.0, and at least 1e-09 of it"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--cost-max", ".05"), "cost_min=0.1: must be at most cost_max=0.05"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--cost-max", "inf"), "cost_max=inf: must be a number above 0"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--alpha", "2"), "alpha=2.0: must be a number at least 0 and at most 1"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--costs", "foo"), "costs='foo': must be one of 'any', 'per arm', 'one'"),
         (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--gap", "wide"), "'wide' is not a valid float"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--gap", "0"), "gap=0.0: must be a number above 0"),
+        (("bounds", "-b", "10", "--arms", "3", "--cost-min", ".1", "--gap", "1", "--gap", "-1"), "gap=-1.0: must be a number above 0"),
+        (("bounds", "-b", "10", "-w", WORLD, "--arms", "2"), "--world says all that --arms would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--cost-min", ".3"), "--world says all that --cost-min would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--cost-max", ".8"), "--world says all that --cost-max would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--iid"), "--world says all that --iid would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--costs", "one"), "--world says all that --costs would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--gap", ".5"), "--world says all that --gap would say; leave one of them out"),
+        (("bounds", "-b", "10", "-w", WORLD, "--arms", "2", "--cost-min", ".3", "--iid"), "--world says all that --arms, --cost-min, --iid would say;"),
         (("bounds", "-b", "10", "-w", "bernouli"), "did you mean 'bernoulli'?"),
         (("bounds", "-b", "10.5", "-w", "two_worlds"), "budget=10.5: must be a whole number"),
         (("bounds", "-b", "10", "-w", "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"), "has 2 resources; these bounds are for one"),
@@ -284,7 +335,7 @@ def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(command, 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.store.shadows", interrupt)
+    monkeypatch.setattr("purse.engine.shadow.shadows", interrupt)
     code, out, err = command("regret", "uniform", "-w", WORLD, "-b", "50")
     assert (code, out, err.strip()) == (130, "", "purse: interrupted")
 

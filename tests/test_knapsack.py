@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,6 +21,7 @@ from purse.knapsack import dynamic_optimum, exact, greedy
 Arms = list[tuple[int, int]]  # (sixteenths of reward, thousandths of cost) of constant arms
 Row = list[list[tuple[float, float, int]]]  # for each arm the (chance, reward, cost) of its atoms
 SEEDS = range(300)
+SCRIPTED = str(Path(__file__).parent / "engine" / "policies_for_tests" / "scripted.py")
 
 
 def some_arms(random: Random, n_arms: int | None = None) -> Arms:
@@ -85,15 +88,16 @@ def best_multiset(arms: Arms, budget: int) -> Fraction:
     return best(budget)
 
 
-def best_play(row: Callable[[int], Row], budget: int, last: int | None = None) -> float:
-    """The largest expected gain, from the definition: who pulls what the purse cannot pay is out."""
+def best_play(row: Callable[[int], Row], budget: int, last: int | None = None, *, skip: bool = False) -> float:
+    """The largest expected gain, from the definition: who pulls what the purse cannot pay is out, and some may skip rounds."""
 
     @cache
     def value(t: int, left: int) -> float:
         if last is not None and t > last:
             return 0.0
         outcomes = ([(chance, reward, cost) for chance, reward, cost in arm if cost <= left] for arm in row(t))
-        return max(0.0, *(sum(chance * (reward + value(t + 1, left - cost)) for chance, reward, cost in paid) for paid in outcomes))
+        pulled = (sum(chance * (reward + value(t + 1, left - cost)) for chance, reward, cost in paid) for paid in outcomes)
+        return max(0.0, value(t + 1, left) if skip else 0.0, *pulled)
 
     return value(1, budget)
 
@@ -176,6 +180,23 @@ def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient() -> None
     assert greedy(rewards=[0.5, 0.75], costs=[0.5, 0.75], budget=1) == 1
 
 
+def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient_in_decimals_and_not_in_floats() -> None:
+    assert 0.175 / 350_000_000 != 0.05 / 100_000_000
+    assert greedy(rewards=[0.175, 0.05], costs=[0.35, 0.1], budget=0.35) == 0.175
+    assert greedy(rewards=[0.05, 0.175], costs=[0.1, 0.35], budget=0.35) == pytest.approx(0.15)
+    for seed in SEEDS:
+        random = Random(seed)
+        tenths, first, second, budget = random.randint(1, 10), random.randint(1, 99), random.randint(1, 99), random.randint(1, 300)
+        rewards, costs = [tenths * first / 1000, tenths * second / 1000], [first / 100, second / 100]  # both pay so many tenths of their cost
+        spent = budget // first * first + budget % first // second * second
+        assert greedy(rewards, costs, budget / 100) == pytest.approx(tenths * spent / 1000, rel=1e-12)
+
+
+def test_greedy_tells_arms_apart_that_differ_in_the_ninth_digit() -> None:
+    assert greedy(rewards=[0.5, 0.500000001], costs=[0.5, 0.5], budget=0.5) == 0.500000001
+    assert greedy(rewards=[0, 0], costs=[0.5, 0.3], budget=3) == 0
+
+
 def test_with_fixed_costs_the_dynamic_optimum_is_the_knapsack() -> None:
     for seed in SEEDS:
         arms, budget = some_knapsack(seed)
@@ -189,7 +210,7 @@ def test_the_dynamic_optimum_with_random_costs_is_the_best_play() -> None:
     for seed in SEEDS:
         random = Random(seed)
         row, budget, horizon = some_atoms(random), some_budget(random, 2500), some_horizon(random)
-        played = best_play(lambda t, row=row: row, budget, horizon)
+        played = best_play(lambda t, row=row: row, budget, horizon, skip=horizon is not None)
         assert dynamic_optimum(atoms_of(row), budget / 1000, horizon=horizon) == pytest.approx(played, rel=1e-12)
 
 
@@ -198,7 +219,7 @@ def test_the_dynamic_optimum_of_a_table_is_the_best_play_up_to_its_last_row() ->
         random = Random(seed)
         rows, budget, horizon = some_rows(random), some_budget(random, 4000), some_horizon(random)
         steady = [[[(1.0, reward / 16, cost)] for reward, cost in row] for row in rows]
-        played = best_play(lambda t, steady=steady: steady[t - 1], budget, min(len(rows), horizon or len(rows)))
+        played = best_play(lambda t, steady=steady: steady[t - 1], budget, min(len(rows), horizon or len(rows)), skip=horizon is not None)
         assert dynamic_optimum(table_of(rows), budget / 1000, horizon=horizon) == pytest.approx(played, rel=1e-12)
 
 
@@ -219,7 +240,7 @@ def test_the_dynamic_optimum_of_a_periodic_world_is_the_best_play() -> None:
         rows, budget, horizon = some_rows(random)[:5], some_budget(random, 2500), some_horizon(random)
         lengths = [random.randint(1, 4) for _ in rows]
         period = [[chances(*arm) for arm in row] for row, length in zip(rows, lengths, strict=True) for _ in range(length)]
-        played = best_play(lambda t, period=period: period[(t - 1) % len(period)], budget, horizon)
+        played = best_play(lambda t, period=period: period[(t - 1) % len(period)], budget, horizon, skip=horizon is not None)
         world = switching(lengths, rewards_of(rows), costs_of(rows))
         assert dynamic_optimum(world, budget / 1000, horizon=horizon) == pytest.approx(played, rel=1e-12)
 
@@ -232,9 +253,63 @@ def test_the_dynamic_optimum_of_a_world_that_changes_once_is_the_best_play() -> 
         before = [chances(reward, cost) for reward, (_, cost) in zip(fake, arms, strict=True)]
         after = [chances(reward, cost) for reward, cost in arms]
         rewards, costs, money = numbers(arms, budget)
-        played = best_play(lambda t, b=before, a=after, last=rounds: b if t <= last else a, budget, horizon)
+        played = best_play(lambda t, b=before, a=after, last=rounds: b if t <= last else a, budget, horizon, skip=horizon is not None)
         world = corrupted(rewards, costs, rounds, [reward / 16 for reward in fake])
         assert dynamic_optimum(world, money, horizon=horizon) == pytest.approx(played, rel=1e-12)
+
+
+def test_who_may_skip_loses_nothing_by_it_and_gains_where_what_comes_later_pays_better() -> None:
+    better = 0
+    for seed in SEEDS:
+        random = Random(seed)
+        rows, budget = some_rows(random), some_budget(random, 4000)
+        must_play, may_skip, longer = (dynamic_optimum(table_of(rows), budget / 1000, horizon=horizon) for horizon in (None, len(rows), 10**9))
+        assert must_play <= may_skip == longer
+        better += must_play < may_skip
+    assert better > 100
+
+
+def test_in_a_world_that_does_not_change_there_is_nothing_to_wait_for() -> None:
+    for seed in SEEDS:
+        random = Random(seed)
+        row, budget = some_atoms(random), some_budget(random, 2500)
+        assert dynamic_optimum(atoms_of(row), budget / 1000, horizon=10**15) == dynamic_optimum(atoms_of(row), budget / 1000)
+
+
+PATIENCE = "table:rewards=[[.1],[1]],costs=[[1],[1]]"  # the money is for one round, and the second is the better one
+
+
+def test_by_hand_with_a_horizon_one_waits_for_the_better_round() -> None:
+    assert dynamic_optimum(PATIENCE, 1, horizon=2) == 1.0
+    assert dynamic_optimum(PATIENCE, 1, horizon=1) == 0.1
+    assert dynamic_optimum(PATIENCE, 1) == 0.1
+    assert dynamic_optimum(PATIENCE, 2, horizon=2) == 1.1
+    assert dynamic_optimum("switching:segments=[3,1],rewards=[[0],[1]],costs=[1]", 2, horizon=8) == 2  # in rounds 4 and 8
+    assert dynamic_optimum("switching:segments=[3,1],rewards=[[0],[1]],costs=[1]", 2, horizon=7) == 1
+
+
+@pytest.mark.parametrize(("horizon", "gain"), [(1, 0), (2, 1), (3, 1), (None, 0)])
+def test_a_player_who_skips_gains_the_optimum_where_that_is_allowed(horizon: int | None, gain: float) -> None:
+    run = purse.simulate(f"{SCRIPTED}:script=[[-1],[0]]", PATIENCE, 1, n_paths=1, horizon=horizon)
+    assert run.gain.tolist() == [gain]
+    assert dynamic_optimum(PATIENCE, 1, horizon=horizon) == max(gain, 0.1)
+
+
+def test_a_world_may_have_a_horizon_of_its_own_which_the_argument_overrides() -> None:
+    rows = [[(2, 1000)], [(4, 1000)], [(8, 1000)], [(16, 1000)]]
+    world = replace(table_of(rows), horizon=3)
+    assert dynamic_optimum(world, 1) == 8 / 16
+    assert dynamic_optimum(replace(world, horizon=1), 1) == 2 / 16
+    assert [dynamic_optimum(world, 1, horizon=horizon) for horizon in (1, 2, 3, 4, 5)] == [2 / 16, 4 / 16, 8 / 16, 1, 1]
+    assert dynamic_optimum(replace(world, horizon=None), 1) == 2 / 16
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.5, float("nan"), float("inf"), "2", True, [2]])
+@pytest.mark.parametrize("world", [PATIENCE, "bernoulli:rewards=[1],costs=[.1]"])
+def test_a_horizon_that_is_no_number_of_rounds_is_refused(horizon: Any, world: str) -> None:
+    with pytest.raises(purse.InvalidInput) as caught:
+        dynamic_optimum(world, 1, horizon=horizon)
+    assert str(caught.value) == f"horizon={horizon!r}: must be a whole number from 1 up"
 
 
 def test_more_money_more_rounds_and_more_arms_never_hurt_and_only_ratios_of_amounts_matter() -> None:
@@ -306,7 +381,8 @@ def test_a_budget_of_1000_at_cost_a_tenth_buys_10000_pulls() -> None:
     assert greedy(rewards=[1], costs=[0.1], budget=1000) == 10_000
     assert exact(rewards=[1], costs=[0.1], budget=1000) == 10_000
     assert dynamic_optimum(world, 1000) == 10_000
-    assert dynamic_optimum(world, 1000, horizon=9_999) == 9_999
+    assert dynamic_optimum(world, 100, horizon=999) == 999
+    assert dynamic_optimum(world, 100, horizon=1_001) == 1_000
     assert alone(0, world, 1000) == (10_000, 10_000)
 
 
@@ -392,11 +468,44 @@ def test_too_many_steps_are_refused_before_they_are_taken() -> None:
 def test_the_limit_counts_arms_atoms_steps_and_where_the_world_changes_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     constant = {"rewards": [1, 1], "costs": [0.1, 0.2], "budget": 1}  # 2 arms, 10 steps
     steady = "bernoulli:rewards=[1,.5],costs=[.1,.2]"  # 2 arms of 2 atoms, 10 steps
-    changing = "table:rewards=[[1,0],[0,1],[1,1]],costs=[.1,.2]"  # 3 rounds, 2 arms, 10 steps
-    calls: dict[int, Callable[[], float]] = {20: lambda: exact(**constant), 40: lambda: dynamic_optimum(steady, 1), 60: lambda: dynamic_optimum(changing, 1)}
+    changing = "table:rewards=[[1,0],[0,1],[1,1]],costs=[.1,.2]"  # 3 rounds, 2 arms, 10 steps and none
+    calls: dict[int, Callable[[], float]] = {20: lambda: exact(**constant), 40: lambda: dynamic_optimum(steady, 1), 66: lambda: dynamic_optimum(changing, 1)}
     for work, call in calls.items():
         monkeypatch.setattr(knapsack, "MOST_WORK", work)
         assert call() > 0
         monkeypatch.setattr(knapsack, "MOST_WORK", work - 1)
         with pytest.raises(purse.InvalidInput, match=r"budget=1: 10 steps of 0\.1"):
             call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: exact([1], [0.1], 1),
+        lambda: dynamic_optimum("bernoulli:rewards=[1],costs=[.1]", 1),
+        lambda: dynamic_optimum("table:rewards=[[1],[1]],costs=[.1]", 1),
+        lambda: dynamic_optimum("table:rewards=[[1],[1]],costs=[.1]", 1, horizon=1),
+    ],
+    ids=["exact", "steady", "changing", "with a horizon"],
+)
+def test_steps_are_limited_by_the_memory_that_they_take_however_little_work_they_are(call: Callable[[], float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knapsack, "MOST_STEPS", 10)
+    assert call() > 0
+    monkeypatch.setattr(knapsack, "MOST_STEPS", 9)
+    with pytest.raises(purse.InvalidInput, match=r"^budget=1: 10 steps of 0\.1, the common divisor of all costs, are too many$"):
+        call()
+
+
+def test_a_single_arm_does_not_make_30_million_steps_few() -> None:
+    assert knapsack.MOST_STEPS < 30_000_000 < knapsack.MOST_WORK
+    with pytest.raises(purse.InvalidInput, match=r"^budget=0\.03: 30,000,000 steps of 0\.000000001, the common divisor of all costs, are too many$"):
+        exact([1], ["0.000000001"], "0.03")
+
+
+def test_the_limit_counts_the_rounds_of_a_horizon_which_the_budget_does_not_shorten(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = "switching:segments=1,rewards=[[1,0],[0,1]],costs=[.5,1]"  # 2 arms of 2 atoms, 2 steps and none
+    monkeypatch.setattr(knapsack, "MOST_WORK", 3 * 4 * 100)
+    assert dynamic_optimum(world, 1, horizon=100) == 2
+    with pytest.raises(purse.InvalidInput, match=r"^budget=1: 2 steps of 0\.5"):
+        dynamic_optimum(world, 1, horizon=101)
+    assert dynamic_optimum(world, 1) == 1

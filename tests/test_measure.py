@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,12 +9,15 @@ import numpy as np
 import pytest
 
 import purse
-from purse import store
+import purse.engine.shadow
+from purse import knapsack, store
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.environments import bernoulli, make, table, two_point
-from purse.measure import said
-from purse.regret import NOTIONS
+from purse.measure import measure, rounded, said
+from purse.progress import Progress
+from purse.regret import NOTIONS, Estimate
+from purse.store import Store
 from purse.types import World
 
 SCRIPTED = str(Path(__file__).parent / "engine" / "policies_for_tests" / "scripted.py")
@@ -153,19 +157,48 @@ def test_under_retry_what_the_policy_did_is_what_a_replay_gives(n_paths: int) ->
     assert seen.left.tolist() == [game.left for game in ours]
     np.testing.assert_allclose(seen.gain, [game.gain for game in ours])
     np.testing.assert_allclose(seen.efficiency, [game.efficiency for game in ours])
-    np.testing.assert_allclose(seen.shadow, [[worth(world, arm, ours[p].rounds, seed=2, path=p) for p in range(n_paths)] for arm in (0, 1)])
-    assert all(math.isfinite(each.mean) for each in found.estimates.values())
+    shadow = [[worth(world, arm, ours[p].rounds, seed=2, path=p) for p in range(n_paths)] for arm in (0, 1)]
+    np.testing.assert_allclose(seen.shadow, shadow)
+    alone = [[replayed(world, 15.5, [arm], seed=2, path=p, stop="exit") for p in range(n_paths)] for arm in (0, 1)]
+    assert seen.fixed_rounds.tolist() == [[game.rounds for game in row] for row in alone]
+    np.testing.assert_allclose(seen.fixed_gain, [[game.gain for game in row] for row in alone])
+    np.testing.assert_allclose(seen.fixed_efficiency, [[game.efficiency for game in row] for row in alone])
+    formulas = by_formula(world, 15.5, ours, alone, shadow)
+    assert set(found.estimates) == set(formulas)
+    for notion, values in formulas.items():
+        assert found[notion].mean == pytest.approx(mean(values), rel=1e-9, abs=1e-9), notion
+
+
+def test_under_retry_an_arm_alone_is_alone_and_affords_what_its_own_costs_allow() -> None:
+    world = bernoulli(rewards=[1, 1], costs=[0.8, 0.3])
+    assert purse.simulate("fixed:arm=0", world, 2, n_paths=1, stop="retry").rounds.tolist() == [3]  # the other arm steps in for the last 0.4
+    for stop in ("exit", "retry"):
+        found = purse.regrets("uniform", world, 2, n_paths=3, stop=stop)
+        assert found.evidence.fixed_rounds.tolist() == [[2] * 3, [6] * 3]
+        assert found.evidence.fixed_gain.tolist() == [[2] * 3, [6] * 3]
+
+
+def test_under_retry_nobody_knows_the_optimum_and_a_player_may_beat_the_one_of_exit() -> None:
+    world = two_point(rewards=[1, 0.6], costs=[0.6, 0.3], cost_min=0.2)
+    exit_, retry = (purse.regrets("oracle", world, 1.1, n_paths=2000, stop=stop) for stop in ("exit", "retry"))
+    assert exit_.evidence.optimum == knapsack.dynamic_optimum(world, 1.1)
+    assert retry.evidence.optimum is None
+    assert "optimum" not in retry.estimates
+    gain = retry.evidence.gain
+    assert gain.mean() - 4 * gain.std() / math.sqrt(len(gain)) > exit_.evidence.optimum
+    plain = purse.regrets("uniform", PLAIN, 20, n_paths=2, stop="retry")
+    assert set(plain.estimates) & BENCHMARKS == {"greedy", "knapsack"}
 
 
 def test_with_a_single_arm_all_stop_rules_but_hold_are_one() -> None:
     world = two_point(rewards=[0.6], costs=[0.5], cost_min=0.2)
     exit_, retry, hold = (purse.regrets("exp3.bwk", world, 20.5, n_paths=8, stop=stop) for stop in ("exit", "retry", "hold"))
-    assert exit_.estimates == retry.estimates
+    assert {**retry.estimates, "optimum": exit_["optimum"]} == exit_.estimates
     assert hold["leftover"].mean > exit_["leftover"].mean
     for found in (exit_, hold):
         for notion in ("best_fixed_arm", "paper_arm", "efficiency_sums", "round_gap", "pseudo_regret", "paper_pseudo_regret"):
             assert found[notion].mean == 0
-        assert found["own_rounds"].mean == pytest.approx(0, abs=1e-9)
+        assert found["own_rounds"] == (0, 0, 0, 0)
 
 
 # what is known of some worlds
@@ -206,7 +239,45 @@ def test_a_policy_that_is_the_best_arm_has_no_regret() -> None:
     found = purse.regrets("fixed:arm=1", PLAIN, 60, n_paths=6)
     for notion in ("best_fixed_arm", "paper_arm", "line_2", "efficiency_sums", "round_gap", "pseudo_regret", "paper_pseudo_regret", "leftover"):
         assert found[notion][:2] == (0, 0)
-    assert found["own_rounds"].mean == pytest.approx(0, abs=1e-9)
+    assert found["own_rounds"] == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("world", "budget"),
+    [
+        (bernoulli(rewards=[0.9], costs=[7e-9]), 0.0019),  # 271,428 rounds, none of whose efficiencies is a float
+        (bernoulli(rewards=[0.9, 0.1], costs=[0.3, 0.7]), 1_000),
+        (two_point(rewards=[0.9, 0.1], costs=[60, 70], cost_min=20, cost_max=250), 30_000),
+        (make("beta:rewards=[.7,.2],costs=[.3,.6],concentration=4,cost_min=.1", 1), 300),
+        (make("drifting:rounds=50,rewards=[[.9,.1],[.8,.2]],costs=[[.3,.7],[.1,.9]]", 1), 300),
+    ],
+    ids=["small costs", "thirds", "large costs", "many values", "drifting"],
+)
+@pytest.mark.parametrize("stop", ["exit", "hold"])
+def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_rounding(world: World, budget: float, stop: str) -> None:
+    found = purse.regrets("fixed:arm=0", world, budget, n_paths=3, stop=stop)
+    assert found["own_rounds"] == (0, 0, 0, 0)
+    assert found.evidence.shadow[0].tolist() == found.evidence.efficiency.tolist() == found.evidence.fixed_efficiency[0].tolist()
+
+
+@pytest.mark.parametrize("policy", ["uniform", "fixed:arm=1", "exp3.bwk"])
+@pytest.mark.parametrize(
+    ("world", "budget", "stop"),
+    [
+        (bernoulli(rewards=[0.5, 0.5], costs=[5, 7]), 1, "exit"),  # nobody can pay for anything
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "hold"),
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "exit"),  # on some paths somebody can
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "retry"),
+        (table(rewards=[[1, 1]], costs=[[2, 0.5]]), 1, "exit"),
+    ],
+)
+def test_where_arms_cannot_be_paid_for_once_every_notion_is_a_number(policy: str, world: World, budget: float, stop: str) -> None:
+    found = purse.regrets(policy, world, budget, n_paths=20, stop=stop)
+    assert (found.evidence.fixed_rounds == 0).any()
+    for name, each in found.estimates.items():
+        assert all(map(math.isfinite, each)), name
+    if (found.evidence.rounds == 0).all() and (found.evidence.fixed_rounds == 0).all():
+        assert found["line_1"] == found["line_2"] == (0, 0, 0, 0)
 
 
 # benchmarks that know the world
@@ -227,6 +298,8 @@ def test_known_arms_have_all_three_benchmarks() -> None:
         ("two_worlds", 20, {"optimum"}),
         ("table:rewards=[[1,0],[0,1]],costs=[.5,.5]", 20, {"optimum"}),
         ("table:rewards=[[1,0],[0,1]],costs=[.5,.5],shuffle=True", 20, set()),
+        ("table:rewards=[[1,0]],costs=[.5,.5]", 20, {"optimum"}),
+        ("table:rewards=[[1,0]],costs=[.5,.5],shuffle=True", 20, set()),
         ("bernoulli:rewards=[.5,.5],costs=['0.123456789','0.987654321']", 20, {"greedy"}),
         ("beta:rewards=[.7,.5],costs=[.6,.3],concentration=4,cost_min=.1", 20, set()),
     ],
@@ -235,6 +308,23 @@ def test_a_benchmark_that_does_not_apply_or_would_take_too_long_is_left_out(worl
     found = purse.regrets("uniform", world, budget, n_paths=2)
     assert set(found.estimates) & BENCHMARKS == there
     assert {name for name in BENCHMARKS if getattr(found.evidence, name) is not None} == there
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2])
+def test_a_table_of_one_row_has_no_means_either_and_one_does_not_lose_what_it_cannot_pay(n_rounds: int) -> None:
+    found = purse.regrets("fixed:arm=0", table(rewards=[[1, 0.5]] * n_rounds, costs=[0.5, 0.5]), 20, n_paths=2)
+    assert not (MEANS | {"greedy", "knapsack"}) & set(found.estimates)
+    assert found.evidence.reward_means is found.evidence.cost_means is None
+    assert found["optimum"].mean == found["best_fixed_arm"].mean == 0
+    assert found["leftover"].mean == 20 - 0.5 * n_rounds
+
+
+def test_a_world_with_a_horizon_has_the_optimum_of_who_may_wait_and_no_knapsack() -> None:
+    world = replace(table(rewards=[[0.25, 0], [0.5, 1], [1, 0]], costs=[1, 1]), horizon=3)
+    found = purse.regrets("fixed:arm=0", world, 1, n_paths=2)
+    assert set(found.estimates) & BENCHMARKS == {"optimum"}
+    assert found.evidence.optimum == 1
+    assert found["optimum"].mean == 0.75
 
 
 def test_nobody_is_expected_to_beat_the_optimum() -> None:
@@ -271,14 +361,33 @@ def test_one_path_has_means_and_no_intervals() -> None:
         assert all(map(math.isnan, each[1:]))
     assert "±" not in str(found)
     assert "nan" not in str(found)
+    assert str(found).startswith(f"uniform on {PLAIN}: 1 path, budget 20\n")
+
+
+def test_thousands_of_paths_have_a_comma() -> None:
+    assert str(purse.regrets("uniform", PLAIN, 1, n_paths=1000)).splitlines()[0].endswith(": 1,000 paths, budget 1")
 
 
 def test_notions_keep_their_order_and_those_without_a_number_are_left_out() -> None:
     all_, some = purse.regrets("uniform", PLAIN, 20, n_paths=2), purse.regrets("uniform", "two_worlds", 20, n_paths=2)
     assert list(all_.estimates) == list(NOTIONS)
     assert list(some.estimates) == [name for name in NOTIONS if name not in MEANS | {"greedy", "knapsack"}]
-    with pytest.raises(KeyError):
-        some["greedy"]
+
+
+@pytest.mark.parametrize(
+    ("notion", "hint"),
+    [
+        ("best_fixed_arms", "did you mean 'best_fixed_arm'?"),
+        ("line1", "did you mean 'line_1'?"),
+        ("leftovers", "did you mean 'leftover'?"),
+        ("greedy", "known: best_fixed_arm, efficiency_sums, leftover, line_1, line_2, optimum, own_rounds, paper_arm, round_gap"),  # not on this world
+    ],
+)
+def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(notion: str, hint: str) -> None:
+    found = purse.regrets("uniform", "two_worlds", 20, n_paths=2)
+    with pytest.raises(purse.InvalidInput) as caught:
+        found[notion]
+    assert str(caught.value) == f"unknown notion of regret on this world {notion!r}; {hint}"
 
 
 @pytest.mark.parametrize("world", [PLAIN, "same_costs"])
@@ -293,6 +402,41 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
     assert len({line.index("±") for line in lines}) == 1
     for name in MEANS:
         assert (name in str(found)) == (world == PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "texts"),
+    [
+        (1234.5678, 123.4, ("1,235", "± 123")),
+        (1234.5678, 12.34, ("1,235", "± 12")),
+        (1234.5678, 1.234, ("1,234.6", "± 1.2")),
+        (1234.5678, 0.1234, ("1,234.57", "± 0.12")),
+        (-0.4719, 0.0234, ("-0.472", "± 0.023")),
+        (0.0001, 5.25, ("0.0", "± 5.2")),
+        (12345678.9, 98765.4, ("12,345,679", "± 98,765")),
+        (3e-8, 1.5e-9, ("0.0000000300", "± 0.0000000015")),
+        (30.0, 0.0, ("30", "± 0")),
+        (8.4857142857, 0.0, ("8.48571", "± 0")),
+        (0.0, 0.0, ("0", "± 0")),
+        (-4719.25, math.nan, ("-4,719.25", "")),
+        (1 / 3, math.nan, ("0.333333", "")),
+    ],
+)
+def test_a_mean_is_written_to_the_place_of_two_digits_of_half_its_interval(mean: float, half: float, texts: tuple[str, str]) -> None:
+    assert rounded(Estimate(mean, half / 2, mean - half, mean + half)) == texts
+
+
+@pytest.mark.parametrize("budget", [2, 20, 2_000])
+def test_what_is_printed_is_the_mean_and_half_the_interval_to_the_same_place(budget: float) -> None:
+    found = purse.regrets("uniform", "misleading_ratio", budget, n_paths=9)
+    for line, each in zip(str(found).splitlines()[1:], found.estimates.values(), strict=True):
+        mean, half = line.split()[1].replace(",", ""), line.split()[3].replace(",", "")
+        places = len(half.partition(".")[2])
+        assert len(mean.partition(".")[2]) == places
+        assert float(mean) == pytest.approx(each.mean, abs=0.500001 * 10**-places)
+        assert float(half) == pytest.approx(each.high - each.mean, abs=0.500001 * 10**-places)
+        assert places == 0 or 9.5 <= float(half) * 10**places <= 100
+        assert places > 0 or each.high - each.mean >= 9.5
 
 
 def test_what_is_said_is_the_first_line_of_a_docstring() -> None:
@@ -343,7 +487,7 @@ def test_with_a_folder_nothing_is_computed_twice(tmp_path: Path, monkeypatch: py
     first = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     computed = []
     monkeypatch.setattr(store, "play", lambda job, *args, **kwargs: computed.append(job.name))
-    monkeypatch.setattr(store, "shadows", lambda *args, **kwargs: computed.append("shadows"))
+    monkeypatch.setattr(purse.engine.shadow, "shadows", lambda *args, **kwargs: computed.append("shadows"))
     again = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     assert computed == []
     assert same(first, without)
@@ -371,8 +515,8 @@ def test_a_folder_holds_several_measurements_apart(change: dict[str, Any], tmp_p
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
     """Let the piece of work of this number be interrupted; the list grows with what was begun."""
     begun: list[str] = []
-    for name in ("play", "shadows"):
-        real = getattr(store, name)
+    for module, name in ((store, "play"), (purse.engine.shadow, "shadows")):
+        real = getattr(module, name)
 
         def work(*args: Any, name: str = name, real: Any = real, **kwargs: Any) -> Any:
             begun.append(name)
@@ -380,7 +524,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
                 raise KeyboardInterrupt
             return real(*args, **kwargs)
 
-        monkeypatch.setattr(store, name, work)
+        monkeypatch.setattr(module, name, work)
     return begun
 
 
@@ -393,6 +537,28 @@ def test_an_interrupted_measurement_continues_where_it_was(at: int, tmp_path: Pa
     assert not list(tmp_path.rglob(".*"))
     assert same(purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path), whole)
     assert sorted(begun) == sorted(["play", "play", "play", "shadows", "shadows" if at == 4 else "play"])
+
+
+@pytest.mark.parametrize(("start", "length"), [(0.0, 1.0), (0.25, 0.5)])
+@pytest.mark.parametrize("kept", [False, True], ids=["made", "found"])
+def test_progress_moves_on_with_each_piece_of_work_within_the_part_that_it_was_given(
+    start: float, length: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kept:
+        purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
+    shown, parts = Progress("regret"), []
+    shown.part(start, length, "mine")
+    real = shown.part
+
+    def part(start: float, length: float, title: str) -> None:
+        parts.append((start, length, title))
+        real(start, length, title)
+
+    monkeypatch.setattr(shown, "part", part)
+    measure(Store(tmp_path), "uniform", PLAIN, 30, n_paths=5, shown=shown)
+    assert [title for _, _, title in parts] == ["mine"] * 4  # the policy, two arms alone, and what the other arms were worth
+    assert [at for at, _, _ in parts] == pytest.approx([start + number * length / 4 for number in range(4)])
+    assert [size for _, size, _ in parts] == pytest.approx([length / 4] * 4)
 
 
 class Ran(Exception):
@@ -428,6 +594,17 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(options: dict[str
         purse.regrets(**{"policy": "uniform", "world": PLAIN, "budget": 20} | options)
     assert "\n" not in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("n_workers", [0, -1, 1.5, "two", True])
+def test_a_bad_number_of_workers_is_refused_before_a_folder_is_made_and_where_there_is_nothing_to_do(n_workers: Any, tmp_path: Path) -> None:
+    message = f"^n_workers={n_workers!r}: must be a whole number from 1 up$"
+    with pytest.raises(purse.InvalidInput, match=message):
+        purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "new", n_workers=n_workers)
+    assert not (tmp_path / "new").exists()
+    purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path)
+    with pytest.raises(purse.InvalidInput, match=message):
+        purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path, n_workers=n_workers)
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

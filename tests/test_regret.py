@@ -85,7 +85,9 @@ def test_every_notion_has_a_name_and_a_line_that_says_what_it_is() -> None:
     assert list(NOTIONS) == list(BY_HAND)
     for name, notion in NOTIONS.items():
         assert notion.__name__ == name
-        assert len((notion.__doc__ or "").splitlines()) == 1
+        first, *more = (notion.__doc__ or "").splitlines()
+        assert first.endswith(".")
+        assert not more or more[0] == ""  # the line is a paragraph of its own
 
 
 def test_the_names_of_one_thing_are_different_numbers() -> None:
@@ -142,6 +144,29 @@ def test_a_path_without_a_round_has_every_notion() -> None:
     assert all(value is not None and np.isfinite(value).all() for value in values.values())
     assert values["line_2"].tolist() == [12 / 24 * 50, 12 / 40 * 70]  # type: ignore[union-attr]
     assert values["leftover"].tolist() == [12, 12]  # type: ignore[union-attr]
+
+
+def test_where_the_papers_arm_cannot_be_paid_for_on_a_path_both_lines_are_numbers() -> None:
+    """On the second path T(i*) = 0, and so the arm's sum of efficiencies is 0 too: B / T(i*) counts as B."""
+    unpaid = replace(SEEN, fixed_rounds=np.array([[24, 0], [12, 15], [60, 60]]), fixed_efficiency=np.array([[150.0, 0.0], [90.0, 20.0], [10.0, 100.0]]))
+    assert unpaid.paper_arm == 0
+    assert NOTIONS["line_1"](unpaid).tolist() == [12 / 24 * 150 - 10, -14]  # type: ignore[union-attr]
+    assert NOTIONS["line_2"](unpaid).tolist() == [12 / 24 * (150 - 30), 12 * (0 - 40)]  # type: ignore[union-attr]
+
+
+def test_where_nothing_can_be_paid_for_both_lines_are_zero() -> None:
+    nothing = replace(
+        SEEN,
+        gain=np.zeros(2),
+        rounds=np.zeros(2, np.int64),
+        left=np.full(2, 12.0),
+        efficiency=np.zeros(2),
+        fixed_gain=np.zeros((3, 2)),
+        fixed_rounds=np.zeros((3, 2), np.int64),
+        fixed_efficiency=np.zeros((3, 2)),
+    )
+    for notion in ("line_1", "line_2"):
+        assert NOTIONS[notion](nothing).tolist() == [0, 0]  # type: ignore[union-attr]
 
 
 def test_a_single_path_and_a_single_arm_are_enough() -> None:

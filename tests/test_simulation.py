@@ -10,6 +10,7 @@ import purse
 from purse import policies
 from purse.engine import cpu
 from purse.environments import bernoulli, misleading_ratio, two_point
+from purse.simulation import yardsticks
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
@@ -102,6 +103,22 @@ def test_a_run_tells_what_was_played() -> None:
         "  spent   10.5",
         "  pulls   0.0% 100.0%",
     ]
+
+
+@pytest.mark.parametrize(("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")])
+def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, played: str) -> None:
+    jobs = yardsticks(WORLD, 37.3, seed=3, stop=stop)
+    assert [job.name for job in jobs] == [f"fixed:arm={arm}" for arm in range(4)]
+    for arm, job in enumerate(jobs):
+        found, _ = cpu.play_block(job, 5)
+        run = purse.simulate(f"fixed:arm={arm}", WORLD, 37.3, n_paths=5, seed=3, stop=played)
+        assert found.gain.tolist() == run.gain.tolist()
+        assert found.pulls[:, arm].tolist() == found.rounds.tolist() == run.rounds.tolist()
+
+
+def test_yardsticks_refuse_a_rule_that_does_not_exist() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"):
+        yardsticks(WORLD, 10, stop="never")
 
 
 def test_a_policy_may_be_a_module() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import purse
 from purse import store
+from purse.engine import shadow
 from purse.engine.cpu import Job
-from purse.engine.shadow import shadows
 from purse.environments import bernoulli, two_point
 from purse.progress import Progress
 from purse.simulation import make_job
@@ -119,8 +119,8 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(tmp_path: Path, mon
     runs = kept_runs(tmp_path, job(seed=4))
     made = kept_shadows(tmp_path, job(seed=4), runs)
     assert made.columns == ["shadow"]
-    assert (made["shadow"].to_numpy() == shadows(RANDOM, runs["rounds"].to_numpy(), seed=4)).all()
-    monkeypatch.setattr(store, "shadows", None)
+    assert (made["shadow"].to_numpy() == shadow.shadows(job(seed=4), runs["rounds"].to_numpy(), Progress("test"))).all()
+    monkeypatch.setattr("purse.engine.shadow.shadows", None)
     found = kept_shadows(tmp_path, job(seed=4), runs)
     assert found.equals(made)
     assert found["shadow"].to_numpy().shape == (5, 3)
@@ -128,8 +128,18 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(tmp_path: Path, mon
 
 def test_shadows_lie_beside_the_part_that_they_belong_to(tmp_path: Path) -> None:
     kept_shadows(tmp_path, job(), kept_runs(tmp_path, job()))
-    name = cell_name(job(), 5)
-    assert sorted(path.name for path in (tmp_path / "cells").iterdir()) == [f"{name}-shadow.parquet", f"{name}.parquet"]
+    name, code = cell_name(job(), 5), shadow.compiled(RANDOM).py_func.__name__
+    assert code.startswith("add_up_")
+    assert sorted(path.name for path in (tmp_path / "cells").iterdir()) == [f"{name}-{code}.parquet", f"{name}.parquet"]
+
+
+def test_changed_code_of_the_sums_makes_new_shadows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = kept_runs(tmp_path, job())
+    first = kept_shadows(tmp_path, job(), runs)
+    monkeypatch.setattr(shadow, "BEAT", 2 * shadow.BEAT + 1)  # a constant of the compiled function
+    again = kept_shadows(tmp_path, job(), runs)
+    assert again.equals(first)
+    assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"stop": "hold"}, {"budget": 20.2}, {"policy": "fixed"}, {"world": WORLD}, {"cost_max": 2}], ids="-".join)
@@ -137,7 +147,7 @@ def test_whatever_decides_the_numbers_makes_new_shadows(change: dict[str, Any], 
     for work in (job(), job(**change)):
         runs = kept_runs(tmp_path, work)
         assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
-    assert len(list(tmp_path.rglob("*-shadow.parquet"))) == 2
+    assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
 
 
 def test_how_a_policy_is_called_and_how_many_work_do_not_make_new_parts(tmp_path: Path) -> None:

@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import purse
-from purse import study
+from purse import environments, study
 
 WORLD = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
@@ -27,6 +28,41 @@ def test_gain_is_what_simulate_gives_and_regret_is_against_the_best_fixed_arm_on
         fixed = np.array([purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain for arm in range(3)])
         assert part["gain"].to_list() == gain.tolist()
         assert part["regret"].to_list() == (fixed[fixed.mean(axis=1).argmax()] - gain).tolist()
+
+
+def test_under_retry_the_best_fixed_arm_is_alone_and_no_other_steps_in_for_it() -> None:
+    """Each arm alone gains 1 from 1.1; a player of the first one finds 0.5 left, for which the second steps in and pays 0.5."""
+    world = "atoms:probabilities=[[1],[1]],rewards=[[1],[.5]],costs=[[.6],[.5]]"
+    retry = purse.compare(["fixed:arm=0", "uniform"], world, budgets=1.1, n_paths=4, stop="retry").frame()
+    played = purse.simulate("uniform", world, 1.1, n_paths=4, stop="retry").gain.tolist()
+    assert retry["gain"].to_list() == [1.5] * 4 + played
+    assert retry["regret"].to_list() == [1 - 1.5] * 4 + [1 - gain for gain in played]
+
+
+def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> None:
+    made = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
+    found = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
+    frame = made.frame()
+    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "efficiency", "left", "pulls", "regret"]
+    assert frame.schema["pulls"] == pl.List(pl.Int64)
+    assert frame["world"].unique(maintain_order=True).to_list() == list(study.DEFAULT_WORLDS)
+    arms = {name: environments.make(world, 20).n_arms for name, world in study.DEFAULT_WORLDS.items()}
+    assert len(set(arms.values())) > 1
+    for row in frame.iter_rows(named=True):
+        assert len(row["pulls"]) == arms[row["world"]]
+        assert sum(row["pulls"]) == row["rounds"]
+    assert found.frame().equals(frame)
+    frame.write_parquet(tmp_path / "frame.parquet")
+    assert pl.read_parquet(tmp_path / "frame.parquet").equals(frame)
+
+
+def test_pulls_are_those_of_the_runs_whatever_the_number_of_arms() -> None:
+    worlds = {f"{n} arms": environments.bernoulli(rewards=[0.5] * n, costs=[0.5] * n) for n in (1, 2, 7)}
+    frame = purse.compare("uniform", worlds, budgets=[20], n_paths=3, seed=1).frame()
+    assert frame.schema["pulls"] == pl.List(pl.Int64)
+    for name, world in worlds.items():
+        pulls = purse.simulate("uniform", world, 20, n_paths=3, seed=1).pulls
+        assert frame.filter(frame["world"] == name)["pulls"].to_list() == pulls.tolist()
 
 
 def test_the_best_arm_has_no_regret_against_itself() -> None:

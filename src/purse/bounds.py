@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from purse import amount, check, environments
+from purse import amount, check, environments, spec
 from purse.environments.theorem5 import stakes
 from purse.errors import InvalidInput
 from purse.policies.exp3_bwk import gamma_of
@@ -94,7 +94,7 @@ def theorem2(
     when = "B ≥ 4 scale² K c and K ≥ 2, on the world `theorem2`"
     if not (gap < 0.5 and n_arms > 1 and rounds):
         return Bound("Theorem 2, corrected", "at least", 0.0, "regret of every player, mean over the best arm", when, False, OURS)
-    value = gap * rounds * (1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log(1 - 4 * gap**2)) / 2)
+    value = gap * rounds * (1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log1p(-4 * gap**2)) / 2)
     return Bound(
         "Theorem 2, corrected",
         "at least",
@@ -110,7 +110,7 @@ def theorem3(gaps: Sequence[float] | None, budget: float, cost_min: float, *, co
     """The shape of EXP3++.BwK's regret in i.i.d. worlds, with constant 1, from the gaps in efficiency of the worse arms."""
     _, b, c = scaled(1, budget, cost_min, cost_max)
     when = "false for random costs (`misleading_ratio`); for constant costs per arm not proved, and not seen at any budget one can play"
-    value = None if gaps is None else sum(math.log(b / c) ** 2 / (c**2 * check.number("gap", gap, above=0) * cost_max) for gap in gaps)
+    value = None if gaps is None else sum(math.log(b / c) ** 2 / (c**2 * check.number("gap", gap, above=0, low=SMALLEST**2) * cost_max) for gap in gaps)
     return Bound("Theorem 3", "order", value, "regret of exp3++.bwk, with constant 1", when, False, f"{PAPER}, Theorem 3")
 
 
@@ -135,6 +135,7 @@ def theorem5(budget: float, alpha: float = 0.5, *, setting: Setting = ADVERSARIA
     >>> theorem5(budget=1024, alpha=0.5).value
     16.0
     """
+    check.number("alpha", alpha, low=0, high=1)
     value = stakes(budget, alpha).late_rounds / 2 if 1 <= check.number("budget", budget, above=0) <= amount.LARGEST / amount.UNIT else None
     when = "1 ≤ B < 4.6·10⁹ and costs up to B^α, on the world `theorem5`, for players that do not stop by themselves"
     applies = value is not None and setting.world in (None, "theorem5")
@@ -169,8 +170,8 @@ def refuted_from(cost_min: float, constant: float = 4 * (math.e - 1)) -> float:
     >>> round(refuted_from(0.1)), round(refuted_from(0.1, constant=6)), round(refuted_from(0.1, constant=36))
     (12059, 10527, 63163)
     """
-    share = kappa(cost_min)
-    return check.number("constant", constant, above=0) * 2 * math.log(2) / (cost_min**3 * share**2) if share else math.inf
+    share, factor = kappa(check.number("cost_min", cost_min, low=SMALLEST, high=1)), check.number("constant", constant, above=0)
+    return factor * 2 * math.log(2) / (cost_min**3 * share**2) if share else math.inf
 
 
 def proposition_a(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, policy: str = "exp3.bwk", gamma: float | str = "theorem") -> Bound:
@@ -265,6 +266,8 @@ def for_world(world: str | World, budget: float, *, alpha: float = 0.5) -> list[
     if place.n_resources > 1:
         raise InvalidInput(f"{place.name} has {place.n_resources} resources; these bounds are for one")
     least, most = (float(units / amount.UNIT) for units in (place.cost_min.min(), place.cost_max.max()))
+    if place.name.startswith("theorem5:"):
+        alpha = spec.parse(place.name)[1].get("alpha", alpha)
     return table(place.n_arms, budget, least, cost_max=most, alpha=alpha, gaps=gaps_of(place), setting=setting_of(place))
 
 
@@ -276,8 +279,8 @@ def gaps_of(world: World) -> list[float] | None:
 
 def scaled(n_arms: int, budget: float, cost_min: float, cost_max: float) -> tuple[int, float, float]:
     """K, and B and c_min in units of c_max, checked."""
-    top = check.number("cost_max", cost_max, above=0)
+    top = check.number("cost_max", cost_max, above=0, low=SMALLEST)
     low = check.number("cost_min", cost_min, above=0)
-    if not SMALLEST * top <= low <= top:
+    if not SMALLEST * (1 - 1e-12) <= low / top <= 1:
         raise InvalidInput(f"cost_min={cost_min!r}: must be at most cost_max={cost_max!r}, and at least {SMALLEST:g} of it")
     return check.integer("n_arms", n_arms, low=1, high=10**9), check.number("budget", budget, above=0, high=1e30) / top, low / top

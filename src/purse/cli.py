@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from purse import __version__
 from purse.errors import PurseError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from purse.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
-BOUND_DEFAULTS: dict[str, Any] = {"n_arms": None, "cost_min": None, "cost_max": 1.0, "iid": False, "costs": "any", "gaps": ()}
+BOUND_OPTIONS = {"n_arms": "--arms", "cost_min": "--cost-min", "cost_max": "--cost-max", "iid": "--iid", "costs": "--costs", "gaps": "--gap"}
 WIDTH = 120  # what a table of five budgets needs
 WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
 
@@ -191,11 +192,11 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
 @click.option("--arms", "n_arms", type=int, metavar="K", help="Number of arms.")
 @click.option("-b", "--budget", required=True, type=Budget())
 @click.option("--cost-min", type=float, metavar="C", help="The least that a pull may cost.")
-@click.option("--cost-max", type=float, default=BOUND_DEFAULTS["cost_max"], show_default=True, help="The most that a pull may cost.")
+@click.option("--cost-max", type=float, default=1.0, show_default=True, help="The most that a pull may cost.")
 @click.option("--iid", is_flag=True, help="Rewards and costs are independent and identically distributed in time.")
 @click.option(
     "--costs",
-    default=BOUND_DEFAULTS["costs"],
+    default="any",
     show_default=True,
     help="What is known of costs: any, per arm (each arm's is constant) or one (the same for all).",
 )
@@ -213,8 +214,9 @@ def bounds(budget: float, alpha: float, world: str | None, as_json: bool, **know
     from purse import bounds as theory
 
     if world is not None:
-        if given := [name for name, default in BOUND_DEFAULTS.items() if known[name] != default]:
-            raise click.UsageError(f"--world says all that is to say about {', '.join(given)}; leave one of them out")
+        source = click.get_current_context().get_parameter_source
+        if given := [option for name, option in BOUND_OPTIONS.items() if source(name) is not ParameterSource.DEFAULT]:
+            raise click.UsageError(f"--world says all that {', '.join(given)} would say; leave one of them out")
         rows = theory.for_world(world, budget, alpha=alpha)
     elif known["n_arms"] is None or known["cost_min"] is None:
         raise click.UsageError("give --arms and --cost-min, or --world")

@@ -76,7 +76,7 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     if steady and last == longest:
         check_work(size * chances[0].size, units, step)
         return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))
-    check_work(last * size * chances[0].size, units, step)
+    check_work(last * (size + 1) * chances[0].size, units, step)
     rounds = np.arange(last)
     phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
     return float(bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1))))

@@ -37,7 +37,7 @@ class Regrets:
 
     def __getitem__(self, notion: str) -> Estimate:
         if notion not in self.estimates:
-            raise unknown("notion of regret on this world", notion, self.estimates)
+            raise unknown("notion of regret on this world", str(notion), self.estimates)
         return self.estimates[notion]
 
     def __str__(self) -> str:
@@ -51,8 +51,8 @@ class Regrets:
 def rounded(found: Estimate) -> tuple[str, str]:
     """Mean and half its interval as text: two digits of the half, and the mean to the same place."""
     half = found.high - found.mean
-    if not half > 0:
-        return f"{found.mean:,.6g}", "" if np.isnan(half) else "± 0"
+    if not half > 1e-12 * abs(found.mean):  # what is smaller is rounding
+        return f"{found.mean:,.6g}" if abs(found.mean) < 1e6 else f"{found.mean:,.0f}", "" if np.isnan(half) else "± 0"
     places = max(0, 1 - math.floor(math.log10(half)))
     return f"{found.mean:,.{places}f}", f"± {half:,.{places}f}"
 

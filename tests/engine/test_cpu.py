@@ -3,12 +3,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 import purse
-from purse.engine.cpu import usable_cores
+from purse.engine.cpu import in_threads, usable_cores
 from purse.environments import two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
@@ -46,6 +48,53 @@ def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
 
 def test_there_is_a_core_to_use() -> None:
     assert usable_cores() >= 1
+
+
+def watch(halt: np.ndarray, seen: list[int]) -> None:
+    """Work until told to stop, or for so long that something must be wrong."""
+    until = time.monotonic() + 30
+    while halt[0] == 0 and time.monotonic() < until:
+        time.sleep(0.001)
+    seen.append(int(halt[0]))
+
+
+@pytest.mark.parametrize("where", ["glance", "task"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_error_tells_all_threads_to_stop_and_waits_for_them(where: str, error: type[BaseException]) -> None:
+    halt, seen = np.zeros(1, np.int64), list[int]()
+
+    def fail() -> None:
+        raise error
+
+    tasks = [partial(watch, halt, seen) for _ in range(2)]
+    with pytest.raises(error):
+        in_threads([*tasks, *([fail] if where == "task" else [])], 3, halt, fail if where == "glance" else lambda: None)
+    assert seen == [1, 1]
+
+
+def test_tasks_that_have_not_begun_when_one_fails_do_not_begin() -> None:
+    halt, begun = np.zeros(1, np.int64), list[int]()
+
+    def fail() -> None:
+        time.sleep(0.01)
+        raise ValueError
+
+    def late(number: int) -> None:
+        time.sleep(0.05)
+        begun.append(number)
+
+    with pytest.raises(ValueError):  # noqa: PT011 - it is the one above
+        in_threads([fail, *(partial(late, number) for number in range(100))], 1, halt, lambda: None)
+    assert len(begun) < 50
+    assert halt[0] == 1
+
+
+def test_what_went_well_is_not_told_to_stop() -> None:
+    halt, done = np.zeros(1, np.int64), list[int]()
+    in_threads([partial(done.append, number) for number in range(20)], 3, halt, lambda: None)
+    assert sorted(done) == list(range(20))
+    assert halt[0] == 0
+    in_threads([], 3, halt, lambda: None)
 
 
 LONG = """

@@ -73,7 +73,7 @@ def test_several_resources_drift_apart() -> None:
     assert (draws(world, 4)[1] / 10**9).tolist() == [[[1, 0], [3, 4]], [[3, 3], [5, 4]], [[5, 6], [7, 4]], [[3, 3], [5, 4]]]
 
 
-@pytest.mark.parametrize("length", [1, 999, 1_000, 1_001, 1_999, 2_500, 10**12 + 7])
+@pytest.mark.parametrize("length", [1, 999, 1_000, 1_001, 1_999, 2_500, 10**11 + 7, 10**12])
 def test_long_ways_have_a_thousand_equal_steps(length: int) -> None:
     world = drifting(rounds=length, rewards=[[0, 1], [1, 0]], costs=[1, 1])
     steps = min(length, MOST_STEPS)
@@ -168,3 +168,12 @@ def test_refuses_bad_text_by_name(text: str, message: str) -> None:
 
 def test_costs_that_do_not_change_stay_exact_however_large() -> None:
     assert environments.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]
+    world = environments.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])  # no float has so many digits
+    assert world.costs.tolist() == [[4 * 10**18 + 1]]
+    assert set(world.tables.costs.ravel().tolist()) == {4 * 10**18 + 1}
+
+
+def test_where_one_arms_cost_changes_that_of_another_stays_exact() -> None:
+    world = environments.drifting(7, [[0.5, 0.5], [1, 0.5]], [["0.1", "4000000000.000000001"], ["0.2", "4000000000.000000001"]])
+    assert set(world.tables.costs[:, 1].ravel().tolist()) == {4 * 10**18 + 1}
+    assert sorted(set(world.tables.costs[:, 0].ravel().tolist())) == [round(10**8 + 10**8 * step / 7) for step in range(8)]

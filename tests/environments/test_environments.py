@@ -93,6 +93,24 @@ def test_what_is_too_large_is_refused_by_name(text: str) -> None:
         environments.make(text, budget=10)
 
 
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("segments", "switching:segments={},rewards=[[.5],[.1]],costs=[1]"),
+        ("segments", "switching:segments=[3,{}],rewards=[[.5],[.1]],costs=[1]"),
+        ("rounds", "corrupted:rewards=[.5],costs=[1],rounds={},fake_rewards=[.1]"),
+        ("rounds", "drifting:rounds={},rewards=[[0],[1]],costs=[1]"),
+        ("budget", "spend_or_save:budget={}"),
+        ("budget", "two_worlds:budget={}"),
+    ],
+)
+def test_a_million_million_rounds_are_possible_and_one_more_is_not(field: str, text: str) -> None:
+    world = environments.make(text.format(10**12), budget=10)
+    assert purse.simulate("uniform", world, budget=3, n_paths=2).rounds.min() >= 3
+    with pytest.raises(purse.InvalidInput, match=rf"^{field}=1000000000001: must be a whole number from [12] to 1000000000000$"):
+        environments.make(text.format(10**12 + 1), budget=10)
+
+
 @pytest.mark.parametrize("text", ["theorem2:n_arms=2,cost_min=1e-12", "spend_or_save:cost_min=1e-12", "two_worlds:cost_min=1e-12"])
 def test_a_cost_that_rounds_to_nothing_is_refused_by_name(text: str) -> None:
     with pytest.raises(purse.InvalidInput, match=r"^cost_min=1e-12: must be at least 1e-9"):

@@ -45,6 +45,14 @@ def test_one_row_is_a_world() -> None:
     assert draws(world, 1)[0].tolist() == [[0.5]]
 
 
+def test_one_row_has_no_means_because_it_does_not_come_again() -> None:
+    world = table(rewards=[[0.5, 1]], costs=[[0.25, 1]])
+    assert world.reward_means is world.cost_means is world.efficiencies is None
+    assert world.costs is not None
+    with pytest.raises(purse.InvalidInput, match="oracle needs the true mean efficiency"):
+        purse.simulate("oracle", world, budget=10)
+
+
 def test_a_third_axis_of_costs_is_resources() -> None:
     costs = np.arange(1, 13).reshape(2, 2, 3)
     world = table(rewards=[[1, 0], [0, 1]], costs=costs)

@@ -17,15 +17,16 @@ from purse.types import Floats, Ints, World
 
 draw: Any = None  # bound by `purse.jit.bind`
 BLOCK = 4  # paths that a thread takes at a time
-BEAT = (1 << 14) - 1  # rounds, less one, between two looks at `halt`
+BEAT = 1 << 18  # draws between two looks at `halt`
 
 
 def add_up(tables: Any, seed: int, first: int, share: float, rounds: Ints, cost: Ints, sums: Floats, halt: Ints) -> None:
     """Add each arm's reward per cost, as policies see it, over the rounds 1 .. rounds[p] of the paths first, first + 1, ..."""
     for path in range(rounds.shape[0]):
         key = stream(seed, first + path, WORLD)
+        beat = max(1, BEAT // sums.shape[1])
         for t in range(1, rounds[path] + 1):
-            if t & BEAT == 0 and halt[0] != 0:
+            if t % beat == 0 and halt[0] != 0:
                 return
             for arm in range(sums.shape[1]):
                 reward = draw(key, tables, t, arm, cost)
