@@ -12,7 +12,7 @@ demo: $(STAMP)
 	$(BIN)/purse compare
 
 test: $(STAMP)-test lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadfile
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

@@ -219,11 +219,11 @@ class Run:
     stop: str
     seed: int
     gain: Floats  # (P,)
-    efficiency: Floats | None  # (P,) the sum of reward per cost over the paid pulls, where there is one resource
     rounds: Ints  # (P,) rounds that were paid for, or skipped
     spent_units: Ints  # (P, d) exact
     pulls: Ints  # (P, K)
     ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left
+    efficiency: Floats | None = None  # (P,) the sum of reward per cost over the paid pulls, where there is one resource
     by_round: Trajectory | None = field(default=None, repr=False)  # at log-spaced rounds
     by_budget: Trajectory | None = field(default=None, repr=False)  # at equal fractions of the budget
 
