@@ -132,7 +132,7 @@ def test_the_learners_pass_with_options(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
 def test_every_shipped_policy_passes_with_one_arm_and_a_horizon(name: str) -> None:
-    check_policy(name, environments.function("two_point")([0.5], [0.6], cost_min=0.2), horizon=50)
+    check_policy(name, environments.function("bernoulli")([0.5], [0.6]), horizon=50)
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

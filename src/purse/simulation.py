@@ -13,7 +13,7 @@ from purse.engine.path import Game, Marks, Record
 from purse.engine.referee import NEVER, sweep_rounds
 from purse.errors import InvalidInput, invalid
 from purse.progress import Progress, progress
-from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World
+from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World, cap_array
 
 SEEDS = 2**63 - 1
 MOST_GIGABYTES = 4  # for what is recorded at marks
@@ -31,6 +31,7 @@ def simulate(
     horizon: int | None = None,
     cost_min: Any = None,
     cost_max: Any = None,
+    caps: Any = None,
     marks: int = 0,
     n_workers: int | None = None,
     device: str = "cpu",
@@ -46,11 +47,12 @@ def simulate(
     plays     arms per round
     horizon   rounds after which the game ends, known to the policy; None: the world's own
     cost_min, cost_max   what the policy is told, where that is wider than what the world declares
+    caps      pulls allowed per arm, one number or one for each, for policies that keep to them
     marks     so many log-spaced rounds and equal fractions of the budget at which the standing is recorded
     n_workers, block     threads, and paths per block: neither changes any number
     """
     check.choice("device", device, ("cpu",))
-    job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, marks=marks)
+    job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, caps=caps, marks=marks)
     with progress(f"{job.name} on {job.world.name}") as shown:
         return play(job, n_paths, n_workers=n_workers, block=block, shown=shown)
 
@@ -93,11 +95,12 @@ def make_job(
     horizon: int | None = None,
     cost_min: Any = None,
     cost_max: Any = None,
+    caps: Any = None,
     marks: int = 0,
 ) -> cpu.Job:
     """Check everything, apply the defaults and put together what the engine needs."""
     place = environments.make(world, budget)
-    problem = problem_of(place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max)
+    problem = problem_of(place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, caps=caps)
     module, params = make_policy(policy, problem)
     last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
     game = make_game(module, problem, stop, seed, last_round)
@@ -130,7 +133,7 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
     return module, module.params(problem, **options)
 
 
-def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, cost_min: Any, cost_max: Any) -> Problem:
+def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, cost_min: Any, cost_max: Any, caps: Any) -> Problem:
     """What a player of this world is told; bounds on costs may be declared wider than they are."""
     n_arms, n_resources = world.n_arms, world.n_resources
     low = world.cost_min if cost_min is None else amount.cost_array("cost_min", cost_min, n_arms, n_resources)
@@ -147,6 +150,7 @@ def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, co
         plays=check.integer("plays", plays, low=1, high=n_arms),
         horizon=world.horizon if horizon is None else check.integer("horizon", horizon, low=1),
         costs=world.costs,
+        caps=None if caps is None else cap_array(caps, n_arms),
         reward_means=world.reward_means,
         cost_means=world.cost_means,
     )

@@ -18,12 +18,27 @@ import numpy as np
 from purse import amount, environments
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.errors import GameOver
+from purse.errors import GameOver, InvalidInput
 from purse.live import Policy
 from purse.simulation import make_job
 from purse.types import SKIP, STOP, STOP_RULES, Ints, Ticket, World
 
 ROUNDS = 400  # so many rounds are compared one by one
+HORIZON = 120  # for policies that need one
+
+
+def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple[World, int | None]:
+    """A world, and a horizon, that the policy can play: with random costs, else with fixed ones; without a horizon, else with one."""
+    refusal = InvalidInput()
+    for end in (horizon, HORIZON):
+        for place in (standard_world(), environments.function("bernoulli")(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5])):
+            try:
+                make_job(policy, place, 10, plays=plays, horizon=end)
+            except InvalidInput as error:
+                refusal = error
+            else:
+                return place, end
+    raise refusal
 
 
 def standard_world() -> World:
@@ -33,7 +48,7 @@ def standard_world() -> World:
 
 def check_policy(policy: str | ModuleType, world: World | None = None, *, plays: int = 1, horizon: int | None = None) -> None:
     """Probabilities are probabilities, the budget holds, nothing overflows, state survives a file, live and engine agree."""
-    place = world or standard_world()
+    place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
     dearest = place.cost_max.max(axis=0) * plays / amount.UNIT
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     for rule in STOP_RULES:

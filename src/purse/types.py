@@ -118,6 +118,18 @@ class Problem:
         """The budget as a policy sees it, in largest costs; of several resources the scarcest."""
         return float((self.budget * self.share).min())
 
+    def known_costs(self, policy: str) -> Floats:
+        """(K,) The constant cost of each arm as policies see it, of the first resource; refused where the problem does not tell."""
+        if self.costs is None:
+            raise InvalidInput(f"{policy} needs to know what each arm costs, and that it does not change: pass costs=[...], or take a world with fixed costs")
+        return self.costs[:, 0] * self.share[0]
+
+    def known_horizon(self, policy: str) -> int:
+        """The number of rounds; refused where the problem has no horizon."""
+        if self.horizon is None:
+            raise InvalidInput(f"{policy} needs to know how many rounds there are: pass horizon=..., or take a world that has one")
+        return self.horizon
+
     def require(self, policy: str, **limits: int) -> None:
         """Refuse, in one line, a problem with more `plays` or `n_resources` than the policy can play."""
         for name, most in limits.items():

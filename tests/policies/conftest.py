@@ -101,7 +101,7 @@ def tell_all() -> Callable[..., list[int]]:
 
 @pytest.fixture(scope="session")
 def plain_rates() -> Callable[..., Floats]:
-    """The exploration rates of EXP3++ (paper-notes 16, 22-27), all bounds from scratch."""
+    """The exploration rates of EXP3++, all bounds from scratch."""
 
     def rates(
         t: int, cap: float, pulls: Floats, rewards: Floats, costs: Floats, *, c_min: float, lam: float, alpha: float, beta: float, direct: bool

@@ -1,0 +1,77 @@
+r"""UCB-BV1: the most that an arm's efficiency may be, for random costs whose means are known to be at least lam.
+
+The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+
+    eta_t(i) = sqrt(ln(t - 1) / N(i))
+    D_t(i)   = r(i) / c(i) + (1 + 1/lam) eta_t(i) / (lam - eta_t(i))        infinite where eta_t(i) >= lam
+
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
+
+| symbol | code |
+|---|---|
+| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| D_t(i) | `state.scores[i]` |
+
+Options: lam=None (c_min) or a number up to the least mean cost.
+
+Guarantee: regret O(K log B / min Delta) for i.i.d. rewards and costs. Until an arm has ln(t - 1) / lam^2 pulls its index is infinite, so
+for small lam all arms are pulled equally often for a long time: some 700 to 1,000 times each for lam = 0.1.
+
+Departures from the paper: none known.
+
+Needs lam, not B. O(K) a round.
+
+>>> import purse
+>>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.75, 0.75], cost_min=0.5)
+>>> run = purse.simulate("ucb-bv1", world, budget=3000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
+True
+
+Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budget constraint and variable costs. AAAI 2013.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from purse import check
+from purse.indices import FIRST, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+from purse.jit import kernel
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+
+__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "ucb-bv1"
+SWEEP = True
+
+
+class UcbBv1Params(NamedTuple):
+    lam: float
+
+
+def params(problem: Problem, *, lam: float | None = None) -> UcbBv1Params:
+    """Options: lam, a lower bound on the mean costs; c_min unless given."""
+    problem.require(NAME, plays=1, n_resources=1)
+    return UcbBv1Params(problem.c_min if lam is None else check.number("lam", lam, above=0, high=1))
+
+
+@kernel
+def weigh(params: UcbBv1Params, state: IndexState, t: int) -> None:
+    log_t = log_before(t)
+    for i in range(state.scores.shape[0]):
+        eta = radius(log_t, state.pulls[i])
+        ratio = state.rewards[i] / state.costs[i]
+        state.scores[i] = ratio + (1 + 1 / params.lam) * eta / (params.lam - eta) if eta < params.lam else FIRST
+
+
+@kernel
+def choose(key: U, params: UcbBv1Params, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    weigh(params, state, t)
+    take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def probabilities(params: UcbBv1Params, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+    weigh(params, state, t)
+    share_largest(state.scores, out)
