@@ -87,7 +87,7 @@ def theorem2(
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if check.choice("form", form, ("stated", "corrected")) == "stated":
-        when = "its order is too large: on its own instance no player loses more than √(KB/c)"
+        when = "not proved: on its own instance no player loses more than √(KB/c); true for c < 1 and B ≥ K/(cκ)²"
         return Bound("Theorem 2", "at least", math.sqrt(n_arms * b) / c, "regret of every player, up to a constant", when, False, f"{PAPER}, Theorem 2")
     rounds = math.floor(b / c * (1 + 1e-12))  # 7 affords 100 rounds at 0.07
     gap = check.number("scale", scale, above=0) * math.sqrt(n_arms * c / b)
@@ -109,7 +109,7 @@ def theorem2(
 def theorem3(gaps: Sequence[float] | None, budget: float, cost_min: float, *, cost_max: float = 1.0) -> Bound:
     """The shape of EXP3++.BwK's regret in i.i.d. worlds, with constant 1, from the gaps in efficiency of the worse arms."""
     _, b, c = scaled(1, budget, cost_min, cost_max)
-    when = "false for random costs (`misleading_ratio`); for constant costs per arm not proved, and not seen at any budget one can play"
+    when = "false for random costs (`misleading_ratio`); for constant costs per arm not proved, and not seen before some 10⁹ rounds"
     value = None if gaps is None else sum(math.log(b / c) ** 2 / (c**2 * check.number("gap", gap, above=0, low=SMALLEST**2) * cost_max) for gap in gaps)
     return Bound("Theorem 3", "order", value, "regret of exp3++.bwk, with constant 1", when, False, f"{PAPER}, Theorem 3")
 

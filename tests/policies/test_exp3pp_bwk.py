@@ -15,7 +15,7 @@ Rates = Callable[..., Floats]
 
 
 class PlainExp3PlusPlusBwK:
-    """Algorithm 2 as the notes read it: weights from cumulative losses and all bounds in every round."""
+    """Algorithm 2 as docs/readings.md reads it: weights from cumulative losses and all bounds in every round."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from purse.bounds import proposition_a
 from purse.growth import Growth, fit_growth
 from purse.measure import Regrets, measure
 from purse.progress import Progress
-from purse.regret import Estimate, best_arm, estimate
+from purse.regret import Estimate, best_arm, best_fixed_arm, estimate
 from purse.simulation import make_job
 from purse.store import Store
 from purse.types import Floats
@@ -73,6 +73,10 @@ class Lab:
         low, high = (float(units / amount.UNIT) for units in (job.world.cost_min.min(), job.world.cost_max.max()))
         bound = proposition_a(job.world.n_arms, budget, low, cost_max=high, policy=policy)
         return estimate(lead[best_arm(lead)]), float(bound.value or np.nan)
+
+    def regret_growth(self, policy: str, world: str, budgets: Sequence[float], n_paths: int) -> Growth:
+        """How a policy's regret against the best fixed arm grows with the budget."""
+        return fit_growth(np.array(budgets), np.array([best_fixed_arm(self.regrets(policy, world, budget, n_paths).evidence) for budget in budgets]))
 
     def growth(self, policy: str, world: str, budgets: Sequence[float], n_paths: int) -> tuple[Growth, Floats]:
         """How a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P) themselves."""

@@ -24,7 +24,7 @@ Guarantee: over the player's own rounds the expected efficiency falls short of a
 4 sqrt((B + c_min) K ln K / c_min^3) + (K + 1) / c_min (`bounds.proposition_a`). Theorem 4 (`bounds.theorem4`) claims that
 order for reward against the best fixed arm, which is false in general (`two_worlds`), and Theorem 3 (`bounds.theorem3`) an
 order of log^2 B for i.i.d. worlds, which is false for random costs (`misleading_ratio`); with the paper's beta the third term
-of eps binds at no budget one can play, so that what one sees is a transient and then growth like sqrt B.
+of eps does not bind before some 10^9 rounds, so that what one sees is a transient plus growth like sqrt B.
 
 Departures from the paper: where its versions of eps, of the sum and of the width contradict each other we take the reading
 that its proofs need, and offer the others as options; arms that reports are still missing for have the widest bounds; the

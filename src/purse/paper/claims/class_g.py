@@ -9,7 +9,7 @@ from purse.regret import estimate
 
 ORDER = 80
 TITLE = "The class G"
-SAYS = "Trying other arms when one cannot be paid changes the regret by at most a constant, K/c²."
+SAYS = "Trying other arms when one cannot be paid changes the regret of an algorithm by at most a constant, K/c²."
 COMMANDS = [f'purse simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop retry', f'purse simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop exit']
 PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio", 2, 0.1)}
 

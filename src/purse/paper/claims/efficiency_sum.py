@@ -30,9 +30,10 @@ def study(lab: Lab) -> Finding:
         f"{rows[0][-1]}·B for EXP3.BwK on two constant arms at B = {budgets[-1]:,.0f}; claimed at most {limits[-1]:.2f}·B",
         min(worst) > 0,
         [
-            "Take two arms that never change: one pays 1 at cost 1, the other 0.05 at cost 0.1. The second has twice as poor an efficiency, but "
-            "ten times as many rounds, so its efficiencies sum to 5B against B: it is the paper's i*. EXP3.BwK rightly goes to the first arm, and "
-            "the difference of the sums tends to 4B, while its true regret vanishes. The left side, divided by B:",
+            "Take two arms that never change: one pays 1 at cost 1, the other 0.05 at cost 0.1. The second has half the efficiency, but ten times "
+            "as many rounds, so its efficiencies sum to 5B against B: it is the paper's i*. EXP3.BwK rightly goes to the first arm, and the "
+            "difference of the sums tends to 4B, while its true regret per unit of budget vanishes. The left side, divided by B (the claim is "
+            "about EXP3.BwK):",
             Table(["instance", "player", *(f"B = {budget:,.0f}" for budget in budgets)], rows),
             "What the proof bounds is the difference over the *same* rounds: [Proposition A](#proposition-a). The two differ by what i* earns "
             "between the two last rounds: [Proposition B](#proposition-b).",

@@ -44,7 +44,7 @@ def study(lab: Lab) -> Finding:
                 ],
             ),
             "max e is a reward per cost; it works only because costs are at most 1. In the right units the term is the reward of one more pull: "
-            "after the most efficient arm has been pulled as often as it fits, less than the cost of one more pull is left, which can bring at "
-            "most the reward of one.",
+            "the optimum is at most e*B, and after the most efficient arm has been pulled as often as it fits, less than the cost of one more pull "
+            "is left, which can bring at most the reward of one.",
         ],
     )

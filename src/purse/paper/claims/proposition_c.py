@@ -42,16 +42,17 @@ def study(lab: Lab) -> Finding:
     failing = [lab.regrets("exp3.bwk", "same_costs", budget, 20)["best_fixed_arm"] for budget in budgets]
     return Finding(
         "true",
-        f"measured at most {worst:.2f} of the bound where it applies; on `same_costs`, where it does not, {failing[-1].mean / budgets[-1]:.3f}·B at "
-        f"B = {budgets[-1]:,.0f}",
+        f"upper end of the interval at most {worst:.2f} of the bound where it applies; on `same_costs`, where it does not, "
+        f"{failing[-1].mean / budgets[-1]:.3f}·B at B = {budgets[-1]:,.0f}",
         worst < 1 and failing[-1].low > failing[0].low,
         [
             "(i) All costs are one constant c: everybody plays ⌊B/c⌋ rounds, and reward is c times efficiency: regret ≤ 2√((e−1)BK log K/c) for "
-            "EXP3.BwK, 4√(BK log K/c) + K for EXP3++.BwK. (ii) Rewards i.i.d. and each arm's cost constant: e*B − G ≤ Proposition A (at σ) + 1. "
-            "Regret divided by the bound:",
+            "EXP3.BwK, 4√(BK log K/c) + K for EXP3++.BwK. (ii) Rewards i.i.d. and each arm's cost constant (or, more generally, E[r/c] = μ/ρ for "
+            "each arm): e*B − G ≤ Σ ρ(i)Δ(i) E N_σ(i) + 1 ≤ Σ Δ(i) E N_σ(i) + 1, and that sum is the efficiency regret over the player's own "
+            "rounds up to σ, which [Proposition A](#proposition-a) bounds. Regret divided by the bound:",
             Table(["instance", "player", *(f"B = {budget:,.0f}" for budget in budgets)], rows),
-            "It takes no less. Constant costs per arm are not enough against an adversary ([Theorem 1](#theorem-1)), and costs that are equal for "
-            "all arms in each round but change in time are not either: on `same_costs` EXP3.BwK's regret per unit of budget is "
+            "Two weaker conditions are not enough: constant costs per arm against an adversary ([Theorem 1](#theorem-1)), and costs that are equal "
+            "for all arms in each round but change in time: on `same_costs` EXP3.BwK's regret per unit of budget is "
             + ", ".join(f"{each.mean / budget:.3f} at B = {budget:,.0f}" for each, budget in zip(failing, budgets, strict=True))
             + ", towards 0.4545. There, feed rewards instead of efficiencies to EXP3: the number of rounds is the same for all.",
         ],

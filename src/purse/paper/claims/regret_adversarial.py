@@ -13,10 +13,12 @@ COMMANDS = [
     "purse regret exp3.bwk -w same_costs -b 1e4",
     'purse regret fixed:arm=1 -b 1e4 -w "atoms:probabilities=[[1],[1]],rewards=[[1],[.005]],costs=[[1],[.1]]"',
 ]
+ONE_ARM = "switching:segments=1,rewards=[[1],[0]],costs=[[1],[.1]]"  # 1 at cost 1 in odd rounds, nothing at 0.1 in even ones
 CASES = (
     ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM, "fixed:arm=1"),
     ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM, "exp3.bwk"),
     ("constant arms (1, 1), (0.005, 0.1)", CHEAPER_ARM, "fixed:arm=1"),
+    ("one arm: 1 at cost 1, then 0 at cost 0.1", ONE_ARM, "fixed:arm=0"),
     ("`same_costs`", "same_costs", "exp3.bwk"),
     ("`same_costs`", "same_costs", "exp3++.bwk"),
     ("`two_worlds`, world 2", WORLD_2, "exp3.bwk"),

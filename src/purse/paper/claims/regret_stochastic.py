@@ -35,12 +35,13 @@ def study(lab: Lab) -> Finding:
         f"always the best arm: middle {rows[0][2]}, right side 0; e*B − G and Σ ρΔN agree within noise for all players",
         float(rows[0][2].replace(",", "")) > budget / 2 and max(gaps) < 1,
         [
-            "e*·(τ_G + 1) multiplies a reward per cost by a number of rounds. A player who always takes the best arm, whose cost is 0.5, has no "
-            f"regret, and the right side is 0, but the middle is about B. At B = {budget:,.0f}:",
+            "The first inequality is true, and loose. The last one is not: e*·(τ_G + 1) multiplies a reward per cost by a number of rounds. A "
+            "player who always takes the best arm, whose cost is 0.5, has no regret, and the right side is 0, but the middle is about B. At B = "
+            f"{budget:,.0f}:",
             Table(["instance", "player", "e*(τ_G + 1) − G", "e*B − G", "Σ ρ(i)Δ(i)N(i)", "Σ Δ(i)N(i)"], rows),
             "**What holds.** With σ the round in which the game ends, Wald's identity gives e*B ≤ Σ e*ρ(i) E N_σ(i) and G ≥ Σ μ(i) E N_σ(i) − 1, "
             "so **e*B − G ≤ Σ ρ(i)Δ(i) E N_σ(i) + 1**: the pulls of worse arms, weighed by what they cost. Since ρ ≤ 1 the paper's conclusion "
             "follows up to an additive e* + 1. Without it, it is false: B = 1.5 and arms (1, 1), (0.4, 0.5); the best arm alone gains 1, the "
-            f"optimum {1 + tail:g}, and Σ ΔN = 0.",
+            f"optimal sequence, against which the paper defines regret, {1 + tail:g}, and Σ ΔN = 0.",
         ],
     )

@@ -12,7 +12,7 @@ from purse.paper.lab import Lab
 
 ORDER = 40
 TITLE = "Equation (StopRule)"
-SAYS = "|T(i*) − τ| ≤ K/c: the best arm alone and EXP3.BwK can be paid for nearly equally many rounds."
+SAYS = "|T(i*) − τ| ≤ K/c: i* alone and EXP3.BwK can be paid for nearly equally many rounds."
 COMMANDS = [
     'purse regret exp3.bwk -b 1e4 -w "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"',
     "purse regret exp3.bwk -b 1e4 -w two_worlds:world=2",
@@ -45,7 +45,7 @@ def study(lab: Lab) -> Finding:
             "arm than i*, or settles late, by order B.",
             Picture(
                 "stop-rule",
-                f"Rounds of the best arm alone, less rounds of EXP3.BwK ({lab.paths(PATHS)} paths).",
+                f"Difference between the rounds of i* alone and those of EXP3.BwK ({lab.paths(PATHS)} paths).",
                 [Panel("|T(i*) − τ|", "budget B", "rounds", curves)],
             ),
             Table(["instance", "K/c", *(f"B = {budget:,.0f}" for budget in budgets), GROWTH_HEAD[0]], rows),
