@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from purse import bounds as bounds
     from purse import environments as environments
     from purse import knapsack as knapsack
+    from purse import mixture as mixture
     from purse import policies as policies
     from purse import testing as testing
     from purse.errors import BudgetExhausted as BudgetExhausted
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from purse.errors import InvalidInput as InvalidInput
     from purse.errors import PurseError as PurseError
     from purse.errors import TicketError as TicketError
+    from purse.board import Leaderboard as Leaderboard
+    from purse.board import leaderboard as leaderboard
     from purse.live import Policy as Policy
     from purse.measure import Regrets as Regrets
     from purse.measure import regrets as regrets
@@ -32,8 +35,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "purse": ("bounds", "environments", "knapsack", "policies", "testing"),
+    "purse": ("bounds", "environments", "knapsack", "mixture", "policies", "testing"),
     "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "PurseError", "TicketError"),
+    "purse.board": ("Leaderboard", "leaderboard"),
     "purse.live": ("Policy",),
     "purse.measure": ("Regrets", "regrets"),
     "purse.simulation": ("simulate",),

@@ -90,9 +90,9 @@ def cost_array(field: str, value: Any, n_arms: int, n_resources: int) -> NDArray
     return np.broadcast_to(units, (n_arms, n_resources)).copy()
 
 
-def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], fields: tuple[str, str] = ("cost_min", "cost_max")) -> None:
-    """Refuse arms that may cost nothing, resources that nothing uses, and a minimum above its maximum."""
-    if (cost_min < 0).any() or (cost_min.max(axis=1) == 0).any():
+def check_costs(cost_min: NDArray[np.int64], cost_max: NDArray[np.int64], fields: tuple[str, str] = ("cost_min", "cost_max"), *, free: bool = False) -> None:
+    """Refuse arms that may cost nothing, unless that is `free` to them, resources that nothing uses, and a minimum above its maximum."""
+    if (cost_min < 0).any() or (not free and (cost_min.max(axis=1) == 0).any()):
         several = "must not be negative, and each arm needs a resource that it always uses"
         raise InvalidInput(f"{fields[0]}={text(cost_min.min())}: {several if cost_min.shape[1] > 1 else 'must be positive, at least 1e-9'}")
     if (cost_max.max(axis=0) == 0).any():

@@ -63,6 +63,7 @@ def cli() -> None:
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
     purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies
+    purse leaderboard                                 every policy on the suite: which one should I use?
     purse paper                                       the paper's claims, measured, on one page
     purse policies exp3++.bwk                         what a policy does and which options it has
     """  # noqa: D301 - click reads the backspace as: keep these lines
@@ -186,6 +187,35 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
             click.echo(f"{title}: {each.verdict}\n    {each.measured}" + ("" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT"))
         click.echo(f"\nWritten to {found.page}")
     sys.exit(0 if found.agrees else 1)
+
+
+@cli.command()
+@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@click.option("-o", "--out", "folder", default="purse-results/leaderboard", show_default=True, help="Folder for the page and for what it is made from.")
+@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers.")
+@click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def leaderboard(policies: tuple[str, ...], folder: str, quick: bool, seed: int, workers: int | None, as_json: bool) -> None:
+    """Play the suite with every policy, and say which one to use.
+
+    POLICY is a name or name:option=value,... or the path of a policy file; without any, all that purse ships play. Prints the
+    standings, and writes which-policy.md, a figure and scores.csv. An interrupted run continues where it was.
+    """
+    import purse
+    from purse.files import write_atomically, write_text
+    from purse.report import ranking
+
+    board = purse.leaderboard(policies or None, quick=quick, seed=seed, n_workers=workers, folder=folder)
+    target = Path(folder)
+    files = ranking.heat_figure(board, target)
+    write_text(target / "which-policy.md", ranking.markdown(board, "leaderboard.svg"))
+    write_atomically(target / "scores.csv", board.frame().write_csv)
+    if as_json:
+        print_json({"folder": str(target), "standings": board.standings().to_dicts(), "scores": board.frame().to_dicts()})
+    else:
+        click.echo(str(board))
+        click.echo(f"Written to {target}: which-policy.md, scores.csv, " + ", ".join(file.name for file in files))
 
 
 @cli.command()
@@ -325,7 +355,7 @@ def main() -> None:
     except PurseError as error:
         code = complain(str(error))
     except (KeyboardInterrupt, click.Abort):
-        code = complain("interrupted" + ("; the same command continues where it was" if words[0] in ("compare", "paper") else ""), 130)
+        code = complain("interrupted" + ("; the same command continues where it was" if words[0] in ("compare", "leaderboard", "paper") else ""), 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141

@@ -101,6 +101,8 @@ def measure(
     place = environments.make(world, budget)
     if place.n_resources > 1:
         raise InvalidInput(f"{place.name} has {place.n_resources} resources; these notions of regret are for one")
+    if (place.cost_min == 0).any():
+        raise InvalidInput(f"{place.name} has pulls that cost nothing, for which reward per cost means nothing; `compare` and `simulate` play it")
     job = make_job(policy, place, budget, seed=seed, stop=stop)
     fixed = yardsticks(place, budget, seed=seed, stop=stop)
     start, share, title = shown.start, shown.length / (len(fixed) + 2), shown.title

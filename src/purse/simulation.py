@@ -158,8 +158,7 @@ def problem_of(world: World, budget: Any, *, plays: int, horizon: int | None, co
 
 def make_marks(count: int, problem: Problem, last_round: int) -> Marks:
     """Log-spaced rounds up to the most that there can be, and equal fractions of the budget."""
-    affordable = int(problem.budget.max() // problem.cost_min.max(axis=1).min())
-    most = last_round if problem.horizon is not None else min(last_round, affordable)
+    most = last_round if problem.horizon is not None else min(last_round, int(problem.budget.max() // problem.cost_min.max(axis=1).min()))
     rounds = np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64)) if count else np.zeros(0, np.int64)
     floors = [[units - units * part // count for units in problem.budget.tolist()] for part in range(1, count + 1)]
     return Marks(rounds, np.array(floors, np.int64).reshape(count, problem.n_resources))

@@ -90,7 +90,7 @@ class Problem:
         )
 
     def __post_init__(self) -> None:
-        amount.check_costs(self.cost_min, self.cost_max)
+        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)  # with a horizon the game ends anyway
         if self.costs is not None and ((self.costs < self.cost_min) | (self.costs > self.cost_max)).any():
             raise invalid("costs", (self.costs / amount.UNIT).ravel().tolist(), "must lie between cost_min and cost_max")
         if int(self.cost_max.max()) > amount.LARGEST // self.plays:
@@ -110,8 +110,11 @@ class Problem:
 
     @cached_property
     def c_min(self) -> float:
-        """The smallest cost that a policy can see (0 where an arm may leave a resource untouched)."""
-        return float((self.cost_min * self.share).min())
+        """The smallest cost that a policy can see; refused where a pull may cost nothing, which policies that divide by it cannot play."""
+        least = float((self.cost_min * self.share).min())
+        if least == 0:
+            raise InvalidInput("cost_min=0: this policy needs every pull to cost something of every resource")
+        return least
 
     @cached_property
     def b(self) -> float:
@@ -161,7 +164,7 @@ class World:
     draw: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        amount.check_costs(self.cost_min, self.cost_max)
+        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
 
     @property
     def n_arms(self) -> int:

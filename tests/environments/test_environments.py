@@ -59,7 +59,7 @@ def test_a_function_of_the_budget() -> None:
     ("text", "message"),
     [
         ("bernouli:rewards=[.5],costs=[1]", "unknown world 'bernouli'; did you mean 'bernoulli'?"),
-        ("qqqqq", "unknown world 'qqqqq'; known: atoms, bernoulli"),
+        ("qqqqq", "unknown world 'qqqqq'; known: ad_slots, atoms"),
         ("draw", "unknown world 'draw'"),
         ("bernoulli:reward=[.5],costs=[1]", "unknown option of bernoulli 'reward'; did you mean 'rewards'?"),
         ("bernoulli:rewards=[.5]", "bernoulli needs costs; write bernoulli:costs=..."),

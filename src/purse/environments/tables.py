@@ -27,6 +27,7 @@ def make_world(
     period: int = 0,
     shuffle: bool = False,
     n_rounds: int | None = None,
+    horizon: int | None = None,
 ) -> World:
     """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d) in units.
 
@@ -42,7 +43,7 @@ def make_world(
     possible = (probabilities > 0)[..., None]
     low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
-    amount.check_costs(low, high, ("costs", "costs"))
+    amount.check_costs(low, high, ("costs", "costs"), free=horizon is not None)
     steady = len(rewards) == 1 and n_rounds is None
     return World(
         name,
@@ -58,6 +59,7 @@ def make_world(
         low,
         high,
         costs=low if (low == high).all() else None,
+        horizon=horizon,
         n_rounds=n_rounds,
         reward_means=(probabilities * rewards).sum(axis=2)[0] if steady else None,
         cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amount.UNIT if steady else None,

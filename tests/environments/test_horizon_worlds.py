@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+from purse.engine.draws import draws
+
+
+def test_pricing_sells_at_the_price_and_no_sale_costs_nothing() -> None:
+    world = environments.pricing(prices=[2, 4, 8], chances=[0.9, 0.5, 0.1], customers=1000)
+    assert world.horizon == 1000
+    assert (world.cost_min.ravel().tolist(), world.cost_max.ravel().tolist()) == ([0, 0, 0], [10**9] * 3)
+    rewards, costs = draws(world, 1000)
+    for arm, price in enumerate((0.25, 0.5, 1.0)):
+        sold = costs[:, arm, 0] == 10**9
+        assert set(rewards[sold, arm]) == {price}
+        assert set(rewards[~sold, arm]) == {0.0}
+        assert set(costs[~sold, arm, 0]) == {0}
+        chance = (0.9, 0.5, 0.1)[arm]
+        assert abs(sold.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 1000)
+
+
+def test_a_stock_cannot_be_oversold_and_the_game_ends_with_the_customers() -> None:
+    world = environments.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=300)
+    run = purse.simulate("uniform", world, 50, n_paths=10)
+    assert (run.spent[:, 0] == 50).all()
+    plenty = purse.simulate("uniform", world, 1000, n_paths=10)
+    assert (plenty.rounds == 300).all()
+
+
+def test_ads_take_money_for_clicks_and_an_impression_for_every_view() -> None:
+    world = environments.ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
+    rewards, costs = draws(world, 100)
+    assert (costs[:, :, 1] == 10**9).all()
+    assert set(zip(rewards[:, 0], costs[:, 0, 0], strict=True)) == {(1.0, 5 * 10**8), (0.0, 0)}
+    run = purse.simulate("uniform", world, [100, 30], n_paths=5)
+    assert (run.rounds == 30).all()
+
+
+def test_routing_answers_are_good_or_poor_and_longer_ones_cost_more() -> None:
+    world = environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=2000)
+    rewards, costs = draws(world, 2000)
+    assert set(rewards.ravel()) == {0.3, 1.0}
+    assert sorted(set(costs[:, 1, 0])) == [250_000_000, 375_000_000, 500_000_000, 625_000_000, 750_000_000]
+    assert world.reward_means == pytest.approx([0.65, 0.93])
+    assert world.cost_means.ravel() == pytest.approx([0.1, 0.5])
+
+
+def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> None:
+    for policy in ("exp3.bwk", "exp3++.bwk", "exp3++.price", "ucb-bv1"):
+        with pytest.raises(purse.InvalidInput, match="cost_min=0: this policy needs every pull to cost something"):
+            purse.simulate(policy, environments.example("pricing"), 10, n_paths=1)
+    with pytest.raises(purse.InvalidInput, match="pulls that cost nothing"):
+        purse.regrets("uniform", environments.example("pricing"), 10, n_paths=1)
+    with pytest.raises(purse.InvalidInput, match="must be positive"):
+        environments.bernoulli(rewards=[0.5], costs=[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: environments.pricing([1, 2], [0.5], 10), "chances has 1 entries, and prices has 2"),
+        (lambda: environments.pricing([0, 2], [0.5, 0.5], 10), r"prices=\[0, 2\]: must be positive"),
+        (lambda: environments.pricing([1], [1.5], 10), "chances"),
+        (lambda: environments.pricing([1], [0.5], 0), "customers=0: must be a whole number from 1"),
+        (lambda: environments.ad_slots([0.1], [0.5, 0.5], [0.1], 10), "values has 2 arms, and clicks has 1"),
+        (lambda: environments.ad_slots([0.1], [0.5], [0.1, 0.2], 10), "costs of shape"),
+        (lambda: environments.routing([0.5], [0.1], -1), "prompts=-1: must be a whole number from 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call: object, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        call()  # type: ignore[operator]

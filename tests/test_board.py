@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import purse
+from purse import board, cli, environments
+from purse.board import Leaderboard
+from purse.report import ranking
+from purse.suite import CASES, Case
+
+FEW = ("exp3.bwk", "uniform", "fractional-kube")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Leaderboard]:
+    folder = tmp_path_factory.mktemp("board")
+    return folder, purse.leaderboard(FEW, quick=True, folder=folder)
+
+
+def by_hand() -> Leaderboard:
+    cases = (Case("one", "s", "w", 1), Case("two", "s", "w", 1))
+    scores = {("a", "one"): np.array([0.1, 0.1, 0.1]), ("b", "one"): np.array([0.2, 0.25, 0.3]), ("a", "two"): np.array([0.5, 0.5, 0.6])}
+    return Leaderboard(cases, ("a", "b"), scores, {("b", "two"): "b needs a horizon"})
+
+
+def test_every_case_of_the_suite_has_a_name_of_its_own_and_a_world() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+    for case in CASES:
+        world = environments.make(case.world, case.budget)
+        assert world.n_resources == (len(case.budget) if isinstance(case.budget, tuple) else 1)
+
+
+def test_ranks_standings_and_wins_by_hand() -> None:
+    found = by_hand()
+    assert found.ranks("one") == {"a": 1, "b": 2}
+    assert found.ranks("two") == {"a": 1}
+    assert found.standings().select("policy", "cases", "rank", "worst_case").rows() == [("a", 2, 1.0, "two"), ("b", 1, 2.0, "one")]
+    assert found.standings()["score"].to_list() == pytest.approx([(0.1 + 1.6 / 3) / 2, 0.25])
+    assert found.wins().tolist() == [[0, 1], [0, 0]]
+    assert found.score("b", "two") is None
+    assert found.frame().filter(policy="b", case="two")["refused"].item() == "b needs a horizon"
+
+
+def test_scores_are_the_share_of_the_optimum_that_was_not_gained(quick: tuple[Path, Leaderboard]) -> None:
+    _, found = quick
+    case = next(case for case in found.cases if case.name == "misleading ratio")
+    gain = purse.simulate("uniform", case.world, case.budget, n_paths=case.n_paths).gain
+    alone = [purse.simulate(f"fixed:arm={arm}", case.world, case.budget, n_paths=case.n_paths).gain.mean() for arm in range(2)]
+    assert found.scores["uniform", case.name] == pytest.approx(1 - gain / max(alone))
+    routing = next(case for case in found.cases if case.name == "routing")
+    gain = purse.simulate("uniform", routing.world, routing.budget, n_paths=routing.n_paths).gain
+    assert found.scores["uniform", "routing"] == pytest.approx(1 - gain / purse.mixture.lp_optimum(routing.world, routing.budget).value)
+
+
+def test_a_policy_that_cannot_play_a_case_is_left_out_there_and_says_why(quick: tuple[Path, Leaderboard]) -> None:
+    _, found = quick
+    assert "needs to know what each arm costs" in found.refusals["fractional-kube", "misleading ratio"]
+    assert ("fractional-kube", "easy gaps") in found.scores
+    assert found.standings()["cases"].max() == len(CASES)
+
+
+def test_a_second_board_computes_nothing(quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, first = quick
+    monkeypatch.setattr("purse.store.play", lambda *_, **__: pytest.fail("computed again"))
+    again = purse.leaderboard(FEW, quick=True, folder=folder)
+    assert all((again.scores[key] == value).all() for key, value in first.scores.items())
+
+
+def test_the_page_recommends_the_best_for_each_situation(quick: tuple[Path, Leaderboard]) -> None:
+    _, found = quick
+    rows = {label: (free, known) for label, free, known in ranking.recommendations(found)}
+    assert [policy for policy, _ in rows["constant costs per arm"][1]] == ["fractional-kube"]
+    assert {policy for policy, _ in rows["random costs"][0]} == {"exp3.bwk", "uniform"}
+    text = ranking.markdown(found, "leaderboard.svg")
+    assert text.startswith("# Which policy should I use?\n")
+    for case in found.cases:
+        assert case.name in text
+
+
+def test_the_command_prints_standings_and_writes_the_page(quick: tuple[Path, Leaderboard]) -> None:
+    folder, found = quick
+    result = CliRunner().invoke(cli.cli, ["leaderboard", *FEW, "--quick", "-o", str(folder)])
+    assert result.exit_code == 0
+    assert str(found) in result.output
+    assert {"which-policy.md", "scores.csv", "leaderboard.png", "leaderboard.svg"} <= {path.name for path in folder.iterdir()}
+    assert '"standings"' in CliRunner().invoke(cli.cli, ["leaderboard", *FEW, "--quick", "-o", str(folder), "--json"]).output
+
+
+def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(purse.InvalidInput, match="unknown policy 'exp4'"):
+        purse.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
+    with pytest.raises(purse.InvalidInput, match="n_workers=0"):
+        purse.leaderboard(["uniform"], quick=True, n_workers=0)
+    assert board.YARDSTICKS == ("fixed", "oracle")
