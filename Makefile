@@ -1,12 +1,13 @@
 # make demo   set up and run the main job          make test   set up and run all checks and tests
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
+# make leaderboard  play the suite with every policy and renew "Which policy should I use?"
 # make bench  measure speed                        make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint docs paper bench clean
+.PHONY: demo test lint docs paper leaderboard bench clean
 
 demo: $(STAMP)
 	$(BIN)/purse compare
@@ -29,6 +30,11 @@ paper: $(STAMP)
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
+
+leaderboard: $(STAMP)
+	$(BIN)/purse leaderboard
+	mkdir -p docs/leaderboard
+	cp purse-results/leaderboard/which-policy.md purse-results/leaderboard/leaderboard.svg docs/leaderboard/
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import purse
-from purse import board, cli, environments
+from purse import board, cli, environments, live
 from purse.board import Leaderboard
 from purse.report import ranking
 from purse.suite import CASES, Case
@@ -96,3 +96,24 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
     with pytest.raises(purse.InvalidInput, match="n_workers=0"):
         purse.leaderboard(["uniform"], quick=True, n_workers=0)
     assert board.YARDSTICKS == ("fixed", "oracle")
+
+
+def test_the_default_policy_is_what_the_committed_page_recommends_to_who_knows_nothing() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "leaderboard" / "which-policy.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith(f"| {ranking.NOTHING} |"))
+    assert row.split("`")[1] == live.DEFAULT
+    assert purse.Policy(n_arms=2, budget=10, cost_min=0.5).name == live.DEFAULT
+
+
+def test_the_committed_page_holds_every_policy_and_case() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "leaderboard" / "which-policy.md").read_text()
+    missing = [name for name in purse.policies.names() if name not in board.YARDSTICKS and f"`{name}`" not in page]
+    assert not missing, f"run `make leaderboard`: the page does not know {missing}"
+    assert all(f"| {case.name} | {case.situation} | `{case.world}` |" in page for case in CASES), "run `make leaderboard`: a case has changed"
+
+
+def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
+    case = Case("c", "s", "switching:segments=[5,3],rewards=[[1,0],[0,1]],costs=[.5,.5]", 10, 2)
+    assert board.moving_oracle(environments.make(case.world, 10), case, 0) == 20
+    steady = Case("c", "s", "bernoulli:rewards=[1,1],costs=[.5,.25]", 10, 2)
+    assert board.moving_oracle(environments.make(steady.world, 10), steady, 0) == 40

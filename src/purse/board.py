@@ -1,7 +1,8 @@
 """`purse.leaderboard`: every policy on the suite; who wins where, by how much, and how badly one can do.
 
 The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is nothing gained. OPT is the gain of the best fixed arm on the same
-draws, or, with a horizon or several resources, the value of the linear program (`purse.mixture`).
+draws or, where that is more, of a player who knows the means and always takes the arm that is most efficient at the time; with a horizon or several
+resources it is the value of the linear program (`purse.mixture`).
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purse import check, environments, policies
+from purse import amount, check, environments, policies
 from purse.engine.cpu import Job
+from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.mixture import lp_optimum
 from purse.progress import progress
 from purse.regret import Estimate, best_arm, estimate
 from purse.simulation import make_job, yardsticks
 from purse.store import Store
-from purse.suite import CASES, VERSION, Case
-from purse.types import Floats
+from purse.suite import CASES, VARIANTS, VERSION, Case
+from purse.types import Floats, World
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +114,7 @@ def leaderboard(
 
     `quick` takes budgets of at most 1,000 and a few paths: a look, not for quoting.
     """
-    chosen = tuple(names) if names else tuple(name for name in policies.names() if name not in YARDSTICKS)
+    chosen = tuple(names) if names else tuple(sorted([name for name in policies.names() if name not in YARDSTICKS] + list(VARIANTS)))
     workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     cases = tuple(small(case) for case in CASES) if quick else CASES
     store = Store(folder)
@@ -138,13 +140,29 @@ def leaderboard(
             else:
                 shown.part(0.1 * number / len(cases), 0.0, f"{case.name}: each arm alone")
                 alone = np.array([store.run(job, case.n_paths, workers, shown)["gain"].to_numpy() for job in yardsticks(place, case.budget, seed=seed)])
-                optima[case.name] = float(alone[best_arm(alone)].mean())
+                optima[case.name] = max(float(alone[best_arm(alone)].mean()), moving_oracle(place, case, seed))
         by_name = {case.name: case for case in cases}
         for number, ((policy, name), job) in enumerate(sorted(jobs.items())):  # policy by policy: each compiles once
             shown.part(0.1 + 0.9 * number / len(jobs), 0.9 / len(jobs), f"{policy}: {name}")
             runs = store.run(job, by_name[name].n_paths, workers, shown)
             scores[policy, name] = 1 - runs["gain"].to_numpy() / optima[name]
     return Leaderboard(cases, chosen, scores, refusals)
+
+
+def moving_oracle(world: World, case: Case, seed: int) -> float:
+    """The mean gain of always taking the arm that is most efficient in its phase of the world; for one resource."""
+    tables = world.tables
+    chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
+    best = ((chances * tables.rewards).sum(axis=2) / (chances * tables.costs[..., 0]).sum(axis=2)).argmax(axis=1)
+    budget = int(amount.budget_array(case.budget, 1)[0])
+    rounds = np.arange(budget // int(world.cost_min.min()) + 1)
+    arms = best[np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)]
+    gains = []
+    for path in range(case.n_paths):
+        rewards, costs = draws(world, len(rounds), seed=seed, path=path)
+        paid = np.cumsum(costs[rounds, arms, 0]) <= budget
+        gains.append(rewards[rounds, arms][paid].sum())
+    return float(np.mean(gains))
 
 
 def small(case: Case) -> Case:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from purse import amount, check, environments, spec
 from purse.environments.theorem5 import stakes
@@ -42,6 +42,7 @@ class Setting(NamedTuple):
     iid: bool = False
     costs: str = "any"
     world: str | None = None  # which one it is; None: any of this kind, the worst included
+    alpha: float | None = None  # of the world `theorem5`, the power that its large cost is
 
 
 ADVERSARIAL = Setting()
@@ -63,7 +64,9 @@ def setting_of(world: World) -> Setting:
     """What a world is known to be."""
     one = world.costs is not None and bool((world.costs == world.cost_min.min()).all())  # the constant must be the least that is declared
     costs = "any" if world.costs is None else "one" if one else "per arm"
-    return Setting(world.reward_means is not None, costs, world.name.partition(":")[0])
+    name, _, options = world.name.partition(":")
+    alpha = spec.parse(world.name)[1].get("alpha") if name == "theorem5" and options else None
+    return Setting(world.reward_means is not None, costs, name, alpha)
 
 
 def theorem1(n_arms: int, budget: float, cost_min: float, *, cost_max: float = 1.0, setting: Setting = ADVERSARIAL) -> Bound:
@@ -252,7 +255,7 @@ def table(
         theorem2(*problem, cost_max=cost_max, form="corrected", setting=setting),
         theorem3(gaps, budget, cost_min, cost_max=cost_max),
         *(theorem4(*problem, cost_max=cost_max, constant=constant, setting=setting) for constant in ("statement", "proof", "derived")),
-        theorem5(budget, alpha, setting=setting),
+        theorem5(budget, setting.alpha if setting.alpha is not None else alpha, setting=setting),
         two_worlds(budget, cost_min, n_arms=n_arms, cost_max=cost_max, setting=setting),
         *(proposition_a(*problem, cost_max=cost_max, policy=policy) for policy in POLICIES),
         *(proposition_c(*problem, cost_max=cost_max, policy=policy, setting=setting) for policy in POLICIES),
@@ -262,13 +265,18 @@ def table(
 
 def for_world(world: str | World, budget: float, *, alpha: float = 0.5) -> list[Bound]:
     """All bounds for a world of one resource: what it is decides which of them apply."""
+    return table(budget=budget, alpha=alpha, **problem_of(world, budget))
+
+
+def problem_of(world: str | World, budget: float) -> dict[str, Any]:
+    """What the bounds need to know of a world of one resource, as arguments of `table`."""
     place = environments.make(world, budget)
     if place.n_resources > 1:
         raise InvalidInput(f"{place.name} has {place.n_resources} resources; these bounds are for one")
+    if (place.cost_min == 0).any():
+        raise InvalidInput(f"{place.name} has pulls that cost nothing; these bounds need a least cost")
     least, most = (float(units / amount.UNIT) for units in (place.cost_min.min(), place.cost_max.max()))
-    if place.name.startswith("theorem5:"):
-        alpha = spec.parse(place.name)[1].get("alpha", alpha)
-    return table(place.n_arms, budget, least, cost_max=most, alpha=alpha, gaps=gaps_of(place), setting=setting_of(place))
+    return {"n_arms": place.n_arms, "cost_min": least, "cost_max": most, "gaps": gaps_of(place), "setting": setting_of(place)}
 
 
 def gaps_of(world: World) -> list[float] | None:

@@ -232,9 +232,11 @@ def leaderboard(policies: tuple[str, ...], folder: str, quick: bool, seed: int, 
 )
 @click.option("--gap", "gaps", type=float, multiple=True, help="How much less efficient a worse arm is; may be repeated.")
 @click.option("--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha.")
+@click.option("--horizon", type=int, metavar="T", help="Rounds, for the bounds that need it.")
+@click.option("--all", "everything", is_flag=True, help="The published bounds of all other policies, too.")
 @click.option("-w", "--world", metavar="WORLD", help="Take all of this from a world instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def bounds(budget: float, alpha: float, world: str | None, as_json: bool, **known: Any) -> None:
+def bounds(budget: float, alpha: float, horizon: int | None, everything: bool, world: str | None, as_json: bool, **known: Any) -> None:
     """Evaluate every theorem, and say which of them apply.
 
     \b
@@ -247,12 +249,17 @@ def bounds(budget: float, alpha: float, world: str | None, as_json: bool, **know
         source = click.get_current_context().get_parameter_source
         if given := [option for name, option in BOUND_OPTIONS.items() if source(name) is not ParameterSource.DEFAULT]:
             raise click.UsageError(f"--world says all that {', '.join(given)} would say; leave one of them out")
-        rows = theory.for_world(world, budget, alpha=alpha)
+        problem = theory.problem_of(world, budget)
     elif known["n_arms"] is None or known["cost_min"] is None:
         raise click.UsageError("give --arms and --cost-min, or --world")
     else:
-        setting = theory.Setting(known["iid"], known["costs"])
-        rows = theory.table(known["n_arms"], budget, known["cost_min"], cost_max=known["cost_max"], alpha=alpha, gaps=known["gaps"] or None, setting=setting)
+        problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")} | {"gaps": known["gaps"] or None}
+        problem["setting"] = theory.Setting(known["iid"], known["costs"])
+    rows = theory.table(budget=budget, alpha=alpha, **problem)
+    if everything:
+        from purse import published
+
+        rows += published.table(budget=budget, horizon=horizon, **problem)
     if as_json:
         print_json([row._asdict() for row in rows])
     else:

@@ -61,6 +61,22 @@ def radius(log_t: float, pulls: float) -> float:
 
 
 @kernel
+def spread(log_t: float, pulls: float) -> float:
+    """sqrt(log_t pulls), the radius times the pulls: what it adds to a sum; 0 without a pull."""
+    return math.sqrt(log_t * pulls)
+
+
+@kernel
+def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float:
+    """The most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers times the pulls; `FIRST` where the cost may be nothing.
+
+    Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is `FIRST` too.
+    """
+    least = cost - width
+    return min(reward + width, pulls) / least if least > 0 else FIRST
+
+
+@kernel
 def count_largest(scores: Floats) -> tuple[float, int]:
     """The largest score, and how many arms have it; `OUT` is never the largest."""
     top = OUT

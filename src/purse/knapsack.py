@@ -2,12 +2,13 @@
 
     greedy            each arm as often as it still fits, in order of efficiency (the paper's A^G)
     exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the unbounded knapsack
+    bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded knapsack
     dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B): the best that any player
                       can do who knows the world's tables, where a pull that cannot be paid ends the game; with a horizon,
                       V_{t+1}(b) is among the choices: a round may be skipped
 
-The last two count in steps of the largest amount that divides all costs, and refuse what would take too many.
-With constant arms all three are at most B max_i r(i)/c(i), and greedy <= exact <= greedy + max_i r(i).
+The last three count in steps of the largest amount that divides all costs, and refuse what would take too many.
+With constant arms all are at most B max_i r(i)/c(i), and greedy <= exact <= greedy + max_i r(i), bounded <= exact.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from purse import amount, check, environments
 from purse.environments.tables import costs_per_arm, per_arm
 from purse.errors import InvalidInput
 from purse.jit import bind, kernel
-from purse.types import Floats, Ints, World
+from purse.types import Floats, Ints, World, cap_array
 
 MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
 
@@ -51,6 +52,29 @@ def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     step, size = grid(prices, units)
     check_work(size * len(values), units, step)
     return float(bind(fill_steady)(np.ones((len(values), 1)), values[:, None].copy(), (prices // step)[:, None].copy(), np.zeros(size + 1)))
+
+
+def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
+    """The largest gain that arms which always pay `rewards` at `costs` allow, each pulled at most `caps` times (one number, or one for each).
+
+    >>> bounded(rewards=[1, 0.4], costs=[0.5, 0.25], caps=[1, 5], budget=1.5)
+    2.6
+    """
+    values, prices, units = known_arms(rewards, costs, budget)
+    step, size = grid(prices, units)
+    bundles = [(arm, count) for arm, cap in enumerate(cap_array(caps, len(values)).tolist()) for count in parts(cap, units // int(prices[arm]))]
+    check_work(size * len(bundles), units, step)
+    arms, counts = np.array(bundles, np.int64).reshape(-1, 2).T.copy()
+    return float(bind(fill_bounded)(counts, values[arms], prices[arms] // step, np.zeros(size + 1)))
+
+
+def parts(cap: int, most: int) -> list[int]:
+    """Bundles of pulls that sum to anything up to min(cap, most) and to no more: 1, 2, 4, ... and the rest; [0] where the cap is no limit."""
+    if cap >= most:
+        return [0] if most > 0 else []
+    doubled = [1 << k for k in range((cap + 1).bit_length() - 1)]
+    rest = cap - sum(doubled)
+    return [*doubled, rest] if rest else doubled
 
 
 def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
@@ -87,6 +111,20 @@ def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -
     for b in range(values.shape[0]):
         values[b] = best(chances, rewards, steps, values, b)
     return values[values.shape[0] - 1]
+
+
+def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
+    """The best that each budget 0, 1, ... can buy, one bundle of pulls after another: from above once, from below any number of times (count 0)."""
+    size = values.shape[0]
+    for k in range(counts.shape[0]):
+        if counts[k] == 0:
+            for b in range(steps[k], size):
+                values[b] = max(values[b], values[b - steps[k]] + rewards[k])
+        else:
+            cost, reward = counts[k] * steps[k], counts[k] * rewards[k]
+            for b in range(size - 1, cost - 1, -1):
+                values[b] = max(values[b], values[b - cost] + reward)
+    return values[size - 1]
 
 
 def fill_changing(phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats) -> float:

@@ -32,6 +32,9 @@ class Round(NamedTuple):
     aside: tuple[int, ...] = ()  # rule `retry`: the arms that could not be paid in this round
 
 
+DEFAULT = "primal-dual-bwk"  # what the leaderboard recommends to who knows nothing
+
+
 class Policy(Account):
     """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in whatever order.
 
@@ -41,7 +44,7 @@ class Policy(Account):
 
     def __init__(
         self,
-        policy: str | ModuleType = "exp3++.bwk",
+        policy: str | ModuleType = DEFAULT,
         *,
         n_arms: int,
         budget: Any,

@@ -28,6 +28,7 @@ def grid(low: float, high: float, count: int) -> str:
     return "[" + ",".join(f"{low + (high - low) * i / (count - 1):.4g}" for i in range(count)) + "]"
 
 
+VARIANTS = ("c-ucb:alpha=0.5", "i-ucb:alpha=1", "omega-ucb:rho=0.25", "ucb-bwk:c_rad=0.25")  # of policies whose published scale is not their best
 CASES = (
     Case("easy gaps", "constant costs per arm", EASY, 1e4),
     Case("easy gaps, large budget", "constant costs per arm", EASY, 1e5),

@@ -125,6 +125,8 @@ class Problem:
         """(K,) The constant cost of each arm as policies see it, of the first resource; refused where the problem does not tell."""
         if self.costs is None:
             raise InvalidInput(f"{policy} needs to know what each arm costs, and that it does not change: pass costs=[...], or take a world with fixed costs")
+        if (self.costs == 0).any():
+            raise invalid("costs", (self.costs / amount.UNIT).ravel().tolist(), f"must be positive for {policy}")
         return self.costs[:, 0] * self.share[0]
 
     def known_horizon(self, policy: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount
+from purse import amount, environments
 from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
@@ -23,6 +24,32 @@ class Learner(Protocol):
     def probabilities(self, t: int) -> Floats: ...
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None: ...
+
+
+class PlainIndex:
+    """An index rule written out: `index(t, i, pulls, rewards, costs)` of arm i, from the pulls and the means of all arms (nan where there is no report).
+
+    With probability `explore(t, n_arms)` any arm comes.
+    """
+
+    def __init__(self, n_arms: int, index: Callable[..., float], explore: Callable[[int, int], float] = lambda t, n_arms: 0.0) -> None:
+        self.index, self.explore = index, explore
+        self.pulls, self.rewards, self.costs = np.zeros(n_arms), np.full(n_arms, np.nan), np.full(n_arms, np.nan)
+        self.sums = np.zeros((2, n_arms))
+
+    def probabilities(self, t: int) -> Floats:
+        n_arms = len(self.pulls)
+        if t <= n_arms:
+            return np.eye(n_arms)[t - 1]
+        scores = [self.index(t, i, self.pulls, self.rewards, self.costs) if self.pulls[i] else math.inf for i in range(n_arms)]
+        best = np.array(scores) == max(scores)
+        explore = self.explore(t, n_arms)
+        return explore / n_arms + (1 - explore) * best / best.sum()
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        self.pulls[arm] += 1
+        self.sums[:, arm] += reward, cost
+        self.rewards[arm], self.costs[arm] = self.sums[:, arm] / self.pulls[arm]
 
 
 def live_for(world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any) -> purse.Policy:
@@ -129,3 +156,62 @@ def plain_rates() -> Callable[..., Floats]:
         return out
 
     return rates
+
+
+@pytest.fixture(scope="session")
+def index_deviation() -> Callable[..., float]:
+    """How far a policy is from `PlainIndex`: random costs, costs above one, and reports in a random order."""
+
+    def largest(policy: str, index: Callable[..., float], **more: Any) -> float:
+        cheap = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+        dear = environments.function("two_point")([0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5)
+        cases = [(cheap, 1, 3000), (cheap, 30, 3000), (dear, 1, 2000)]
+        return max(deviation(live_for(world, policy), PlainIndex(world.n_arms, index, **more), world, n, out=out) for world, out, n in cases)
+
+    return largest
+
+
+@pytest.fixture(scope="session")
+def refuses() -> Callable[..., None]:
+    """Two plays, two resources and a word for a number are each refused in one line."""
+
+    def refuses(policy: str, *options: str, allowed: str = "must be a number above 0") -> None:
+        for field, told in (("plays", {"plays": 2}), ("n_resources", {"n_resources": 2})):
+            with pytest.raises(purse.InvalidInput, match=rf"^{re.escape(policy)} plays problems with {field}=1, and this one has {field}=2$"):
+                purse.Policy(policy, n_arms=3, budget=10, cost_min=0.5, **told)  # type: ignore[arg-type]
+        for option in options:
+            with pytest.raises(purse.InvalidInput, match=rf"^{option.split('=')[0]}=.*: {allowed}"):
+                purse.Policy(f"{policy}:{option}", n_arms=2, budget=10, cost_min=0.5)
+
+    return refuses
+
+
+@pytest.fixture(scope="session")
+def index_edges() -> Callable[[str], None]:
+    """One arm; no arm comes before one whose report is missing; without any report all arms are equal."""
+
+    def edges(policy: str) -> None:
+        alone = purse.Policy(policy, n_arms=1, budget=10, cost_min=0.5)
+        for reward, cost in ((0, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)):
+            assert alone.probabilities().tolist() == [1.0]
+            assert alone.tell(alone.ask(), reward, cost)
+        live = purse.Policy(policy, n_arms=4, budget=100, cost_min=0.5)
+        tickets = [live.ask() for _ in range(4)]
+        assert live.probabilities() == pytest.approx([0.25] * 4, abs=1e-15)
+        for i in (3, 0, 1):
+            live.tell(tickets[i], 1, 0.5)
+        assert live.probabilities()[2] == live.probabilities().max()
+        assert np.isfinite(live._state.scores).all()
+
+    return edges
+
+
+@pytest.fixture(scope="session")
+def scores() -> Callable[[purse.Policy], list[float]]:
+    """The indices behind the next choice of a live policy."""
+
+    def scores(live: purse.Policy) -> list[float]:
+        live.probabilities()
+        return live._state.scores[0].tolist()
+
+    return scores

@@ -11,6 +11,7 @@ from purse.report.figure import STYLE, save
 from purse.suite import VERSION
 
 KNOWN_COSTS = "needs to know what each arm costs"
+NOTHING = "I know nothing"
 TITLE = "Which policy should I use?"
 
 
@@ -47,12 +48,12 @@ def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple
 
 
 def recommendations(board: Leaderboard) -> list[tuple[str, list[tuple[str, float]], list[tuple[str, float]]]]:
-    """For each situation, and for all cases of money alone: the best policies, without and with known costs."""
+    """For all cases, for those of money alone, and for each situation: the best policies, without and with known costs."""
     knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
     free = [policy for policy in board.policies if policy not in knowing]
     situations = list(dict.fromkeys(case.situation for case in board.cases))
     money = [case.name for case in board.cases if case.situation not in ("budget and horizon", "several resources")]
-    groups = [("I know nothing: mean over all cases of money alone", money)]
+    groups = [(NOTHING, [case.name for case in board.cases]), ("money alone, nothing else is known", money)]
     groups += [(situation, [case.name for case in board.cases if case.situation == situation]) for situation in situations]
     return [(label, best(board, cases, free)[:4], best(board, cases, sorted(knowing))[:2]) for label, cases in groups]
 
@@ -66,8 +67,8 @@ def markdown(board: Leaderboard, picture: str) -> str:
     parts = [
         f"# {TITLE}",
         f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, {len(board.policies)} policies, the same draws for all. The score of a "
-        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best fixed arm on the same draws or, with a horizon or several "
-        "resources, the linear program — and 100 is nothing gained. Reproduce it with",
+        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best fixed arm on the same draws, or the arm that is best at the time "
+        "where that is more; with a horizon or several resources, the linear program — and 100 is nothing gained. Reproduce it with",
         "    purse leaderboard",
         "## In short",
         table(

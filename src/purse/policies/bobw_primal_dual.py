@@ -1,0 +1,133 @@
+r"""Primal-dual for both worlds: EXP3.P on reward less cost at prices that follow what is spent, for i.i.d. rounds and for an adversary.
+
+The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, for T rounds, as `purse.primal` says, and costs c_j with them;
+rho = B / T; where there is a horizon, doing nothing is one more action, which pays and costs nothing. In every round
+
+    y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)          in [0, 1]: what the action brought
+    p_{t+1}         from y_t and p_t                                                 the actions: EXP3.P for T rounds
+    lambda_{t+1}  = the point nearest to  lambda_t - eta (rho - c_t)  in  {lambda >= 0, sum_j lambda(j) <= 1/rho},   lambda_1 = 0
+
+and nothing is done, to the end, once some resource cannot pay the largest cost any more.
+
+| symbol | code |
+|---|---|
+| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` behind it as in EXP3.P |
+| lambda_t(j) | `state.prices[j]` |
+| rho, eta | `params.rho`, `params.eta` |
+
+Options: eta=None (1 / sqrt T) or a positive number; delta=0.05, as in EXP3.P.
+
+Guarantee: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true means by O~((1/rho) sqrt(K T)); against an
+adversary it is at least rho times that of the best fixed distribution over actions, less as much; both with high probability.
+
+Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta is quoted from memory. A round in which nothing is done
+brings no report; it is booked with the next one, see `purse.primal`, which moves the prices as if it had been at once. Without a horizon T is the most
+rounds that can be paid for, doing nothing is no action, and play goes on until a pull cannot be paid. A late report meets the prices of the moment.
+
+Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with K exps.
+
+>>> import purse
+>>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
+>>> learnt = purse.simulate("bobw-primal-dual", world, budget=4000, n_paths=4, seed=0)
+>>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0).gain.mean())
+True
+
+Reference: M. Castiglioni, A. Celli, C. Kroer. Online learning with knapsacks: the best of both worlds. ICML 2022.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import check
+from purse.jit import kernel
+from purse.policies.exp3 import rounds_of
+from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
+from purse.primal import book, common_budget, draw_action, project, rounds_since
+from purse.random import U
+from purse.types import SKIP, Floats, Ints, Problem
+
+NAME = "bobw-primal-dual"
+ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that holds just that
+
+
+class BobwParams(NamedTuple):
+    n_arms: int
+    primal: Exp3PParams  # of the arms and, where there is a horizon, of doing nothing
+    factors: Floats  # (d,) of the costs
+    rho: float
+    eta: float
+
+
+class BobwState(NamedTuple):
+    gains: Floats  # (P, actions)
+    chances: Floats  # (P, actions)
+    prices: Floats  # (P, d)
+    booked: Ints  # (P, 1) rounds
+
+
+def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -> BobwParams:
+    """Options: eta, the step of the prices; delta, the probability with which the guarantee of EXP3.P may fail."""
+    problem.require(NAME, plays=1)
+    rounds = rounds_of(problem, NAME)
+    budget, factors = common_budget(problem, rounds)
+    step = 1 / math.sqrt(rounds) if eta is None else check.number("eta", eta, above=0)
+    return BobwParams(problem.n_arms, tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta), factors, budget / rounds, step)
+
+
+def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
+    n_actions = params.primal.n_arms
+    return BobwState(
+        np.zeros((n_paths, n_actions)),
+        np.full((n_paths, n_actions), 1 / n_actions),
+        np.zeros((n_paths, problem.n_resources)),
+        np.zeros((n_paths, 1), np.int64),
+    )
+
+
+@kernel
+def row(state: BobwState, path: int) -> BobwState:
+    return BobwState(state.gains[path], state.chances[path], state.prices[path], state.booked[path])
+
+
+@kernel
+def waits(params: BobwParams, left: Floats) -> bool:
+    """Whether nothing is done any more."""
+    if params.primal.n_arms > params.n_arms:
+        for j in range(left.shape[0]):
+            if left[j] < ONE_PULL:
+                return True
+    return False
+
+
+@kernel
+def choose(key: U, params: BobwParams, state: BobwState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    draw_action(key, params.n_arms, state.chances, arms, probs)
+    if waits(params, left):
+        arms[0] = SKIP
+        probs[0] = 1.0
+
+
+@kernel
+def update(key: U, params: BobwParams, state: BobwState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    passed = rounds_since(state.booked, t)
+    idle = max(0, passed - 1) * params.eta * params.rho  # a price that falls round by round, and stops at 0, falls as in one step
+    pace = min(1, passed) * params.rho
+    worth = rewards[0]
+    for j in range(state.prices.shape[0]):
+        cost = params.factors[j] * costs[0, j]
+        price = max(0.0, state.prices[j] - idle)
+        worth -= price * cost
+        state.prices[j] = price - params.eta * (pace - cost)
+    project(state.prices, 1 / params.rho)
+    book(passed, params.primal.beta, 1 / (1 + params.rho), params.n_arms, state.gains, state.chances)
+    learn(params.primal, Exp3PState(state.gains, state.chances), arms[0], probs[0], (params.rho * worth + 1) / (params.rho + 1))
+
+
+@kernel
+def probabilities(params: BobwParams, state: BobwState, t: int, left: Floats, out: Floats) -> None:
+    for i in range(params.n_arms):
+        out[i] = 0.0 if waits(params, left) else state.chances[i]

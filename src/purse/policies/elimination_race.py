@@ -1,0 +1,166 @@
+r"""Elimination race: layers that eliminate arms at different speeds, the slow ones safe from much corruption. Blind to costs.
+
+The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers, each with its own active arms (at first all),
+pulls N_l(i) and mean rewards r_l(i). In each round
+
+    layer l with probability 2^-l, and layer 1 with the 2^-L that is left over
+    an arm that is active in l, all equally likely; where there is none, one of the next layer that has any, and nothing is learnt
+    width_l(i) = a + sqrt a,   a = ln(4 K T L / delta) / N_l(i)
+    r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i is eliminated from the layers 1 .. l
+
+Layer l sees a share 2^-l of the rounds and of what an adversary corrupts, so that the layers from log2 C on are hardly misled by corruption C.
+
+| symbol | code |
+|---|---|
+| N_l(i), N_l(i) r_l(i) | `state.pulls[l - 1, i]`, `state.rewards[l - 1, i]` |
+| r_l(i) + width_l(i), r_l(i) - width_l(i) | `state.upper[l - 1, i]`, `state.lower[l - 1, i]` |
+| i is active in l, how many are | `state.active[l - 1, i]`, `state.sizes[l - 1]` |
+
+Options: delta=0.05, the probability with which the guarantee may fail.
+
+Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total, C unknown, over T rounds the regret is
+O(sum_i (K C ln(K T / delta) + ln T) / Delta_i ln(K T / delta)). Of a budget that says something only where all costs are one constant.
+
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min). Which active arm a layer pulls
+is reconstructed: any, where others take the one pulled least. The union bound counts the L layers, where the paper writes log T.
+
+Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round.
+
+>>> import purse
+>>> world = purse.environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
+>>> run = purse.simulate("elimination-race", world, budget=3000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
+True
+
+Reference: T. Lykouris, V. Mirrokni, R. Paes Leme. Stochastic bandits robust to adversarial corruptions. STOC 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import check
+from purse.indices import FIRST, OUT
+from purse.jit import cold, kernel
+from purse.policies.exp3 import rounds_of
+from purse.random import U, uniform
+from purse.types import Floats, Ints, Problem
+
+NAME = "elimination-race"
+LAYER, ARM = range(2)  # what is drawn with which number of a round
+
+
+class EliminationRaceParams(NamedTuple):
+    n_arms: int
+    n_layers: int
+    log_term: float  # ln(4 K T L / delta)
+
+
+class EliminationRaceState(NamedTuple):
+    pulls: Floats  # (P, L, K)
+    rewards: Floats  # (P, L, K)
+    upper: Floats  # (P, L, K)
+    lower: Floats  # (P, L, K)
+    active: Ints  # (P, L, K)
+    sizes: Ints  # (P, L)
+
+
+def params(problem: Problem, *, delta: float = 0.05) -> EliminationRaceParams:
+    """Options: delta, the probability with which the guarantee may fail."""
+    problem.require(NAME, plays=1)
+    n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
+    delta = check.number("delta", delta, above=0, high=1)
+    n_layers = max(1, (rounds - 1).bit_length())
+    return EliminationRaceParams(n_arms, n_layers, math.log(4 * n_arms * rounds * n_layers / delta))
+
+
+def init(params: EliminationRaceParams, problem: Problem, n_paths: int) -> EliminationRaceState:
+    shape = (n_paths, params.n_layers, params.n_arms)
+    return EliminationRaceState(
+        np.zeros(shape), np.zeros(shape), np.full(shape, FIRST), np.full(shape, OUT), np.ones(shape, np.int64), np.full(shape[:2], params.n_arms, np.int64)
+    )
+
+
+@kernel
+def row(state: EliminationRaceState, path: int) -> EliminationRaceState:
+    return EliminationRaceState(state.pulls[path], state.rewards[path], state.upper[path], state.lower[path], state.active[path], state.sizes[path])
+
+
+@kernel
+def layer_of(u: float, n_layers: int) -> int:
+    """The layer, counted from 0, that a number in [0, 1) stands for."""
+    layer = 0
+    edge = 0.5
+    while u < edge and layer < n_layers:
+        layer += 1
+        edge *= 0.5
+    return layer if layer < n_layers else 0
+
+
+@kernel
+def probability(params: EliminationRaceParams, state: EliminationRaceState, arm: int) -> float:
+    chance = 0.0
+    share = 0.5
+    mass = 0.5**params.n_layers
+    for layer in range(params.n_layers):
+        mass += share
+        share *= 0.5
+        if state.sizes[layer] > 0:
+            chance += mass / state.sizes[layer] * state.active[layer, arm]
+            mass = 0.0
+    return chance
+
+
+@kernel
+def choose(key: U, params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    layer = layer_of(uniform(key, LAYER), params.n_layers)
+    while state.sizes[layer] == 0:  # the last layer never is
+        layer += 1
+    skip = int(uniform(key, ARM) * state.sizes[layer])
+    for i in range(params.n_arms):
+        if state.active[layer, i] == 1:
+            if skip == 0:
+                arms[0] = i
+            skip -= 1
+    probs[0] = probability(params, state, arms[0])
+
+
+@kernel
+def update(key: U, params: EliminationRaceParams, state: EliminationRaceState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    layer = layer_of(uniform(key, LAYER), params.n_layers)  # the draw of this round again
+    if state.sizes[layer] == 0:
+        return
+    state.pulls[layer, i] += 1
+    state.rewards[layer, i] += rewards[0]
+    mean = state.rewards[layer, i] / state.pulls[layer, i]
+    ratio = params.log_term / state.pulls[layer, i]
+    width = ratio + math.sqrt(ratio)
+    state.upper[layer, i] = mean + width
+    state.lower[layer, i] = mean - width
+    bar = OUT
+    least = FIRST
+    for j in range(params.n_arms):
+        if state.active[layer, j] == 1:
+            bar = max(bar, state.lower[layer, j])
+            least = min(least, state.upper[layer, j])
+    if least < bar:
+        eliminate(params, state, layer, bar)
+
+
+@cold
+def eliminate(params: EliminationRaceParams, state: EliminationRaceState, layer: int, bar: float) -> None:
+    for i in range(params.n_arms):
+        if state.active[layer, i] == 1 and state.upper[layer, i] < bar:
+            for below in range(layer + 1):
+                state.sizes[below] -= state.active[below, i]
+                state.active[below, i] = 0
+
+
+@kernel
+def probabilities(params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, out: Floats) -> None:
+    for i in range(params.n_arms):
+        out[i] = probability(params, state, i)

@@ -1,0 +1,79 @@
+r"""i-UCB: the ratio of means plus a radius of its own, that no cost divides.
+
+The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+
+    x_t(i) = alpha sqrt(ln(t - 1) / N(i))
+    D_t(i) = r(i) / c(i) + x_t(i)
+
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
+
+| symbol | code |
+|---|---|
+| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| alpha^2 | `params.alpha2` |
+| D_t(i) | `state.scores[i]` |
+
+Options: alpha=0.25, which the paper's experiments are reported to favour.
+
+Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a suitable alpha. At the default neither
+shows at a budget that one meets: an arm whose first pull paid nothing is tried again only after exp((D / alpha)^2) rounds, with D the
+leader's ratio. Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`,
+means of 100 paths: regret 2,438 with alpha=0.25, 63 with alpha=1.
+
+Departures from the paper: none known.
+
+Needs nothing. O(K) a round.
+
+>>> import purse
+>>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> run = purse.simulate("i-ucb", world, budget=1000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
+True
+
+Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of multi-armed bandit problems.
+Neurocomputing 258, 2017.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from purse import check
+from purse.indices import FIRST, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+from purse.jit import kernel
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+
+__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "i-ucb"
+SWEEP = True
+
+
+class IUcbParams(NamedTuple):
+    alpha2: float
+
+
+def params(problem: Problem, *, alpha: float = 0.25) -> IUcbParams:
+    """Options: alpha, the scale of the radius."""
+    problem.require(NAME, plays=1, n_resources=1)
+    return IUcbParams(check.number("alpha", alpha, above=0) ** 2)
+
+
+@kernel
+def weigh(params: IUcbParams, state: IndexState, t: int) -> None:
+    log_t = params.alpha2 * log_before(t)
+    for i in range(state.scores.shape[0]):
+        state.scores[i] = state.rewards[i] / state.costs[i] + radius(log_t, state.pulls[i]) if state.pulls[i] > 0 else FIRST
+
+
+@kernel
+def choose(key: U, params: IUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    weigh(params, state, t)
+    take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def probabilities(params: IUcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+    weigh(params, state, t)
+    share_largest(state.scores, out)

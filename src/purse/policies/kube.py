@@ -1,0 +1,93 @@
+r"""KUBE: what is left is filled greedily with the most that each arm may pay per unit, and an arm is drawn from that knapsack.
+
+The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c(i) that are known. Each arm once, in order; then
+
+    D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
+    m(i)   = floor(u / c(i)),   u <- u - m(i) c(i)         for the arms by falling D_t, u being what is left
+    p_t(i) = m(i) / sum_j m(j)
+
+with N, r the arm's pulls and mean reward so far. When no arm can be paid for the game ends.
+
+| symbol | code |
+|---|---|
+| N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
+| c(i) | `params.prices.costs[i]`, and exactly `params.prices.units[i]` |
+| D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
+| the arms by falling D_t | `state.order` |
+
+Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means, for i.i.d. rewards.
+
+Departures from the paper: of arms with the same D_t the first comes first. While the first report of arms that can be paid for is
+missing (live, reports come late), one of them is pulled, each equally likely.
+
+Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
+
+>>> import purse
+>>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> run = purse.simulate("kube", world, budget=1000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 1].mean() > 5 * run.pulls[:, 0].mean())
+True
+
+Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based optimal policies for budget-limited multi-armed
+bandits. AAAI 2012.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.filling import FillingState, Prices, draw, fill, fits, init, prices, rank, row, share, units_left, update
+from purse.indices import OUT, log_before, radius
+from purse.jit import kernel
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+
+__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "kube"
+SWEEP = True
+
+
+class KubeParams(NamedTuple):
+    prices: Prices
+    first: Ints  # the arms of the rounds 1, 2, ...; none where the game makes the initial pulls
+
+
+def params(problem: Problem) -> KubeParams:
+    """No options."""
+    problem.require(NAME, plays=1, n_resources=1)
+    return KubeParams(prices(problem, NAME), np.zeros(0, np.int64))
+
+
+@kernel
+def weigh(params: KubeParams, state: FillingState, t: int, left: Floats) -> float:
+    """Write m(i), and return the sum; in initial rounds 1 for the arms to pull."""
+    purse = units_left(params.prices, left)
+    initial = params.first[t - 1] if t <= params.first.shape[0] and fits(params.prices, state.pulls, params.first[t - 1], purse) else -1
+    missing = 0.0
+    for i in range(state.pulls.shape[0]):
+        wanted = i == initial or (initial < 0 and state.pulls[i] == 0 and fits(params.prices, state.pulls, i, purse))
+        state.counts[i] = 1.0 if wanted else 0.0
+        missing += state.counts[i]
+    if missing > 0:
+        return missing
+    log_t = 2 * log_before(t)
+    for i in range(state.pulls.shape[0]):
+        if state.pulls[i] > 0:
+            state.scores[i] = (state.rewards[i] / state.pulls[i] + radius(log_t, state.pulls[i])) / params.prices.costs[i]
+        else:
+            state.scores[i] = OUT
+    rank(state.scores, state.order)
+    return fill(params.prices, state.order, state.pulls, purse, state.counts)
+
+
+@kernel
+def choose(key: U, params: KubeParams, state: FillingState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    draw(key, state.counts, weigh(params, state, t, left), arms, probs)
+
+
+@kernel
+def probabilities(params: KubeParams, state: FillingState, t: int, left: Floats, out: Floats) -> None:
+    share(state.counts, weigh(params, state, t, left), out)

@@ -1,0 +1,79 @@
+r"""m-UCB: the most that an arm's mean reward may be, per the least that its mean cost may be.
+
+The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+
+    x_t(i) = alpha sqrt(ln(t - 1) / N(i))
+    D_t(i) = min(r(i) + x_t(i), 1) / (c(i) - x_t(i))        infinite where x_t(i) >= c(i)
+
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
+
+| symbol | code |
+|---|---|
+| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| N(i) x_t(i) | `spread(log_t, state.pulls[i])` |
+| D_t(i) | `state.scores[i]`, by `indices.ratio_bound` |
+
+Options: alpha=0.25.
+
+Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a suitable alpha. An arm whose first pull
+paid nothing is tried again after exp((D c(i) / (1 + D) / alpha)^2) rounds, with D the leader's ratio: soon at the default, late for a smaller
+alpha. Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`,
+means of 100 paths: regret 37 with alpha=0.25, 1,943 with alpha=0.0625.
+
+Departures from the paper: its experiments are reported to favour alpha=0.0625.
+
+Needs nothing. O(K) a round.
+
+>>> import purse
+>>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> run = purse.simulate("m-ucb", world, budget=1000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
+True
+
+Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of multi-armed bandit problems.
+Neurocomputing 258, 2017.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from purse import check
+from purse.indices import IndexState, init, log_before, ratio_bound, row, share_largest, spread, take_largest, update
+from purse.jit import kernel
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+
+__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "m-ucb"
+SWEEP = True
+
+
+class MUcbParams(NamedTuple):
+    alpha2: float
+
+
+def params(problem: Problem, *, alpha: float = 0.25) -> MUcbParams:
+    """Options: alpha, the scale of the radius."""
+    problem.require(NAME, plays=1, n_resources=1)
+    return MUcbParams(check.number("alpha", alpha, above=0) ** 2)
+
+
+@kernel
+def weigh(params: MUcbParams, state: IndexState, t: int) -> None:
+    log_t = params.alpha2 * log_before(t)
+    for i in range(state.scores.shape[0]):
+        state.scores[i] = ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], spread(log_t, state.pulls[i]))
+
+
+@kernel
+def choose(key: U, params: MUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    weigh(params, state, t)
+    take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def probabilities(params: MUcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+    weigh(params, state, t)
+    share_largest(state.scores, out)

@@ -1,0 +1,90 @@
+r"""omega-UCB: bounds on mean reward and mean cost that are wide on the side where there is room, Wilson's, and their ratio.
+
+The rule (Heyden, Arzamasov, Fouché and Böhm, 2023), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+
+    z       = sqrt(2 rho ln t)
+    w±(s)   = (s + z^2 / 2 ± z sqrt(s (N - s) / N + z^2 / 4)) / (N + z^2)        bounds on a mean whose N values sum to s
+    D_t(i)  = min(1, w+(R(i))) / w-(C(i))
+
+with N, R, C the arm's pulls, sum of rewards and sum of costs so far; ties are broken at random. w+ never exceeds 1, and multiplying out
+
+    w-(s)   = (s^2 / N) / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4))
+
+which has no difference that could cancel, and is positive because costs are.
+
+| symbol | code |
+|---|---|
+| N(i), R(i), C(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| 2 rho | `params.rho2` |
+| z^2 | `z2` |
+| D_t(i) | `state.scores[i]` |
+
+Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
+
+Guarantee: regret O(log B) for i.i.d. rewards and costs where rho >= 1; sublinear for a smaller rho.
+
+Departures from the paper: none known in this policy; the paper's variant that estimates the variances is not here.
+
+Needs nothing. O(K) a round.
+
+>>> import purse
+>>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> run = purse.simulate("omega-ucb", world, budget=1000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
+True
+
+Reference: M. Heyden, V. Arzamasov, E. Fouché, K. Böhm. Budgeted multi-armed bandits with asymmetric confidence intervals.
+arXiv 2306.07071, 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from purse import check
+from purse.indices import FIRST, IndexState, init, row, share_largest, take_largest, update
+from purse.jit import kernel
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+
+__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+
+NAME = "omega-ucb"
+SWEEP = True
+
+
+class OmegaUcbParams(NamedTuple):
+    rho2: float
+
+
+def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
+    """Options: rho, the scale of the squared radius."""
+    problem.require(NAME, plays=1, n_resources=1)
+    return OmegaUcbParams(2 * check.number("rho", rho, above=0))
+
+
+@kernel
+def reach(n: float, s: float, z2: float) -> float:
+    """The numerator of w+(s)."""
+    return s + 0.5 * z2 + math.sqrt(z2 * (s * (n - s) / n + 0.25 * z2))
+
+
+@kernel
+def weigh(params: OmegaUcbParams, state: IndexState, t: int) -> None:
+    z2 = params.rho2 * math.log(t)
+    for i in range(state.scores.shape[0]):
+        n, cost = state.pulls[i], state.costs[i]
+        state.scores[i] = n * reach(n, state.rewards[i], z2) * reach(n, cost, z2) / ((n + z2) * cost * cost) if n > 0 else FIRST
+
+
+@kernel
+def choose(key: U, params: OmegaUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    weigh(params, state, t)
+    take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def probabilities(params: OmegaUcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+    weigh(params, state, t)
+    share_largest(state.scores, out)

@@ -1,0 +1,176 @@
+r"""PrimalDualBwK: the most reward per cost, where costs of several resources are added up at prices that rise with what is used.
+
+The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource where there is a horizon T; budgets are rescaled to
+one, B, as `purse.primal` says, and costs c_j with them; D resources in all. Each arm once, in order; then the arm with the largest
+
+    D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite where nothing is known to be used
+    u(i)     = min{1, r(i) + rad(r(i), N(i))}
+    l_j(i)   = max{0, c_j(i) - rad(c_j(i), N(i))},                  of time l = B / T
+    rad(x,N) = sqrt(C x / N) + C / N
+    v_j     <- v_j (1 + eps)^(l_j(i_t)),  v_j = 1 at the start,     eps = sqrt(ln D / B)
+
+with N, r, c the arm's pulls, mean reward and mean costs so far; ties are broken at random. For one resource without a horizon the
+price does not matter, and the rule is the ratio of an upper to a lower bound.
+
+| symbol | code |
+|---|---|
+| N(i), N(i) r(i), N(i) c_j(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i, j]` |
+| u(i), l_j(i) | `state.upper[i]`, `state.lower[i, j]`, time last |
+| v_j, relative to the largest | `state.prices[j]` |
+| ln v_j / ln(1 + eps) | `state.used[j]` |
+| C | `params.c_rad` |
+
+Options: c_rad=1 (C), or "theory" (C = ln(D K T), T the horizon or the most rounds that can be paid for). The paper leaves the constant
+open; 1 measures far better on the suite.
+
+Guarantee: in i.i.d. worlds the gain falls short of the optimum OPT of the linear program on the true means by at most
+O(sqrt(ln(D K T))) (sqrt(K OPT) + OPT sqrt(K / B)) + O(K) ln(D K T) ln T, the best possible up to logarithms, with C of that order.
+Smaller C is often better at budgets one can play, at the risk of leaving the best arm for good: with 20,000 prompts and a budget of 4,000 on
+the world of the suite, `routing`, it loses 11% of OPT with the C of theory and 0.2% with C = 0.5.
+
+Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant open; prices move after the initial pulls; a
+late report moves them by the bounds of the moment. Where T is the least of the budgets it takes part as B, too.
+
+Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on their arm.
+
+>>> import purse
+>>> world = purse.environments.routing(quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000)
+>>> run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, budget=1500, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 1].sum() < run.pulls[:, [0, 2]].sum() / 4)
+True
+
+Reference: A. Badanidiyuru, R. Kleinberg, A. Slivkins. Bandits with knapsacks. FOCS 2013; Journal of the ACM 65, 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import check
+from purse.errors import invalid
+from purse.fastmath import exp
+from purse.indices import FIRST, share_largest, take_largest
+from purse.jit import kernel
+from purse.policies.exp3 import rounds_of
+from purse.primal import common_budget
+from purse.random import U
+from purse.types import Floats, Ints, Problem
+from purse.weights import largest
+
+NAME = "primal-dual-bwk"
+SWEEP = True
+
+
+class PrimalDualParams(NamedTuple):
+    c_rad: float
+    rise: float  # ln(1 + eps)
+    pace: float  # what a round takes of time, B / T; 0 where there is no horizon
+    factors: Floats  # (d,) of the costs
+
+
+class PrimalDualState(NamedTuple):
+    pulls: Floats  # (P, K)
+    rewards: Floats  # (P, K)
+    costs: Floats  # (P, K, d) rescaled
+    upper: Floats  # (P, K)
+    lower: Floats  # (P, K, D)
+    used: Floats  # (P, D)
+    prices: Floats  # (P, D)
+    scores: Floats  # (P, K) scratch
+
+
+def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
+    """Options: c_rad, "theory" or a positive number."""
+    problem.require(NAME, plays=1)
+    budget, factors = common_budget(problem, problem.horizon)
+    pace = 0.0 if problem.horizon is None else budget / problem.horizon
+    n_prices = problem.n_resources + (problem.horizon is not None)
+    return PrimalDualParams(c_rad_of(c_rad, problem, n_prices, NAME), math.log1p(math.sqrt(math.log(n_prices) / budget)), pace, factors)
+
+
+def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
+    """C of the radius: ln(D K T), or the number that is given."""
+    if c_rad == "theory":
+        return math.log(n_resources * problem.n_arms * rounds_of(problem, policy))
+    if isinstance(c_rad, str):
+        raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
+    return check.number("c_rad", c_rad, above=0)
+
+
+def init(params: PrimalDualParams, problem: Problem, n_paths: int) -> PrimalDualState:
+    n_arms, n_resources = problem.n_arms, problem.n_resources
+    n_prices = n_resources + (params.pace > 0)
+    lower = np.zeros((n_paths, n_arms, n_prices))
+    lower[:, :, n_resources:] = params.pace
+    return PrimalDualState(
+        np.zeros((n_paths, n_arms)),
+        np.zeros((n_paths, n_arms)),
+        np.zeros((n_paths, n_arms, n_resources)),
+        np.ones((n_paths, n_arms)),
+        lower,
+        np.zeros((n_paths, n_prices)),
+        np.ones((n_paths, n_prices)),
+        np.zeros((n_paths, n_arms)),
+    )
+
+
+@kernel
+def row(state: PrimalDualState, path: int) -> PrimalDualState:
+    return PrimalDualState(
+        state.pulls[path],
+        state.rewards[path],
+        state.costs[path],
+        state.upper[path],
+        state.lower[path],
+        state.used[path],
+        state.prices[path],
+        state.scores[path],
+    )
+
+
+@kernel
+def weigh(state: PrimalDualState) -> None:
+    for i in range(state.scores.shape[0]):
+        cost = 0.0
+        for j in range(state.prices.shape[0]):
+            cost += state.prices[j] * state.lower[i, j]
+        state.scores[i] = min(FIRST, state.upper[i] / cost) if cost > 0 else FIRST
+
+
+@kernel
+def choose(key: U, params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    weigh(state)
+    take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: PrimalDualParams, state: PrimalDualState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    if t > state.pulls.shape[0] and state.prices.shape[0] > 1:
+        raise_prices(params, state, i)
+    state.pulls[i] += 1
+    state.rewards[i] += rewards[0]
+    width = math.sqrt(params.c_rad * state.rewards[i]) + params.c_rad
+    state.upper[i] = min(1.0, (state.rewards[i] + width) / state.pulls[i])
+    for j in range(state.costs.shape[1]):
+        state.costs[i, j] += params.factors[j] * costs[0, j]
+        width = math.sqrt(params.c_rad * state.costs[i, j]) + params.c_rad
+        state.lower[i, j] = max(0.0, (state.costs[i, j] - width) / state.pulls[i])
+
+
+@kernel
+def raise_prices(params: PrimalDualParams, state: PrimalDualState, arm: int) -> None:
+    for j in range(state.used.shape[0]):
+        state.used[j] += state.lower[arm, j]
+    top = largest(state.used)
+    for j in range(state.used.shape[0]):
+        state.prices[j] = exp(params.rise * (state.used[j] - top))
+
+
+@kernel
+def probabilities(params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, out: Floats) -> None:
+    weigh(state)
+    share_largest(state.scores, out)

@@ -1,0 +1,197 @@
+r"""SAO: arms are deactivated as if rewards were i.i.d., until a test says that they are not; from then on EXP3.P. Blind to costs.
+
+The rule (Bubeck and Slivkins, 2012, Algorithm 1), for T rounds. All arms are active, p(i) = 1/K. After n rounds, with
+H~(i) = (1/n) sum 1{i_t = i} r_t / p_t(i), H(i) the mean of the N(i) rewards that arm i paid, M = max H~ over the active arms and
+
+    w(x) = sqrt(4 K ln beta / x + 5 (K ln beta / x)^2),     beta = 10 K T^3 / delta,
+
+    deactivate an active arm i where   M - H~(i) > 6 w(n):   tau(i) = n,   q(i) = p(i)
+    switch to EXP3.P, for good, where for some arm (s = n while it is active, else tau(i))
+        |H~(i) - H(i)| > sqrt(2 ln beta / N(i)) + sqrt(4 (K s / n^2 + (n - s) / (q(i) tau(i) n)) ln beta + 5 (K ln beta / s)^2)
+        i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
+    p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
+
+EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta = K / beta.
+
+| symbol | code |
+|---|---|
+| n H~(i), after the switch EXP3.P's estimated gain | `state.gains[i]` |
+| N(i), N(i) H(i) | `state.pulls[i]`, `state.rewards[i]` |
+| tau(i), q(i) tau(i) | `state.stops[i]` (0 while active), `state.floors[i]` |
+| p(i) | `state.chances[i]` |
+| n; sqrt(T / (T - n)) at the switch, 0 before | `state.memo` |
+
+Options: delta=0.05; beta="theory" (above) or a number above 1.
+
+Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) / Delta for i.i.d. rewards and
+60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2 ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something only where all costs are
+one constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta rounds, close to a million for 10 arms,
+and until the first is, all arms are equally likely. A small beta shows the mechanism.
+
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min), and n counts reports. A report
+that comes late counts with the probability on its ticket. The confidence that EXP3.P is given is implicit in the paper; tests that
+would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed.
+
+Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch with K exps.
+
+>>> import purse
+>>> world = purse.environments.switching(segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5])
+>>> run = purse.simulate("sao:beta=1.5", world, budget=10_000, n_paths=10, seed=0)
+>>> bool(run.pulls[:, 1].mean() > 3 * run.pulls[:, 0].mean())
+True
+
+Reference: S. Bubeck, A. Slivkins. The best of both worlds: stochastic and adversarial bandits. COLT 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import check
+from purse.errors import invalid
+from purse.jit import cold, kernel
+from purse.policies.exp3 import rounds_of
+from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
+from purse.random import U, uniform
+from purse.types import Floats, Ints, Problem
+from purse.weights import pick
+
+NAME = "sao"
+REPORTS, STRETCH = range(2)  # state.memo
+
+
+class SaoParams(NamedTuple):
+    n_arms: int
+    rounds: int
+    log_beta: float
+    later: Exp3PParams  # of EXP3.P for all T rounds: for fewer, all three rates grow alike
+
+
+class SaoState(NamedTuple):
+    gains: Floats  # (P, K)
+    pulls: Floats  # (P, K)
+    rewards: Floats  # (P, K)
+    stops: Floats  # (P, K)
+    floors: Floats  # (P, K)
+    chances: Floats  # (P, K)
+    memo: Floats  # (P, 2)
+
+
+def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory") -> SaoParams:
+    """Options: delta, the probability with which the guarantee may fail; beta ("theory" or a number above 1)."""
+    problem.require(NAME, plays=1)
+    n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
+    delta = check.number("delta", delta, above=0, high=1)
+    if beta == "theory":
+        beta = 10 * n_arms * float(rounds) ** 3 / delta
+    elif isinstance(beta, str):
+        raise invalid("beta", beta, "must be 'theory' or a number above 1")
+    beta = check.number("beta", beta, above=1)
+    return SaoParams(n_arms, rounds, math.log(beta), tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta)))
+
+
+def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
+    def per_arm(value: float = 0.0) -> Floats:
+        return np.full((n_paths, params.n_arms), value)
+
+    return SaoState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(1 / params.n_arms), np.zeros((n_paths, 2)))
+
+
+@kernel
+def row(state: SaoState, path: int) -> SaoState:
+    return SaoState(state.gains[path], state.pulls[path], state.rewards[path], state.stops[path], state.floors[path], state.chances[path], state.memo[path])
+
+
+@kernel
+def choose(key: U, params: SaoParams, state: SaoState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+    arms[0] = pick(uniform(key, 0), state.chances)
+    probs[0] = state.chances[arms[0]]
+
+
+@kernel
+def update(key: U, params: SaoParams, state: SaoState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    if state.memo[STRETCH] > 0:
+        learn_later(params, state, i, probs[0], rewards[0])
+        return
+    state.memo[REPORTS] += 1
+    state.pulls[i] += 1
+    state.rewards[i] += rewards[0]
+    state.gains[i] += rewards[0] / probs[0]
+    if in_order(params, state, state.memo[REPORTS]):
+        share(params, state, state.memo[REPORTS] + 1)
+    else:
+        switch(params, state)
+
+
+@kernel
+def width(params: SaoParams, x: float) -> float:
+    ratio = params.n_arms * params.log_beta / x
+    return math.sqrt(ratio * (4 + 5 * ratio))
+
+
+@kernel
+def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
+    """Deactivates arms; returns whether all tests are passed."""
+    best = 0.0
+    for i in range(params.n_arms):
+        if state.stops[i] == 0:
+            best = max(best, state.gains[i])
+    wide = 6 * width(params, n)
+    for i in range(params.n_arms):
+        estimate = state.gains[i] / n
+        behind = best / n - estimate
+        if state.stops[i] == 0 and behind > wide:
+            state.stops[i] = n
+            state.floors[i] = state.chances[i] * n
+        stop = state.stops[i]
+        spread = params.n_arms / n
+        if stop > 0:
+            if behind <= 2 * width(params, stop) or (stop > 1 and behind > 10 * width(params, stop - 1)):
+                return False
+            spread = params.n_arms * stop / (n * n) + (n - stop) / (state.floors[i] * n)
+        off = abs(estimate - state.rewards[i] / state.pulls[i]) if state.pulls[i] > 0 else 0.0
+        ratio = params.n_arms * params.log_beta / (stop if stop > 0 else n)
+        beyond = off - math.sqrt(4 * spread * params.log_beta + 5 * ratio * ratio)
+        if beyond > 0 and beyond * beyond * state.pulls[i] > 2 * params.log_beta:
+            return False
+    return True
+
+
+@kernel
+def share(params: SaoParams, state: SaoState, t: float) -> None:
+    """Writes the chances of the t-th round."""
+    rest = 1.0
+    active = 0
+    for i in range(params.n_arms):
+        state.chances[i] = state.floors[i] / t
+        rest -= state.chances[i]
+        active += state.stops[i] == 0
+    for i in range(params.n_arms):
+        if state.stops[i] == 0:
+            state.chances[i] = rest / active
+
+
+@cold
+def switch(params: SaoParams, state: SaoState) -> None:
+    state.memo[STRETCH] = math.sqrt(params.rounds / max(1.0, params.rounds - state.memo[REPORTS]))
+    for i in range(params.n_arms):
+        state.gains[i] = 0.0
+        state.chances[i] = 1 / params.n_arms
+
+
+@cold
+def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, reward: float) -> None:
+    rate = state.memo[STRETCH]
+    gamma = rate * params.later.gamma
+    now = Exp3PParams(params.n_arms, 1.0, rate * params.later.eta, gamma if gamma <= 0.5 else 1.0, rate * params.later.beta)
+    learn(now, Exp3PState(state.gains, state.chances), arm, prob, reward)
+
+
+@kernel
+def probabilities(params: SaoParams, state: SaoState, t: int, left: Floats, out: Floats) -> None:
+    for i in range(params.n_arms):
+        out[i] = state.chances[i]

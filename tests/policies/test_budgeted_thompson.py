@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import purse
+from purse import amount, environments
+from purse.engine.draws import draws
+from purse.random import POLICY, SIDE, U, at, stream, uniform
+from purse.sampling import gamma, spread_of
+from purse.types import Floats, Ticket
+
+
+def key_of(seed: int, t: int, used: int = 0) -> U:
+    """The key of a round of path 0, moved on past the numbers that were used."""
+    return U((int(at(U(stream(seed, 0, POLICY)), t)) + used * int(SIDE)) % 2**64)
+
+
+class Plain:
+    """The rule written out, with the counts of successes and failures, on the gammas of `purse.sampling`."""
+
+    def __init__(self, n_arms: int, seed: int = 0) -> None:
+        self.seed = seed
+        self.successes, self.failures = np.zeros((n_arms, 2)), np.zeros((n_arms, 2))  # of rewards, of costs
+
+    def thetas(self, t: int) -> Floats:
+        key = key_of(self.seed, t, used=2)
+        out = np.zeros(self.successes.shape)
+        for i in range(len(out)):
+            for k in range(2):
+                a, b = 1 + self.successes[i, k], 1 + self.failures[i, k]
+                x, key = gamma(U(key), a, spread_of(a))
+                y, key = gamma(U(key), b, spread_of(b))
+                out[i, k] = x / (x + y)
+        return out
+
+    def arm(self, t: int) -> int:
+        thetas = self.thetas(t)
+        return int(np.argmax(thetas[:, 0] / thetas[:, 1]))
+
+    def learn(self, t: int, arm: int, reward: float, cost: float) -> None:
+        for k, value in enumerate((reward, cost)):
+            success = value == 1 if value in (0, 1) else uniform(key_of(self.seed, t), k) < value
+            (self.successes if success else self.failures)[arm, k] += 1
+
+
+def shapes(plain: Plain) -> Floats:
+    return np.stack([plain.successes[:, 0], plain.failures[:, 0], plain.successes[:, 1], plain.failures[:, 1]], axis=1) + 1
+
+
+def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=2, budget=100, cost_min=0.5, seed=0)
+    # t = 1: all four uniform; theta_r = (0.245, 0.352), theta_c = (0.688, 0.852), ratios (0.356, 0.413)
+    assert tell_all(live, (1, 0.5)) == [1]
+    # the reward is a success; the cost of 0.5 is one too, since its toss is 0.350
+    assert live._state.shapes[0].tolist() == [[1, 1, 1, 1], [2, 1, 2, 1]]
+    # t = 2: theta_r = (0.037, 0.331), theta_c = (0.009, 0.833), ratios (3.942, 0.397)
+    assert tell_all(live, (0, 1)) == [0]
+    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [2, 1, 2, 1]]
+    # t = 3: theta_r = (0.234, 0.331), theta_c = (0.757, 0.771), ratios (0.309, 0.430); the reward's toss is 0.026 < 0.25
+    assert tell_all(live, (0.25, 1)) == [1]
+    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 1, 3, 1]]
+    # t = 4: theta_r = (0.527, 0.985), theta_c = (0.608, 0.823), ratios (0.867, 1.196); the tosses are 0.971 > 0.25 and 0.163 < 0.5
+    assert tell_all(live, (0.25, 0.5)) == [1]
+    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 2, 4, 1]]
+
+
+def test_the_numbers_in_the_comments_above() -> None:
+    plain = Plain(2)
+    assert plain.thetas(1) == pytest.approx(np.array([[0.245, 0.688], [0.352, 0.852]]), abs=5e-4)
+    assert [uniform(key_of(0, t), k) for t, k in ((1, 1), (3, 0), (4, 0), (4, 1))] == pytest.approx([0.350, 0.026, 0.971, 0.163], abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("out", [1, 30])
+def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out: int) -> None:
+    world = environments.function("beta")([0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2)
+    live, plain = make_live(world, "budgeted-thompson", seed=seed), Plain(3, seed)
+    rewards, costs = draws(world, 3000)
+    order = np.random.default_rng(seed)
+    waiting: list[Ticket] = []
+    for t in range(1, len(rewards) + 1):
+        waiting.append(live.ask())
+        assert waiting[-1].arm == plain.arm(t)
+        while len(waiting) >= order.integers(1, out + 1):
+            ticket = waiting.pop(order.integers(len(waiting)))
+            reward, cost = float(rewards[ticket.t - 1, ticket.arm]), int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT
+            assert live.tell(ticket, reward, cost)
+            plain.learn(ticket.t, ticket.arm, reward, cost)
+    assert live._state.shapes[0].tolist() == shapes(plain).tolist()
+    assert live._state.spreads[0] == pytest.approx(1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15)
+    assert plain.failures.min() > 0
+
+
+def test_arms_come_as_often_as_beta_draws_say() -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=3, budget=10, cost_min=0.1, stop="exit", seed=3)
+    live._state.shapes[0] = [[6, 4, 3, 3], [2, 5, 1, 8], [40, 60, 30, 30]]
+    live._state.spreads[0] = 1 / np.sqrt(9 * live._state.shapes[0] - 3)
+    n, many = 20_000, 400_000
+    counts = np.zeros(3)
+    for _ in range(n):
+        ticket = live.ask()
+        counts[ticket.arm] += 1
+        live.void(ticket)
+    rng = np.random.default_rng(0)
+    a, b, c, d = (live._state.shapes[0, :, k, None] for k in range(4))
+    best = np.argmax(rng.beta(a, b, (3, many)) / rng.beta(c, d, (3, many)), axis=0)
+    wanted = np.bincount(best, minlength=3) / many
+    assert wanted.min() > 0.02
+    assert (np.abs(counts / n - wanted) < 4 * np.sqrt(wanted * (1 - wanted) * (1 / n + 1 / many))).all()
+
+
+def test_what_is_neither_0_nor_1_is_tossed_and_the_two_tosses_are_independent() -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=1, budget=1e6, cost_min=0.1, seed=1)
+    n = 20_000
+    hits = np.zeros((n, 2))
+    for t in range(n):
+        before = live._state.shapes[0, 0].copy()
+        live.tell(live.ask(), 0.3, 0.6)
+        hits[t] = (live._state.shapes[0, 0] - before)[[0, 2]]
+    assert live._state.shapes.sum() == 4 + 2 * n
+    for chance, share in ((0.3, hits[:, 0]), (0.6, hits[:, 1]), (0.18, hits[:, 0] * hits[:, 1])):
+        assert abs(share.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / n)
+
+
+def test_0_and_1_count_as_they_are_and_costs_count_in_largest_costs() -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=1, budget=10_000, cost_min=1, cost_max=4)
+    for k in range(200):
+        live.tell(live.ask(), k % 2, 4)
+    assert live._state.shapes[0, 0].tolist() == [101, 101, 201, 1]
+
+
+def test_finds_the_arm_that_is_worth_most_where_the_mean_of_ratios_misleads() -> None:
+    run = purse.simulate("budgeted-thompson", "misleading_ratio", 2000, n_paths=20)
+    assert (run.pulls[:, 1] > 0.9 * run.pulls.sum(axis=1)).all()
+
+
+def test_huge_counts_stay_exact() -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=2, budget=10, cost_min=0.1, stop="exit")
+    live._state.shapes[0] = [[5e8, 5e8, 5e8, 5e8], [4.99e8, 5.01e8, 5e8, 5e8]]  # ratios 1 and 0.998, with errors of 5e-5
+    live._state.spreads[0] = 1 / np.sqrt(9 * live._state.shapes[0] - 3)
+    for _ in range(200):
+        ticket = live.ask()
+        assert ticket.arm == 0
+        live.void(ticket)
+
+
+def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=1, budget=10, cost_min=0.5)
+    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
+
+
+def test_cannot_tell_its_probabilities() -> None:
+    live = purse.Policy("budgeted-thompson", n_arms=2, budget=10, cost_min=0.5)
+    with pytest.raises(purse.PurseError, match=r"^budgeted-thompson draws its arm without computing probabilities$"):
+        live.probabilities()
+    assert live.ask().probability == 1
+
+
+def test_has_no_options() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"unknown option of budgeted-thompson 'prior'; there are none"):
+        purse.Policy("budgeted-thompson:prior=1", n_arms=2, budget=10, cost_min=0.5)
+
+
+@pytest.mark.parametrize("field", ["plays", "n_resources"])
+def test_refuses_several_plays_and_resources(field: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=rf"^budgeted-thompson plays problems with {field}=1, and this one has {field}=2$"):
+        purse.Policy("budgeted-thompson", n_arms=3, budget=10, cost_min=0.5, **{field: 2})

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+from purse.policies import epsilon_first
+from purse.types import Floats, Problem
+
+REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
+
+
+class Plain:
+    """The rule written out; money in hundredths."""
+
+    def __init__(self, costs: list[float], budget: float, explore: float, *, frozen: bool) -> None:
+        self.cents, self.costs = [round(100 * cost) for cost in costs], [cost / max(costs) for cost in costs]
+        self.left, self.explore, self.unseen, self.frozen = round(100 * budget), round(100 * explore), round(100 * explore), frozen
+        self.pulls, self.rewards = [0] * len(costs), [0.0] * len(costs)
+
+    def probabilities(self, t: int) -> Floats:
+        arms = range(len(self.costs))
+        fit = [i for i in arms if self.cents[i] <= self.explore]
+        if fit:
+            return np.eye(len(self.costs))[fit[(t - 1) % len(fit)]]
+        scores = [self.rewards[i] / self.pulls[i] / self.costs[i] if self.pulls[i] else math.inf for i in arms]
+        paid = [i for i in arms if self.cents[i] <= self.left]
+        best = [i for i in paid if scores[i] == max(scores[j] for j in paid)]
+        return np.isin(arms, best) / max(1, len(best))
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        self.left -= self.cents[arm]
+        self.explore -= self.cents[arm]
+        if not self.frozen or self.cents[arm] <= self.unseen or self.pulls[arm] == 0:
+            self.unseen -= self.cents[arm]
+            self.pulls[arm] += 1
+            self.rewards[arm] += reward
+
+
+def live_for(costs: list[float], budget: float, options: str = "", *, seed: int = 0, stop: str = "hold") -> purse.Policy:
+    policy = f"epsilon-first{options}"
+    return purse.Policy(policy, n_arms=len(costs), budget=budget, cost_min=costs, cost_max=costs, costs=costs, seed=seed, stop=stop)
+
+
+def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+    live = live_for([0.4, 0.3, 0.9], 8, ":epsilon=0.5")
+    # 4 to explore with: two sweeps of 1.6 leave 0.8, which the third arm does not fit into
+    rewards = [(1, 0.4), (0, 0.3), (1, 0.9), (0, 0.4), (1, 0.3), (1, 0.9)]
+    assert tell_all(live, *rewards) == [0, 1, 2, 0, 1, 2]
+    # t = 7: E = 2 arms fit into 0.8, number 6 mod 2 = 0 of them is arm 0; t = 8: E = 2 arms fit into 0.4, number 7 mod 2 = 1 is arm 1; 0.1 stays
+    assert live.probabilities().tolist() == [1, 0, 0]
+    assert tell_all(live, (0, 0.4), (1, 0.3)) == [0, 1]
+    # t = 9: r / c = ((1/3) / 0.4, (2/3) / 0.3, 1 / 0.9) = (0.83, 2.22, 1.11), and 8 - 3.9 = 4.1 is left: 13 times arm 1 leave 0.2
+    assert live.probabilities().tolist() == [0, 1, 0]
+    assert tell_all(live, *[(0, 0.3)] * 12) == [1] * 12
+    # t = 21: what exploitation brings is not learnt; 0.5 is left
+    assert live.probabilities().tolist() == [0, 1, 0]
+    assert tell_all(live, (0, 0.3)) == [1]
+    assert live.probabilities().tolist() == [0, 0, 0]
+    with pytest.raises(purse.GameOver, match="has ended the game after 21 rounds"):
+        live.ask()
+
+
+def test_the_next_best_arm_comes_when_the_best_is_too_dear(tell_all: Callable[..., list[int]]) -> None:
+    live = live_for([0.9, 0.3], 3.7, ":epsilon=0")
+    # one sweep of 1.2 leaves 2.5; r / c = (1 / 0.9, 0.2 / 0.3): arm 0 twice, then 0.7 is left, which buys arm 1 twice
+    assert tell_all(live, (1, 0.9), (0.2, 0.3), (1, 0.9), (0, 0.9), (1, 0.3), (0, 0.3)) == [0, 1, 0, 0, 1, 1]
+    with pytest.raises(purse.GameOver):
+        live.ask()
+
+
+def test_always_goes_on_learning(tell_all: Callable[..., list[int]]) -> None:
+    live = live_for([0.5, 0.5], 10, ":epsilon=0,learn=always")
+    # means (1, 0.4), then 1/2, then 1/3 for arm 0
+    assert tell_all(live, (1, 0.5), (0.4, 0.5), (0, 0.5), (0, 0.5), (1, 0.5)) == [0, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("out", [1, 30])
+@pytest.mark.parametrize("epsilon", [0, 0.25, 1])
+@pytest.mark.parametrize("learn", epsilon_first.LEARN)
+def test_follows_the_rule(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, epsilon: float, learn: str, out: int
+) -> None:
+    world = environments.function("bernoulli")(REWARDS, COSTS)
+    live = make_live(world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS)
+    plain = Plain(COSTS, 2000.01, max(2.7, epsilon * 2000.01), frozen=learn == "first")
+    assert largest_deviation(live, plain, world, 2000, out=out) < exact
+
+
+@pytest.mark.parametrize("budget", [0.2, 0.31, 1, 2.69, 2.7, 2.71, 50.33])
+@pytest.mark.parametrize("epsilon", [0, 0.3, 1])
+def test_follows_the_rule_until_nothing_can_be_paid_for(exact: float, budget: float, epsilon: float) -> None:
+    live, coins = live_for(COSTS, budget, f":epsilon={epsilon}", stop="exit"), np.random.default_rng(0)
+    plain = Plain(COSTS, budget, min(budget, max(2.7, epsilon * budget)), frozen=True)
+    for t in range(1, 10**6):
+        chances = plain.probabilities(t)
+        assert np.abs(live.probabilities() - chances).max() < exact
+        if chances.sum() == 0:
+            break
+        ticket = live.ask()
+        reward = float(coins.random() < 0.5)
+        assert live.tell(ticket, reward, COSTS[ticket.arm])
+        plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0)
+    assert live.left < 0.3
+    with pytest.raises(purse.GameOver):
+        live.ask()
+
+
+def test_sweeps_pull_all_arms_equally_often() -> None:
+    run = purse.simulate("epsilon-first:epsilon=1", environments.function("bernoulli")(REWARDS, COSTS), 270, n_paths=3)
+    assert run.pulls.tolist() == [[100] * 5] * 3
+
+
+def test_epsilon_as_numbers() -> None:
+    problem = Problem.of(n_arms=2, budget=1000, cost_min=0.5, cost_max=1, costs=[0.5, 1])
+    # C = 1.5, ln(2 * 1000 / 0.5) = 8.294, epsilon^3 = 1.5 * 8.294 / 2000 = 0.00622, epsilon = 0.1839
+    assert epsilon_first.params(problem).explore == pytest.approx(183.93e9, rel=1e-4)
+    assert epsilon_first.params(problem, epsilon=0.25).explore == 250 * 10**9
+    assert epsilon_first.params(problem, epsilon=0).explore == 15 * 10**8
+    assert epsilon_first.params(problem, epsilon=1).explore == 1000 * 10**9
+
+
+def test_budget_and_costs_count_in_largest_costs() -> None:
+    small, large = (Problem.of(n_arms=2, budget=1000 * k, cost_min=0.5 * k, cost_max=k, costs=[0.5 * k, k]) for k in (1, 20))
+    assert epsilon_first.params(large).explore == pytest.approx(20 * epsilon_first.params(small).explore, rel=1e-10)
+
+
+@pytest.mark.parametrize("budget", [1e-9, 0.2, 1])
+def test_a_budget_below_one_sweep_is_all_for_exploration(budget: float) -> None:
+    problem = Problem.of(n_arms=5, budget=budget, cost_min=COSTS, cost_max=COSTS, costs=COSTS)
+    assert epsilon_first.params(problem).explore == problem.budget[0]
+
+
+@pytest.mark.parametrize("budget", [100, 1000, 10_000])
+def test_keeps_to_its_guarantee(budget: float) -> None:
+    run = purse.simulate("epsilon-first", environments.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50)
+    b, low, total = budget / 0.9, 1 / 3, 3.0
+    part = (total * math.log(5 * b / low) / (2 * b)) ** (1 / 3)
+    regret = 1.4 * budget - run.gain
+    assert regret.mean() + 4 * regret.std() / np.sqrt(50) < (3 * part * b + 1) / low + 1
+    assert regret.mean() > part * budget * (1.4 - np.mean(REWARDS) / np.mean(COSTS)) * 0.9  # that much exploration costs
+
+
+def test_ties_are_broken_evenly() -> None:
+    world = environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
+    run = purse.simulate("epsilon-first:epsilon=0", world, 2, n_paths=3000)
+    assert (np.abs(run.pulls.sum(axis=0) - 4000) < 4 * np.sqrt(3000 * (1 / 3) * (2 / 3))).all()
+
+
+def test_an_arm_without_a_report_comes_first_and_is_learnt_from() -> None:
+    live = live_for([0.5, 0.5], 10, ":epsilon=0")
+    first, second = live.ask(), live.ask()
+    live.void(second)  # half of the exploration money is back
+    assert live.probabilities().tolist() == [1, 0]  # number 2 mod 2 of the arms
+    third = live.ask()
+    live.tell(first, 0, 0.5)
+    live.tell(third, 0, 0.5)
+    assert live.probabilities().tolist() == [0, 1]
+    live.tell(live.ask(), 0.5, 0.5)
+    assert live.probabilities().tolist() == [0, 1]
+
+
+def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+    live = live_for([0.5], 1.7)
+    assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
+    with pytest.raises(purse.GameOver):
+        live.ask()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("epsilon=2", r"epsilon=2: must be a number at least 0 and at most 1"),
+        ("epsilon=-0.1", r"epsilon=-0.1: must be a number at least 0 and at most 1"),
+        ("epsilon=x", r"epsilon='x': must be 'theory' or a number from 0 to 1"),
+        ("learn=never", r"learn='never': must be one of 'first', 'always'"),
+        ("epsilo=1", r"unknown option of epsilon-first 'epsilo'; did you mean 'epsilon'\?"),
+    ],
+)
+def test_options_are_checked(option: str, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        live_for(COSTS, 10, f":{option}")
+
+
+def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^epsilon-first needs to know what each arm costs"):
+        purse.simulate("epsilon-first", "misleading_ratio", 10)
+    with pytest.raises(purse.InvalidInput, match=r"^costs=0: must be positive for epsilon-first"):
+        purse.Policy("epsilon-first", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10)
+
+
+@pytest.mark.parametrize(("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")])
+def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=f"^epsilon-first plays problems with {message}"):
+        purse.Policy("epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+
+
+def test_refuses_caps() -> None:
+    with pytest.raises(purse.InvalidInput, match="epsilon-first does not keep to caps"):
+        purse.Policy("epsilon-first", n_arms=2, budget=10, cost_min=0.5, costs=0.5, caps=3)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+import purse
+from purse import amount, environments
+from purse.engine.draws import draws
+from purse.policies import exp3_m_b
+from purse.testing import check_policy
+from purse.types import Floats, Problem, Ticket, World
+
+
+class Plain:
+    """The rule written out in 50 digits: weights that cannot overflow, and a cap that is found by trying every number of arms."""
+
+    def __init__(self, n_arms: int, plays: int, gamma: float) -> None:
+        self.n_arms, self.plays, self.gamma = n_arms, plays, gamma
+        self.log_weights = [0.0] * n_arms
+        self.frozen: dict[int, set[int]] = {}
+
+    def cut(self, weights: list[Decimal]) -> tuple[list[Decimal], set[int]]:
+        """The weights after the cap, and the arms at it."""
+        gamma = Decimal(self.gamma)
+        share = (1 / Decimal(self.plays) - gamma / self.n_arms) / (1 - gamma)
+        if max(weights) < share * sum(weights):
+            return weights, set()
+        order = sorted(range(self.n_arms), key=lambda i: -weights[i])
+        for n in range(1, self.n_arms):
+            if n * share >= 1:
+                break
+            cap = share * sum(weights[i] for i in order[n:]) / (1 - n * share)
+            if weights[order[n]] < cap <= weights[order[n - 1]]:
+                return [min(weight, cap) for weight in weights], set(order[:n])
+        raise AssertionError("no cap fits")
+
+    def probabilities(self, t: int) -> Floats:
+        if self.plays == self.n_arms or self.gamma == 1:
+            self.frozen[t] = set()
+            return np.full(self.n_arms, self.plays / self.n_arms)
+        with localcontext() as context:
+            context.prec = 50
+            weights, self.frozen[t] = self.cut([Decimal(x).exp() for x in self.log_weights])
+            gamma = Decimal(self.gamma)
+            return np.array([float(self.plays * ((1 - gamma) * weight / sum(weights) + gamma / self.n_arms)) for weight in weights])
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        if arm not in self.frozen[t] and self.plays < self.n_arms:
+            self.log_weights[arm] += self.plays * self.gamma / self.n_arms * (reward - cost) / probability
+
+
+def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out: int) -> float:
+    """The largest difference between the two in any round, with up to `out` tickets out that are told in a random order."""
+    rewards, costs = draws(world, n_rounds)
+    order = np.random.default_rng(0)
+    waiting: list[Ticket] = []
+    worst = 0.0
+    for t in range(1, n_rounds + 1):
+        chances = plain.probabilities(t)
+        worst = max(worst, float(np.abs(live.probabilities() - chances).max()))
+        waiting.append(live.ask())
+        arms = list(waiting[-1].arms)
+        assert len(set(arms)) == plain.plays
+        worst = max(worst, float(np.abs(np.array(waiting[-1].probabilities) - chances[arms]).max()))
+        while len(waiting) >= order.integers(1, out + 1):
+            ticket = waiting.pop(order.integers(len(waiting)))
+            arms = list(ticket.arms)
+            paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
+            assert live.tell(ticket, paid, units[:, None] / amount.UNIT)
+            for arm, chance, reward, unit in zip(arms, ticket.probabilities, paid, units, strict=True):
+                plain.learn(ticket.t, arm, chance, float(reward), float(unit * live.problem.share[0]))
+    return worst
+
+
+def problem(**changes: object) -> Problem:
+    return Problem.of(**{"n_arms": 4, "plays": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+
+
+def world_of(n_arms: int) -> World:
+    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+
+
+def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purse.Policy:
+    live = purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=len(log_weights), plays=plays, budget=1e6, cost_min=0.1, stop="exit", seed=2)
+    live._state.log_weights[0] = log_weights
+    return live
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy("exp3.m.b:gamma=0.5", n_arms=3, plays=2, budget=100, cost_min=0.1, seed=0)
+    # m gamma / K = 1/3, cap = (1/2 - 1/6) / (1/2) = 2/3; all weights are 1: p = 2/3 each
+    assert live.probabilities() == pytest.approx([2 / 3] * 3)
+    ticket = live.ask()
+    assert live.tell(ticket, [1, 0], [[0.4], [0.4]])
+    one, other = ticket.arms
+    third = 3 - one - other
+    # 1/3 (1 - 0.4) / (2/3) = 0.3 and 1/3 (0 - 0.4) / (2/3) = -0.2
+    log_weights = {one: 0.3, other: -0.2, third: 0.0}
+    assert live._state.log_weights[0] == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
+    # shares (1.350, 0.819, 1) / 3.169 = (0.426, 0.258, 0.316), none at 2/3; p = share + 1/3
+    total = math.exp(0.3) + math.exp(-0.2) + 1
+    p = {i: math.exp(x) / total + 1 / 3 for i, x in log_weights.items()}
+    assert [round(p[i], 3) for i in (one, other, third)] == [0.759, 0.592, 0.649]
+    assert live.probabilities() == pytest.approx([p[i] for i in range(3)], abs=1e-15)
+    ticket = live.ask()
+    assert live.tell(ticket, [0.5, 1], [[1], [0.1]])
+    # -1/6 / p and 0.3 / p
+    log_weights[ticket.arms[0]] -= 1 / 6 / p[ticket.arms[0]]
+    log_weights[ticket.arms[1]] += 0.3 / p[ticket.arms[1]]
+    assert live._state.log_weights[0] == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
+    live._state.log_weights[0] = [2, 0, 0]
+    # e^2 / (e^2 + 2) = 0.787 > 2/3: arm 0 is at the cap and comes for sure; the others share 1/3: p = 2 (1/2 1/6 + 1/6) = 1/2
+    assert live.probabilities() == pytest.approx([1, 0.5, 0.5], abs=1e-15)
+    ticket = live.ask()
+    assert 0 in ticket.arms
+    assert live.tell(ticket, [1, 1], [[0.1], [0.1]])
+    # the arm at the cap does not learn; the other does: 1/3 0.9 / (1/2) = 0.6
+    assert sorted(live._state.log_weights[0]) == pytest.approx([0, 0.6, 2], abs=1e-15)
+    assert live._state.log_weights[0, 0] == 2
+
+
+def test_gamma_as_numbers() -> None:
+    # g = 100 0.5 / 0.5 = 100; sqrt(4 ln 2 / (1.71828 100)) = 0.12703
+    assert exp3_m_b.params(problem()).gamma == pytest.approx(0.1270268, abs=1e-7)
+    # g = 100 0.8 / 0.2 = 400; sqrt(4 ln 4 / (1.71828 400)) = 0.08982
+    assert exp3_m_b.params(problem(plays=1, cost_min=0.2)).gamma == pytest.approx(0.0898215, abs=1e-7)
+    assert exp3_m_b.params(problem(), gamma=0.25).gamma == 0.25
+    assert exp3_m_b.params(problem(budget=1)).gamma == 1
+    assert exp3_m_b.params(problem(cost_min=1)).gamma == 1
+    assert exp3_m_b.params(problem(plays=4)).gamma == 0
+    assert exp3_m_b.params(problem(plays=4, cost_min=1)).gamma == 0
+
+
+def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
+    assert exp3_m_b.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_m_b.params(problem())
+
+
+@pytest.mark.parametrize("out", [1, 30])
+@pytest.mark.parametrize(("n_arms", "plays", "gamma"), [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1)])
+def test_follows_the_formula(make_live: Callable[..., purse.Policy], exact: float, n_arms: int, plays: int, gamma: float, out: int) -> None:
+    world = world_of(n_arms)
+    live, plain = make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays), Plain(n_arms, plays, gamma)
+    assert deviation(live, plain, world, 2000, out) < exact
+    assert (plays > 1 and plays < n_arms and gamma < 1) == any(plain.frozen.values())  # some arms were at the cap
+
+
+def test_follows_the_formula_with_its_own_gamma(make_live: Callable[..., purse.Policy], exact: float) -> None:
+    world = world_of(5)
+    live = make_live(world, "exp3.m.b", budget=4000, plays=2)
+    gamma = math.sqrt(5 * math.log(2.5) / ((math.e - 1) * 4000 * 0.8 / 0.2))
+    assert deviation(live, Plain(5, 2, gamma), world, 2000, 1) < exact
+
+
+@pytest.mark.parametrize("plays", [1, 2, 3, 4])
+@pytest.mark.parametrize("gamma", [0.01, 0.5, 0.99])
+@pytest.mark.parametrize(
+    "log_weights",
+    [
+        [1000, 10, 0, 0, 0],
+        [0, 0, 0, 0, 1e6],
+        [3000, 2000, 1000, 0, -1000],
+        [-5000, -5000, -5000, -5001, -5900],
+        [0, 0, 0, 0, 0],
+        [2, 2, 2, 2, -1e5],
+        [800, 400, 399, 398, 0],
+    ],
+)
+def test_weights_of_any_size_are_capped_as_the_formula_says(log_weights: list[float], gamma: float, plays: int, exact: float) -> None:
+    live, plain = with_log_weights(log_weights, gamma, plays), Plain(5, plays, gamma)
+    plain.log_weights = log_weights
+    wanted = plain.probabilities(1)
+    assert np.abs(live.probabilities() - wanted).max() < exact
+    assert set(np.flatnonzero(live.probabilities() == 1)) == plain.frozen[1]
+
+
+@pytest.mark.parametrize("plays", [1, 2, 3])
+def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], plays: int) -> None:
+    world = world_of(6)
+    rewards, costs = draws(world, 6000)
+    live = make_live(world, "exp3.m.b:gamma=0.3", plays=plays)
+    counts, expected, variance = np.zeros(6), np.zeros(6), np.zeros(6)
+    for t in range(len(rewards)):
+        chances = live.probabilities()
+        ticket = live.ask()
+        arms = list(ticket.arms)
+        assert ticket.probabilities == pytest.approx(chances[arms], abs=1e-15)
+        live.tell(ticket, rewards[t, arms], costs[t, arms] / amount.UNIT)
+        counts[arms] += 1
+        expected += chances
+        variance += chances * (1 - chances)
+    assert (np.abs(counts - expected) < 4 * np.sqrt(variance)).all()
+
+
+def test_arms_come_as_often_as_fixed_probabilities_say() -> None:
+    live = with_log_weights([3, 1, 0.5, 0, -1], 0.2, 3)
+    chances = live.probabilities()
+    assert (chances == 1).sum() == 1
+    n = 20_000
+    counts = np.zeros(5)
+    for _ in range(n):
+        ticket = live.ask()
+        counts[list(ticket.arms)] += 1
+        live.void(ticket)
+    assert (np.abs(counts - n * chances) <= 4 * np.sqrt(n * chances * (1 - chances))).all()
+
+
+@pytest.mark.parametrize("plays", [2, 3, 4])
+@pytest.mark.parametrize("options", ["", ":gamma=0.5"])
+def test_passes_the_checks_with_several_plays(options: str, plays: int) -> None:
+    check_policy(f"exp3.m.b{options}", plays=plays)
+
+
+def test_all_arms_as_plays() -> None:
+    live = purse.Policy("exp3.m.b:gamma=0.5", n_arms=3, plays=3, budget=100, cost_min=0.5)
+    for _ in range(10):
+        ticket = live.ask()
+        assert (sorted(ticket.arms), ticket.probabilities) == ([0, 1, 2], (1.0, 1.0, 1.0))
+        live.tell(ticket, [1, 0, 0.5], [[0.5], [0.5], [1]])
+    assert live._state.log_weights.tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("option", ["", ":gamma=0", ":gamma=1"])
+def test_one_arm(option: str, tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy(f"exp3.m.b{option}", n_arms=1, budget=10, cost_min=0.5)
+    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
+    assert live.probabilities().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("gamma", [0, 1])
+def test_gamma_zero_and_one_choose_uniformly(gamma: int) -> None:
+    live = purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=4, plays=2, budget=100, cost_min=0.5)
+    for _ in range(20):
+        assert live.probabilities() == pytest.approx([0.5] * 4)
+        live.tell(live.ask(), [1, 0], [[0.5], [0.5]])
+
+
+@pytest.mark.parametrize("gamma", [2, -0.1, "x", True])
+def test_refuses_a_gamma_that_is_none(gamma: object) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"):
+        purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=2, budget=100, cost_min=0.5)
+
+
+def test_refuses_several_resources() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^exp3.m.b plays problems with n_resources=1, and this one has n_resources=2$"):
+        exp3_m_b.params(problem(n_resources=2))
