@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from purse import mixture as mixture
     from purse import policies as policies
     from purse import testing as testing
+    from purse.board import Leaderboard as Leaderboard
+    from purse.board import leaderboard as leaderboard
     from purse.errors import BudgetExhausted as BudgetExhausted
     from purse.errors import GameOver as GameOver
     from purse.errors import HorizonReached as HorizonReached
     from purse.errors import InvalidInput as InvalidInput
     from purse.errors import PurseError as PurseError
     from purse.errors import TicketError as TicketError
-    from purse.board import Leaderboard as Leaderboard
-    from purse.board import leaderboard as leaderboard
     from purse.live import Policy as Policy
     from purse.measure import Regrets as Regrets
     from purse.measure import regrets as regrets

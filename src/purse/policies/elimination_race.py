@@ -1,14 +1,14 @@
 r"""Elimination race: layers that eliminate arms at different speeds, the slow ones safe from much corruption. Blind to costs.
 
-The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers, each with its own active arms (at first all),
-pulls N_l(i) and mean rewards r_l(i). In each round
+The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers, each with its own active arms (at
+first all), pulls N_l(i) and mean rewards r_l(i). In each round
 
     layer l with probability 2^-l, and layer 1 with the 2^-L that is left over
     an arm that is active in l, all equally likely; where there is none, one of the next layer that has any, and nothing is learnt
     width_l(i) = a + sqrt a,   a = ln(4 K T L / delta) / N_l(i)
     r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i is eliminated from the layers 1 .. l
 
-Layer l sees a share 2^-l of the rounds and of what an adversary corrupts, so that the layers from log2 C on are hardly misled by corruption C.
+Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on, corruption C hardly misleads it.
 
 | symbol | code |
 |---|---|
@@ -18,11 +18,12 @@ Layer l sees a share 2^-l of the rounds and of what an adversary corrupts, so th
 
 Options: delta=0.05, the probability with which the guarantee may fail.
 
-Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total, C unknown, over T rounds the regret is
-O(sum_i (K C ln(K T / delta) + ln T) / Delta_i ln(K T / delta)). Of a budget that says something only where all costs are one constant.
+Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total, C unknown, the regret over T rounds is
+O(sum_i (K C ln(K T / delta) + ln T) ln(K T / delta) / Delta_i). Of a budget that says something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min). Which active arm a layer pulls
-is reconstructed: any, where others take the one pulled least. The union bound counts the L layers, where the paper writes log T.
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min). Which active arm a layer
+pulls is reconstructed: any, where others take the one pulled least. So is that a round whose layer is empty teaches nothing. The union
+bound counts the L layers, where the paper writes log T.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round.
 

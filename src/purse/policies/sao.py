@@ -11,7 +11,7 @@ H~(i) = (1/n) sum 1{i_t = i} r_t / p_t(i), H(i) the mean of the N(i) rewards tha
         i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
     p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
 
-EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta = K / beta.
+EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta = min(1, K / beta).
 
 | symbol | code |
 |---|---|
@@ -23,14 +23,15 @@ EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that r
 
 Options: delta=0.05; beta="theory" (above) or a number above 1.
 
-Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) / Delta for i.i.d. rewards and
-60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2 ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something only where all costs are
-one constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta rounds, close to a million for 10 arms,
-and until the first is, all arms are equally likely. A small beta shows the mechanism.
+Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) / Delta for i.i.d. rewards, Delta the
+least gap, and 60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2 ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something
+only where all costs are one constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta rounds,
+close to a million for 10 arms, and until the first is, all arms are equally likely. A small beta shows the mechanism.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min), and n counts reports. A report
-that comes late counts with the probability on its ticket. The confidence that EXP3.P is given is implicit in the paper; tests that
-would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed.
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min), and n counts reports.
+A report that comes late counts with the probability on its ticket, one from before the switch for EXP3.P. The confidence that EXP3.P
+is given is implicit in the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its constants
+are taken from accounts of the paper.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch with K exps.
 

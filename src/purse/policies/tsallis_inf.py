@@ -15,12 +15,13 @@ The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with 
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
 
-Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds, by at most 4 sqrt(K T) + 1 whatever the
-rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d. rewards with one best arm; for "rv" half of either, and O(K ln T) more. Of a
-budget that says something only where all costs are one constant.
+Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds, by at most 4 sqrt(K T) + 1
+whatever the rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d. rewards with one best arm; for "rv" by half of either, and
+O(K ln T) more. Of a budget that says something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone. With "rv" a report that comes late finds the
-other arms' b from the weights of its round recomputed with what is known by then (see `purse.tsallis`). The constants of "rv" are recalled.
+Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone. With "rv" a report that comes late
+finds the other arms' b from the weights of its round, recomputed with what is known by then (see `purse.tsallis`). The constants of
+"rv" are recalled.
 
 Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to find x_t; twice that for "rv".
 

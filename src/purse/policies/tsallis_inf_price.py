@@ -25,10 +25,11 @@ Guarantee: none is proved. Measured: regret at B = 10^4, the mean and the worst 
 | ten Bernoulli arms | 843, 1160 | 298, 548 |
 | switching, that of `purse.compare` | 121, 181 | 45, 115 |
 
-Departures from the paper: the policy is ours. Tried on these worlds and not taken: scale 2, the rate of Tsallis-INF with plain estimates (about twice the
-regret), and 8 (a smaller mean, but a worst path of 1,565 on the last world); no 1/t, where a gain over a tiny probability throws the scores off on a few paths in
-a thousand (a worst path of 2,431 there); losses shifted to be never negative, as Tsallis-INF has them (two to three times the
-regret, because what nearly cancels then no longer does); initial pulls (no difference).
+Departures from the paper: the policy is ours. Tried on these worlds and not taken: scale 2, the rate of Tsallis-INF with plain estimates
+(about twice the regret), and 8 (a smaller mean, but a worst path of 1,565 on the last world); no 1/t, where a gain over a tiny
+probability throws the scores off on a few paths in a thousand (a worst path of 2,431 there); losses shifted to be never negative, as
+Tsallis-INF has them (two to three times the regret: the best arm's priced gains nearly cancel, shifted ones do not); initial pulls (no
+difference).
 
 Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+from purse.policies import elimination_race
+from purse.random import POLICY, U, at, stream, uniform
+from purse.types import Floats, Problem
+
+
+def layer_of_round(t: int, n_layers: int, seed: int = 0) -> int:
+    """Counted from 1: layer l for a number in [2^-l, 2^-(l-1)), and 1 below 2^-L."""
+    key = U(at(U(stream(seed, 0, POLICY)), t))
+    layer = math.floor(-math.log2(uniform(key, 0))) + 1
+    return layer if layer <= n_layers else 1
+
+
+class PlainRace:
+    """The rule written out, layers counted from 1, every pair of arms compared."""
+
+    def __init__(self, n_arms: int, rounds: int, delta: float = 0.05) -> None:
+        self.k, self.layers = n_arms, max(1, math.ceil(math.log2(rounds)))
+        self.log = math.log(4 * n_arms * rounds * self.layers / delta)
+        self.active = {layer: set(range(n_arms)) for layer in range(1, self.layers + 1)}
+        self.seen: dict[tuple[int, int], list[float]] = {}
+
+    def probabilities(self, t: int) -> Floats:
+        out = np.zeros(self.k)
+        for layer in self.active:
+            mass = 2.0**-layer + (2.0**-self.layers if layer == 1 else 0)
+            stands_in = next(other for other in range(layer, self.layers + 1) if self.active[other])
+            for i in self.active[stands_in]:
+                out[i] += mass / len(self.active[stands_in])
+        return out
+
+    def bounds(self, layer: int, i: int) -> tuple[float, float]:
+        rewards = self.seen.get((layer, i), [])
+        if not rewards:
+            return -math.inf, math.inf
+        a = self.log / len(rewards)
+        mean, width = sum(rewards) / len(rewards), a + math.sqrt(a)
+        return mean - width, mean + width
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        layer = layer_of_round(t, self.layers)
+        if not self.active[layer]:
+            return
+        self.seen.setdefault((layer, arm), []).append(reward)
+        now = list(self.active[layer])
+        out = {i for i in now for j in now if self.bounds(layer, i)[1] < self.bounds(layer, j)[0]}
+        for below in range(1, layer + 1):
+            self.active[below] -= out
+
+
+def problem(**changes: object) -> Problem:
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy("elimination-race:delta=1", n_arms=2, budget=4, cost_min=0.5, seed=0)
+    # T = 8, L = 3: ln(4 * 2 * 8 * 3) = ln 192 = 5.257; the layers come with 1/2 + 1/8, 1/4, 1/8
+    assert live._params == elimination_race.EliminationRaceParams(2, 3, math.log(192))
+    counts = np.zeros((3, 2))
+    for t, reward in ((1, 1.0), (2, 0.5), (3, 0.0), (4, 1.0)):
+        assert live.probabilities().tolist() == [0.5, 0.5]
+        ticket = live.ask()
+        live.tell(ticket, reward, 0.5)
+        layer = layer_of_round(t, 3) - 1
+        counts[layer, ticket.arm] += 1
+        assert (live._state.pulls[0] == counts).all()
+        mean, a = live._state.rewards[0, layer, ticket.arm] / counts[layer, ticket.arm], math.log(192) / counts[layer, ticket.arm]
+        # after one pull the width is 5.257 + 2.293 = 7.550, after two 2.628 + 1.621 = 4.250
+        assert a + math.sqrt(a) == pytest.approx({1: 7.550, 2: 4.250, 3: 3.076}[int(counts[layer, ticket.arm])], abs=1e-3)
+        assert live._state.upper[0, layer, ticket.arm] == pytest.approx(mean + a + math.sqrt(a))
+        assert live._state.lower[0, layer, ticket.arm] == pytest.approx(mean - a - math.sqrt(a))
+
+
+def test_an_elimination_by_hand() -> None:
+    live = purse.Policy("elimination-race", n_arms=2, budget=500, cost_min=0.5, seed=0)
+    # T = 1,000, L = 10, ln(4 * 2 * 1000 * 10 / 0.05) = 14.29: with rewards 1 and 0 layer 1 needs widths that sum to less than 1,
+    # which is 14.29 / n + sqrt(14.29 / n) < 1/2 for both: n = 107
+    assert math.log(4 * 2 * 1000 * 10 / 0.05) / 107 == pytest.approx(0.1335, abs=1e-4)
+    while live._state.sizes[0, 0] == 2:
+        ticket = live.ask()
+        live.tell(ticket, float(ticket.arm == 0), 0.5)
+    assert live._state.pulls[0, 0].sum() == pytest.approx(2 * 107, abs=6)
+    assert live._state.active[0].tolist() == [[1, 0]] + [[1, 1]] * 9
+    # arm 1 now comes only when another layer does: (1/2 - 2^-10) / 2
+    assert live.probabilities() == pytest.approx([1 - 511 / 2048, 511 / 2048], abs=1e-15)
+
+
+def test_layers_come_with_their_probabilities() -> None:
+    drawn = np.bincount([elimination_race.layer_of(i / 1024, 4) for i in range(1024)], minlength=4)
+    assert drawn.tolist() == [512 + 64, 256, 128, 64]
+    assert elimination_race.layer_of(0.0, 1) == elimination_race.layer_of(0.99, 1) == 0
+
+
+@pytest.mark.parametrize(("n_arms", "out"), [(2, 1), (4, 1), (4, 40)])
+def test_follows_the_formula(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, n_arms: int, out: int) -> None:
+    world = environments.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
+    plain = PlainRace(n_arms, 4000)
+    assert largest_deviation(make_live(world, "elimination-race", budget=2000), plain, world, 3000, out=out) < exact
+    assert len(plain.active[1]) < n_arms
+
+
+@pytest.mark.parametrize("out", [1, 30])
+def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, out: int
+) -> None:
+    # layer 1 drops arm 1 before the rewards change, a slower one drops arm 0 after it, and from layer 1 too
+    world = environments.function("switching")(segments=[600, 10**6], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5])
+    live, plain = make_live(world, "elimination-race:delta=1", budget=2500), PlainRace(2, 5000, delta=1)
+    assert largest_deviation(live, plain, world, 4000, out=out) < exact
+    assert not plain.active[1]
+    assert live._state.sizes[0, 0] == 0
+    assert live._state.sizes[0, -1] > 0
+    assert live.probabilities()[1] > 0.5
+
+
+def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+    world = environments.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
+    assert frequency_surprise(make_live(world, "elimination-race", budget=3000), world, 5000) < 4
+
+
+def test_recovers_from_corruption_that_successive_elimination_would_not() -> None:
+    # for 600 of 20,000 rounds the arms are swapped: the fast layers are fooled, the slow ones put that right
+    world = environments.function("switching")(segments=[600, 10**9], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5])
+    run = purse.simulate("elimination-race:delta=1", world, 10_000, n_paths=20)
+    assert (run.pulls[:, 1] > 0.6 * run.rounds).all()
+
+
+def test_horizon_and_budget_give_the_rounds() -> None:
+    assert elimination_race.params(problem()) == elimination_race.EliminationRaceParams(2, 8, math.log(4 * 2 * 200 * 8 / 0.05))
+    assert elimination_race.params(problem(horizon=64), delta=0.5) == elimination_race.EliminationRaceParams(2, 6, math.log(4 * 2 * 64 * 6 / 0.5))
+    assert elimination_race.params(problem(horizon=65)).n_layers == 7
+    assert elimination_race.params(problem(horizon=1)) == elimination_race.EliminationRaceParams(2, 1, math.log(4 * 2 / 0.05))
+
+
+def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+    live = purse.Policy("elimination-race", n_arms=1, budget=10, cost_min=0.5)
+    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
+    assert live.probabilities() == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("delta", [0, -1, 1.5, "x"])
+def test_options_are_checked(delta: object) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"):
+        purse.Policy(f"elimination-race:delta={delta}", n_arms=2, budget=10, cost_min=0.5)
+
+
+def test_refuses_several_plays() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^elimination-race plays problems with plays=1, and this one has plays=2$"):
+        elimination_race.params(problem(plays=2))

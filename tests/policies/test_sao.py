@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments
+from purse.engine import cpu
+from purse.policies import sao
+from purse.simulation import make_job
+from purse.types import Floats, Problem
+
+
+class PlainSao:
+    """Algorithm 1 as it is written, then EXP3.P from its own formulas."""
+
+    def __init__(self, n_arms: int, rounds: int, beta: float) -> None:
+        self.k, self.rounds, self.log, self.n = n_arms, rounds, math.log(beta), 0
+        self.delta = min(1.0, n_arms / beta)
+        self.estimates, self.sums, self.pulls = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+        self.p, self.tau, self.q = np.full(n_arms, 1 / n_arms), [math.inf] * n_arms, np.zeros(n_arms)
+        self.active, self.gains, self.switched = list(range(n_arms)), np.zeros(n_arms), 0
+        self.why = ""
+
+    def width(self, x: float) -> float:
+        return math.sqrt(4 * self.k * self.log / x + 5 * (self.k * self.log / x) ** 2) if x else math.inf
+
+    def probabilities(self, t: int) -> Floats:
+        return self.p
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        if self.switched:
+            self.learn_later(arm, probability, reward)
+            return
+        self.n += 1
+        self.estimates[arm] += reward / probability
+        self.sums[arm] += reward
+        self.pulls[arm] += 1
+        for i in range(self.k):
+            if self.suspicious(i):
+                self.switched = self.n
+                self.p = np.full(self.k, 1 / self.k)
+                return
+        left = {i: self.q[i] * self.tau[i] / (self.n + 1) for i in range(self.k) if i not in self.active}
+        self.p = np.array([left.get(i, (1 - sum(left.values())) / len(self.active)) for i in range(self.k)])
+
+    def suspicious(self, i: int) -> bool:
+        n, k, log = self.n, self.k, self.log
+        weighted = self.estimates / n
+        behind = max(weighted[j] for j in self.active) - weighted[i]
+        if i in self.active and behind > 6 * self.width(n):
+            self.active.remove(i)
+            self.tau[i], self.q[i] = n, self.p[i]
+        star = min(self.tau[i], n)
+        if self.pulls[i]:
+            later = (n - star) / (self.q[i] * self.tau[i] * n) if i not in self.active else 0.0
+            radius = math.sqrt(4 * (k * star / n**2 + later) * log + 5 * (k * log / star) ** 2)
+            if abs(weighted[i] - self.sums[i] / self.pulls[i]) > math.sqrt(2 * log / self.pulls[i]) + radius:
+                self.why = "means"
+        if i not in self.active and behind > 10 * self.width(self.tau[i] - 1):
+            self.why = "far"
+        if i not in self.active and behind <= 2 * self.width(self.tau[i]):
+            self.why = "near"
+        return bool(self.why)
+
+    def learn_later(self, arm: int, probability: float, reward: float) -> None:
+        k, m = self.k, max(1, self.rounds - self.switched)
+        beta, eta, gamma = math.sqrt(math.log(k / self.delta) / (k * m)), 0.95 * math.sqrt(math.log(k) / (k * m)), 1.05 * math.sqrt(k * math.log(k) / m)
+        p = self.p.copy()
+        p[arm] = probability
+        self.gains += ((np.arange(k) == arm) * reward + beta) / p
+        weights = np.exp(eta * (self.gains - self.gains.max()))
+        self.p = (1 - gamma) * weights / weights.sum() + gamma / k if gamma <= 0.5 else np.full(k, 1 / k)
+
+
+def problem(**changes: object) -> Problem:
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy(f"sao:beta={math.exp(0.035)!r}", n_arms=2, budget=1000, cost_min=0.5, seed=0)
+
+    def pull() -> int:
+        ticket = live.ask()
+        assert live.tell(ticket, float(ticket.arm == 0), 0.5)
+        return ticket.arm
+
+    # ln beta = 0.035, 6 w(n) = 6 sqrt(0.28 / n + 5 (0.07 / n)^2): 3.31 for n = 1, then 2.29, 1.86, 1.60, 1.43
+    for arm in (1, 0, 0, 1, 0):
+        assert live.probabilities().tolist() == [0.5, 0.5]
+        assert pull() == arm
+    assert pull() == 0
+    # n = 6: H~ = (4 / 0.5 / 6, 0) = (1.333, 0), 6 w(6) = 1.306: arm 1 is deactivated with q = 0.5, tau = 6, and its chance is 0.5 * 6 / 7
+    assert live.probabilities() == pytest.approx([4 / 7, 3 / 7], abs=1e-15)
+    assert live._state.memo[0].tolist() == [6, 0]
+    assert pull() == 0
+    # n = 7: H~(0) = (4 / 0.5 + 7 / 4) / 7 = 1.393 and H(0) = 1; they may differ by sqrt(0.07 / 5) + w(7) = 0.118 + 0.201: EXP3.P takes over
+    assert live._state.memo[0] == pytest.approx([7, math.sqrt(2000 / 1993)])
+    assert live.probabilities().tolist() == [0.5, 0.5]
+    assert pull() == 1
+    # nothing for arm 1, and the bonus is the same for both
+    assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
+    assert pull() == 0
+    # G(0) - G(1) = 1 / 0.5, with eta = 0.95 sqrt(ln 2 / (2 * 1993)) = 0.0125 and gamma = 1.05 sqrt(2 ln 2 / 1993) = 0.0277
+    eta, gamma = 0.95 * math.sqrt(math.log(2) / (2 * 1993)), 1.05 * math.sqrt(2 * math.log(2) / 1993)
+    p0 = (1 - gamma) / (1 + math.exp(-2 * eta)) + gamma / 2
+    assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-14)
+    assert p0 == pytest.approx(0.50609, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("beta", "out", "stops", "switches"),
+    [(30, 1, True, False), (1.5, 1, True, False), (1.5, 30, True, False), (1.02, 1, False, True), (1e12, 1, False, False)],
+)
+def test_follows_the_formula(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, beta: float, out: int, stops: bool, switches: bool
+) -> None:
+    world = environments.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
+    live, plain = make_live(world, f"sao:beta={beta}", budget=2000), PlainSao(3, 10_000, beta)
+    assert largest_deviation(live, plain, world, 3000, out=out) < exact
+    assert (len(plain.active) < 3) == stops
+    assert bool(plain.switched) == switches
+
+
+@pytest.mark.parametrize("out", [1, 30])
+@pytest.mark.parametrize(
+    ("beta", "rounds", "before", "after", "why"),
+    [
+        (10, 2000, [0.95, 0.1, 0.05], [0.05, 0.1, 0.95], "near"),
+        (1.2, 300, [0.9, 0.5], [0.9, 0], "far"),
+        (1.5, 1000, [0.95, 0.1, 0.05], [0.05, 0.1, 0.95], "means"),
+    ],
+)
+def test_follows_the_formula_where_the_rewards_change(
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    beta: float,
+    rounds: int,
+    before: list[float],
+    after: list[float],
+    why: str,
+    out: int,
+) -> None:
+    world = environments.function("switching")(segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before))
+    live, plain = make_live(world, f"sao:beta={beta}", budget=2500), PlainSao(len(before), 5000, beta)
+    assert largest_deviation(live, plain, world, 4500, out=out) < exact
+    assert plain.active == [0]
+    assert plain.switched > rounds
+    assert out > 1 or plain.why == why
+
+
+def test_a_switch_near_the_end_plays_uniformly(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+    world = environments.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
+    live, plain = make_live(world, "sao:beta=1.01", budget=5), PlainSao(3, 10, 1.01)
+    assert largest_deviation(live, plain, world, 9) < exact
+    assert plain.switched
+    assert live.probabilities().tolist() == [1 / 3] * 3
+
+
+def test_the_theorys_beta() -> None:
+    assert sao.params(problem()).log_beta == pytest.approx(math.log(10 * 2 * 200**3 / 0.05))
+    assert sao.params(problem(), delta=0.5).log_beta == pytest.approx(math.log(10 * 2 * 200**3 / 0.5))
+    assert sao.params(problem(horizon=50)).log_beta == pytest.approx(math.log(10 * 2 * 50**3 / 0.05))
+    assert sao.params(problem(), beta=2).log_beta == math.log(2)
+    assert sao.params(problem()).later.beta == pytest.approx(math.sqrt(math.log(10 * 2 * 200**3 / 0.05) / (2 * 200)))
+
+
+def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
+    run = purse.simulate("sao", environments.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3)
+    assert run.pulls / run.rounds[:, None] == pytest.approx(np.full((3, 2), 0.5), abs=4 * 0.5 / math.sqrt(10_000))
+
+
+def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() -> None:
+    world = environments.function("bernoulli")([0.9, 0.1, 0.1], [0.5, 0.5, 0.5])
+    results, state = cpu.play_block(make_job("sao:beta=1000", world, 20_000), 20)
+    assert (results.pulls[:, 0] > 0.5 * results.rounds).all()
+    assert (state.stops[:, 1:] > 0).all()
+    assert (state.memo[:, sao.STRETCH] == 0).all()
+
+
+def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+    world = environments.function("switching")(segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5])
+    assert frequency_surprise(make_live(world, "sao:beta=10", budget=2500), world, 4500) < 4
+
+
+@pytest.mark.parametrize("beta", ["theory", 1.01])
+def test_one_arm(tell_all: Callable[..., list[int]], beta: object) -> None:
+    live = purse.Policy(f"sao:beta={beta}", n_arms=1, budget=20, cost_min=0.5)
+    assert tell_all(live, *[(1, 0.5), (0, 1)] * 10) == [0] * 20
+    assert live._state.memo[0].tolist() == [20, 0]
+
+
+def test_plays_several_resources_and_needs_rounds_to_count() -> None:
+    live = purse.Policy("sao", n_arms=2, n_resources=2, budget=[10, 10], cost_min=0.5)
+    assert live.tell(live.ask(), 0, [[0.5, 0.5]])
+    with pytest.raises(purse.InvalidInput, match=r"^sao needs to know how many rounds there are"):
+        sao.params(problem(n_resources=2, budget=[10, 10], cost_min=[[0, 0.5], [0.5, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("beta=1", r"beta=1: must be a number above 1"),
+        ("beta=x", r"beta='x': must be 'theory' or a number above 1"),
+        ("delta=0", r"delta=0: must be a number above 0 and at most 1"),
+        ("delta=x", r"delta='x': must be a number above 0 and at most 1"),
+        ("bta=2", r"unknown option of sao 'bta'; did you mean 'beta'\?"),
+    ],
+)
+def test_options_are_checked(option: str, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=message):
+        purse.Policy(f"sao:{option}", n_arms=2, budget=100, cost_min=0.5)
+
+
+def test_refuses_several_plays() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"^sao plays problems with plays=1, and this one has plays=2$"):
+        sao.params(problem(plays=2))
