@@ -139,7 +139,8 @@ def test_policies_see_costs_as_parts_of_the_largest() -> None:
 def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() -> None:
     problem = Problem.of(n_arms=2, n_resources=2, budget=[100, 30], cost_min=[[1, 1], [2, 0]], cost_max=[[4, 2], [5, 2]])
     assert (problem.share * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
-    assert problem.c_min == 0
+    with pytest.raises(InvalidInput, match=r"^cost_min=0: this policy needs every pull to cost something"):
+        _ = problem.c_min
     assert problem.b == pytest.approx(15)
 
 

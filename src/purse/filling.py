@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.errors import invalid
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import STOP, Floats, Ints, Problem
@@ -46,8 +45,6 @@ class FillingState(NamedTuple):
 def prices(problem: Problem, policy: str) -> Prices:
     """What a problem tells of costs and caps; refused where costs are not known, or nothing."""
     costs = problem.known_costs(policy)
-    if (costs == 0).any():
-        raise invalid("costs", 0, f"must be positive for {policy}")
     caps = np.full(problem.n_arms, UNCAPPED) if problem.caps is None else np.minimum(problem.caps, UNCAPPED).astype(np.int64)
     return Prices(costs, np.asarray(problem.costs)[:, 0].copy(), caps, float(problem.cost_max.max()))
 

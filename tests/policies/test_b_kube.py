@@ -212,7 +212,7 @@ def test_caps_survive_a_file(tmp_path: Any, tell_all: Callable[..., list[int]]) 
 def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
     with pytest.raises(purse.InvalidInput, match=r"^b-kube needs to know what each arm costs"):
         purse.simulate("b-kube", "misleading_ratio", 10, caps=3)
-    with pytest.raises(purse.InvalidInput, match=r"^costs=0: must be positive for b-kube"):
+    with pytest.raises(purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for b-kube"):
         purse.Policy("b-kube", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10)
 
 

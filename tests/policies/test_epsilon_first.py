@@ -189,7 +189,7 @@ def test_options_are_checked(option: str, message: str) -> None:
 def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
     with pytest.raises(purse.InvalidInput, match=r"^epsilon-first needs to know what each arm costs"):
         purse.simulate("epsilon-first", "misleading_ratio", 10)
-    with pytest.raises(purse.InvalidInput, match=r"^costs=0: must be positive for epsilon-first"):
+    with pytest.raises(purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for epsilon-first"):
         purse.Policy("epsilon-first", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10)
 
 

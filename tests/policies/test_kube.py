@@ -194,7 +194,7 @@ def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
         purse.Policy("kube", n_arms=2, budget=10, cost_min=0.5)
     with pytest.raises(purse.InvalidInput, match=r"^kube needs to know what each arm costs"):
         purse.simulate("kube", "misleading_ratio", 10)
-    with pytest.raises(purse.InvalidInput, match=r"^costs=0: must be positive for kube"):
+    with pytest.raises(purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for kube"):
         purse.Policy("kube", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10)
 
 
