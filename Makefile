@@ -13,7 +13,7 @@ demo: $(STAMP)
 	$(BIN)/purse compare
 
 test: $(STAMP)-test lint
-	$(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadfile
+	$(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""A real browser for tests: the system's Chromium."""
+"""A real browser for tests: the system's Chromium; and which tests share a worker."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once."""
+    for item in items:
+        policy = getattr(item, "callspec", None) and item.path.name == "test_testing.py" and item.callspec.params.get("name")  # type: ignore[attr-defined]
+        stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
+        group = f"policies/test_{stem}.py" if policy else "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
