@@ -160,7 +160,7 @@ class Ran(Exception):
         ({"n_paths": 2.5}, "n_paths=2.5: must be a whole number"),
         ({"n_paths": "many"}, "n_paths='many': must be a whole number"),
         ({"policy": "exp3.bwkk"}, "unknown policy 'exp3.bwkk'; did you mean 'exp3.bwk'?"),
-        ({"policy": "zzzzz"}, "unknown policy 'zzzzz'; known: b-greedy"),
+        ({"policy": "zzzzz"}, "unknown policy 'zzzzz'; known: "),
         ({"policy": "fixed:arms=1"}, "unknown option of fixed 'arms'; did you mean 'arm'?"),
         ({"policy": "uniform:arm=1"}, "unknown option of uniform 'arm'; there are none"),
         ({"policy": "fixed:arm=4"}, "arm=4: must be a whole number from 0 to 3"),

@@ -67,7 +67,7 @@ class Leaderboard:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def standings(self) -> pl.DataFrame:
-        """A row for each policy: over the cases that it plays mean score, mean rank, worst score, and how many it plays; best first."""
+        """A row for each policy: over the cases that it plays mean score and its standard error, mean rank, worst score, and how many it plays."""
         import polars as pl
 
         rows = []
@@ -75,9 +75,10 @@ class Leaderboard:
             mine = [case.name for case in self.cases if (policy, case.name) in self.scores]
             if mine:
                 means = [float(self.scores[policy, case].mean()) for case in mine]
+                error = float(np.sqrt(sum(estimate(self.scores[policy, case]).error ** 2 for case in mine))) / len(mine)
                 ranks = [self.ranks(case)[policy] for case in mine]
-                rows.append({"policy": policy, "cases": len(mine), "score": float(np.mean(means)), "rank": float(np.mean(ranks)), "worst": max(means),
-                             "worst_case": mine[int(np.argmax(means))]})  # fmt: skip
+                totals = {"score": float(np.mean(means)), "error": error, "rank": float(np.mean(ranks)), "worst": max(means)}
+                rows.append({"policy": policy, "cases": len(mine), **totals, "worst_case": mine[int(np.argmax(means))]})
         return pl.DataFrame(rows).sort("cases", "score", descending=[True, False])
 
     def wins(self) -> Floats:
@@ -95,9 +96,9 @@ class Leaderboard:
         """The standings as plain text."""
         lines = [f"suite {VERSION}: {len(self.cases)} cases, {len(self.policies)} policies; normalised regret 1 - G/OPT, smaller is better"]
         width = max(map(len, self.policies))
-        lines.append(f"{'policy':{width}}  cases  mean score  mean rank  worst score")
+        lines.append(f"{'policy':{width}}  cases  mean score ± 95%  mean rank  worst score")
         for row in self.standings().iter_rows(named=True):
-            numbers = f"{row['cases']:5}  {row['score']:10.3f}  {row['rank']:9.1f}  {row['worst']:11.3f}"
+            numbers = f"{row['cases']:5}  {row['score']:8.3f} ± {1.96 * row['error']:5.3f}  {row['rank']:9.1f}  {row['worst']:11.3f}"
             lines.append(f"{row['policy']:{width}}  {numbers}  {row['worst_case']}")
         return "\n".join(lines)
 

@@ -80,7 +80,14 @@ def markdown(board: Leaderboard, picture: str) -> str:
         table(
             ["policy", "cases", "mean score", "mean rank", "worst score", "on"],
             [
-                [f"`{row['policy']}`", str(row["cases"]), f"{100 * row['score']:.1f}", f"{row['rank']:.1f}", f"{100 * row['worst']:.1f}", row["worst_case"]]
+                [
+                    f"`{row['policy']}`",
+                    str(row["cases"]),
+                    f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
+                    f"{row['rank']:.1f}",
+                    f"{100 * row['worst']:.1f}",
+                    row["worst_case"],
+                ]
                 for row in board.standings().iter_rows(named=True)
             ],
         ),
@@ -94,6 +101,9 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "## Who beats whom",
         "In how many cases the policy of the row is better than that of the column beyond doubt (paired runs, 95% interval), for the twelve best standings.",
         wins_table(board, board.standings()["policy"].to_list()[:12]),
+        "## What is not here",
+        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public text, and we do not guess. BalancedExploration "
+        "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute it. Contextual algorithms: the game has no contexts.",
         "## The cases",
         table(["case", "situation", "world", "budget"], [[case.name, case.situation, f"`{case.world}`", budget(case.budget)] for case in board.cases]),
     ]
