@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import inspect
 import io
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from purse import __version__
 from purse.errors import PurseError
-
-if TYPE_CHECKING:
-    from purse.bounds import Bound
-    from purse.study import Study
+from purse.printing import describe, print_bounds, print_json, print_regrets
 
 F = TypeVar("F", bound=Callable[..., Any])
 BOUND_OPTIONS = {"n_arms": "--arms", "cost_min": "--cost-min", "cost_max": "--cost-max", "iid": "--iid", "costs": "--costs", "gaps": "--gap"}
-WIDTH = 120  # what a table of five budgets needs
 WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
 
 
@@ -286,66 +281,6 @@ def environments(name: str | None, as_json: bool) -> None:
 
     makers = {each: shelf.function(each) for each in ([name] if name else shelf.names())}
     describe("world", name, {each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}") for each, maker in makers.items()}, as_json)
-
-
-def describe(kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool) -> None:
-    """Print what policies or worlds there are; one that was asked for by name with its whole page."""
-    rows: list[dict[str, Any]] = [
-        {"name": each, "options": dict(option_texts(function)), "summary": text.strip().splitlines()[0]} for each, (function, text) in things.items()
-    ]
-    if as_json:
-        print_json(rows)
-    elif name:
-        click.echo(things[name][1].strip())
-    else:
-        for row in rows:
-            options = ",".join(f"{key}={value}" for key, value in row["options"].items())
-            click.echo(f"{row['name']}{':' + options if options else ''}\n    {row['summary']}")
-        click.echo(f"\n`purse {'policies' if kind == 'policy' else 'environments'} NAME` explains one.")
-
-
-def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """The options of a policy or world with their defaults; `...` where there is none."""
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name != "problem":
-            yield name, "..." if parameter.default is parameter.empty else str(parameter.default)
-
-
-def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
-    """The tables for people, each under the name of its world and how that is written."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    console.width = max(WIDTH, console.width)  # rather a long line than digits cut off
-    for world, (head, *rows) in result.grids():
-        name = Text(world, "bold") if world == worlds[world] else Text.assemble((world, "bold"), f"  {worlds[world]}")
-        console.print(name, soft_wrap=True)
-        table = Table()
-        for number, title in enumerate(head):
-            table.add_column(title, justify="right" if number else "left")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-    ended, paths = (int(result.frame()["ended"].sum()), len(result.frame()))
-    if ended:
-        console.print(f"{ended} of {paths} paths reached the end of their world before the end of the budget")
-
-
-def print_bounds(rows: Sequence[Bound]) -> None:
-    """The bounds for people, two lines each: the value and what it bounds; when it holds and where it comes from."""
-    width = max(len(row.name) for row in rows)
-    for row in rows:
-        value = "" if row.value is None else f"{row.value:,.1f}"
-        verdict = "" if row.value is None else "applies" if row.applies else "does not apply"
-        click.echo(f"{row.name:{width}}  {row.side:>8} {value:>12}  {verdict:14}  {row.bounds}")
-        click.echo(f"{'':{width}}  {row.holds}  [{row.source}]")
-
-
-def print_json(value: Any) -> None:
-    """Strict JSON: what is no number is null."""
-    click.echo(json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None), indent=2))
 
 
 def main() -> None:
