@@ -12,8 +12,9 @@ STAMP := $(VENV)/.installed
 demo: $(STAMP)
 	$(BIN)/purse compare
 
+# compiling takes most of the time of the tests; a lower level of optimisation changes no number
 test: $(STAMP)-test lint
-	$(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup
+	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

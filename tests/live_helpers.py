@@ -11,7 +11,7 @@ import pytest
 
 from purse import BudgetExhausted, Policy, PurseError, Ticket
 
-LIVE = ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"]  # each kind once; `check_policy` holds all of them to the same
+LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]  # each kind once; `check_policy` holds all of them to the same
 STOP_RULES = ("exit", "hold", "retry")
 
 

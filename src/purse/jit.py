@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import config
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.core.extending import _Intrinsic
@@ -69,11 +70,11 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
 
 
 def fingerprint(value: Any) -> str:
-    """A hash of a function and of everything that it reaches through global names: code, constants, types, options.
+    """A hash of a function and of everything that it reaches through global names: code, constants, types, options, level of optimisation.
 
     The NamedTuples of each module count too, named or not: numba knows arguments by their class, fields in order.
     """
-    digest = sha256(f"{numba.__version__} {LEAN}".encode())
+    digest = sha256(f"{numba.__version__} {LEAN} {int(config.OPT)}".encode())
     seen: set[int] = set()
 
     def add(*items: Any) -> None:
