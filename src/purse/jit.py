@@ -74,7 +74,8 @@ def fingerprint(value: Any) -> str:
 
     The NamedTuples of each module count too, named or not: numba knows arguments by their class, fields in order.
     """
-    digest = sha256(f"{numba.__version__} {LEAN} {int(config.OPT)}".encode())
+    level = int(config.OPT)  # type: ignore[attr-defined]
+    digest = sha256(f"{numba.__version__} {LEAN} {level}".encode())
     seen: set[int] = set()
 
     def add(*items: Any) -> None:
