@@ -1,19 +1,23 @@
 # make demo   set up and run the main job          make test   set up and run all checks and tests
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make leaderboard  play the suite with every policy and renew "Which policy should I use?"
+# make coverage  the tests, and which lines they reach (a third slower)
 # make bench  measure speed                        make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint docs paper leaderboard bench clean
+.PHONY: demo test coverage lint docs paper leaderboard bench clean
 
 demo: $(STAMP)
 	$(BIN)/purse compare
 
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
 test: $(STAMP)-test lint
+	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+
+coverage: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup
 
 lint: $(STAMP)-test
