@@ -2,7 +2,7 @@
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make leaderboard  play the suite with every policy and renew "Which policy should I use?"
 # make coverage  the tests, and which lines they reach (a third slower)
-# make bench  measure speed                        make clean  remove the environment and all caches
+# make bench  measure speed and renew its page    make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -57,5 +57,5 @@ $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) purse-results benchmarks/results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

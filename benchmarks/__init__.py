@@ -1,1 +1,1 @@
-"""Speed, as ratios to a stated rival measured in the same run."""
+"""Speed, as ratios to stated rivals measured in the same run."""

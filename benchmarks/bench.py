@@ -1,123 +1,85 @@
-"""`make bench`: rounds per second of every policy beside the C floor and river, thread scaling, start-up, ask and tell."""
+"""`make bench`: how fast every policy is, beside plain C and other libraries in one run; one table, its JSON, and the page of the docs."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import purse
-from benchmarks.rivals import floor_rate, river_rate
-
-SIZES = (3, 10, 100)
-REPEATS = 5
-BUDGET = 3_000
-RESULTS = Path(__file__).with_name("results")
+from benchmarks import engine, families, gpu, page, record, startup
+from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
+from benchmarks.machine import machine
+from benchmarks.tables import number
 
 
-def world(n_arms: int) -> purse.World:
-    """The same instance as in floor.c."""
-    grid = np.arange(n_arms) / (n_arms - 1)
-    return purse.environments.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
+def measure() -> dict[str, Any]:
+    """Everything but the GPU."""
+    startup.prepare_all()
+    checks = [found for head in families.FAMILIES if (found := families.check_gain(head))]
+    say(f"plain C and purse play the same game: {len(checks)} programs")
+    rows, rivals = engine.measure_all()
+    grown, waits, live = engine.growth(), startup.waits(), startup.live_microseconds()
+    return {
+        "machine": machine(),
+        "instance": ends(),
+        "budget": BUDGET,
+        "repeats": REPEATS,
+        "rows": rows,
+        "rivals": rivals,
+        "checks": checks,
+        "growth": grown,
+        "startup": waits,
+        "ask_tell_microseconds": live,
+    }
 
 
-def rate(policy: str, place: purse.World, n_paths: int, n_workers: int) -> float:
-    """Rounds per second of one simulation."""
-    start = time.perf_counter()
-    run = purse.simulate(policy, place, BUDGET, n_paths=n_paths, cost_min=0.2, cost_max=1, n_workers=n_workers)
-    return float(run.rounds.sum() / (time.perf_counter() - start))
+def ends() -> dict[str, list[float]]:
+    """Mean rewards and costs of the first and the last arm of the instance."""
+    place = world(USUAL)
+    assert place.reward_means is not None
+    assert place.cost_means is not None
+    return {"rewards": place.reward_means[[0, -1]].tolist(), "costs": place.cost_means[[0, -1], 0].tolist()}
 
 
-def best(measure: Callable[[], float]) -> float:
-    """The best of a few measurements: what the code can do when nothing else runs."""
-    return max(measure() for _ in range(REPEATS))
+def table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> Table:
+    """Everything that has a policy, a K and a device; rivals below."""
+    counts = list(cpu["rows"][0]["workers"])
+    grid = Table(title=f"Rounds per second on one core, and on a GPU; budget {cpu['budget']:,}; {page.described(cpu['machine'])}")
+    for column in ("policy", "K", "device", "million rounds/s", "ns a round", "× C floor", "× own C", "× river", "× mabwiser"):
+        grid.add_column(column, justify="left" if column in ("policy", "device") else "right")
+    for column in (*(f"{count} workers ×" for count in counts), "bytes a path", "ask + tell, µs"):
+        grid.add_column(column, justify="right")
+    on_card = [{**row, "device": f"{row['device']}, {cuda['machine']['GPU']}"} for row in cuda["rows"]] if cuda else []
+    for row in [*cpu["rows"], *on_card]:
+        here = row["device"] == "cpu"
+        scaling = [f"{row['workers'][count]:.2f}" if here else "" for count in counts]
+        live = f"{cpu['ask_tell_microseconds'][row['policy']]:.1f}" if here and row["arms"] == USUAL else ""
+        grid.add_row(*speed(row["policy"], row), *scaling, f"{row['bytes_per_path']:,}" if here else "", live)
+    for rival in cpu["rivals"]:
+        grid.add_row(*speed(rival["name"], {**rival, "device": "cpu"}))
+    return grid
 
 
-def engine_rows() -> list[dict[str, Any]]:
-    """Each policy at each K, on one core and on two."""
-    rows: list[dict[str, Any]] = []
-    for n_arms in SIZES:
-        place, n_paths = world(n_arms), max(40, 2_000 // n_arms)
-        floors, river = [], best(lambda n_arms=n_arms: river_rate(n_arms))  # type: ignore[misc]
-        for policy in purse.policies.names():
-            rate(policy, place, 2, 1)
-            ones, twos = [], []
-            for _ in range(REPEATS):  # side by side, so that a slow moment of the machine hits all alike
-                floors.append(floor_rate(n_arms, BUDGET, n_paths))
-                ones.append(rate(policy, place, n_paths, 1))
-                twos.append(rate(policy, place, 2 * n_paths, 2))
-            rows.append({"policy": policy, "arms": n_arms, "rounds_per_second": max(ones), "two_workers": max(twos) / max(ones), "river": max(ones) / river})
-        for row in rows:
-            if row["arms"] == n_arms:
-                row["floor"] = row["rounds_per_second"] / max(floors)
-        rows.append({"policy": "C floor (EXP3++.BwK)", "arms": n_arms, "rounds_per_second": max(floors), "river": max(floors) / river, "floor": 1.0})
-        rows.append({"policy": "river EXP3", "arms": n_arms, "rounds_per_second": river, "river": 1.0, "floor": river / max(floors)})
-    return rows
-
-
-def ask_tell_microseconds(policy: str) -> float:
-    """One ask and one tell in memory at K=10."""
-    live = purse.Policy(policy, n_arms=10, budget=1_000_000, cost_min=0.2, seed=0)
-    rounds = 20_000
-
-    def measure() -> float:
-        start = time.perf_counter()
-        for _ in range(rounds):
-            live.tell(live.ask(), 0.5, 0.3)
-        return rounds / (time.perf_counter() - start)
-
-    measure()
-    return 1e6 / best(measure)
-
-
-def seconds_of(code: str, cache: str) -> float:
-    """How long a fresh Python process takes to run the code."""
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
-    return time.perf_counter() - start
-
-
-def startup_rows() -> dict[str, float]:
-    """Seconds of fresh processes, the best of a few; the compile once."""
-    first = "import purse; purse.simulate('exp3++.bwk', 'misleading_ratio', 100, n_paths=10)"
-    with tempfile.TemporaryDirectory() as cache:
-        cold = seconds_of(first, cache)
-        codes = {"python alone": "pass", "import purse": "import purse", "first simulation, compiled before": first}
-        times = {name: 1 / best(lambda code=code: 1 / seconds_of(code, cache)) for name, code in codes.items()}  # type: ignore[misc]
-    return {**times, "first simulation, nothing compiled": cold}
+def speed(name: str, row: dict[str, Any]) -> list[str]:
+    """The cells that rows of policies and of rivals have in common."""
+    ratios = [number(row.get(key)) for key in ("floor", "plain", "river", "mabwiser")]
+    return [name, f"{row['arms']:,}", row["device"], number(row["rounds_per_second"] / 1e6), number(1e9 / row["rounds_per_second"]), *ratios]
 
 
 def main() -> None:
-    """Measure, print one table, and write it as JSON."""
-    rows, startup = engine_rows(), startup_rows()
-    live = {policy: ask_tell_microseconds(policy) for policy in purse.policies.names() if policy != "oracle"}
-    console = Console(width=110)
-    grid = Table(title=f"Rounds per second on one core; budget {BUDGET}; {platform.machine()}, {os.cpu_count()} cores")
-    for column in ("policy", "K", "million rounds/s", "ns a round", "× C floor", "× river", "two workers ×"):
-        grid.add_column(column, justify="left" if column == "policy" else "right")
-    for row in rows:
-        speed = row["rounds_per_second"]
-        two = f"{row['two_workers']:.2f}" if "two_workers" in row else ""
-        grid.add_row(row["policy"], str(row["arms"]), f"{speed / 1e6:.3g}", f"{1e9 / speed:.4g}", f"{row['floor']:.2f}", f"{row['river']:.4g}", two)
-    console.print(grid)
-    for name, seconds in startup.items():
-        console.print(f"{name}: {seconds:.2f} s", highlight=False)
-    for policy, microseconds in live.items():
-        console.print(f"ask + tell, {policy}, K=10: {microseconds:.1f} µs", highlight=False)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "bench.json").write_text(json.dumps({"engine": rows, "startup": startup, "ask_tell_microseconds": live}, indent=2))
-    console.print(f"written to {RESULTS / 'bench.json'}", highlight=False)
+    """Measure, print one table, and write its JSON and the page."""
+    if missing := families.without_family():
+        raise SystemExit(f"no plain C in benchmarks/families.py for {', '.join(missing)}")
+    cpu = record.rounded(measure())
+    record.save(record.CPU, cpu)
+    if gpu.usable():
+        record.save(record.GPU, gpu.measure())
+    page.renew()
+    Console(width=190).print(table(cpu, record.load(record.GPU)))
+    for name, seconds in cpu["startup"].items():
+        say(f"{name}: {seconds:.2f} s")
+    say(f"written to {record.CPU.parent} and {record.PAGE}")
 
 
 if __name__ == "__main__":

@@ -1,47 +1,54 @@
-"""What purse is measured against: the C floor of this folder, and river's EXP3."""
+"""Other libraries, asked the way that their users ask them: one arm at a time, from Python."""
 
 from __future__ import annotations
 
 import random
-import shutil
-import subprocess
-import tempfile
 import time
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-SCRATCH = tempfile.TemporaryDirectory()
+import numpy as np
+
+from benchmarks.instance import SECONDS, best, world
+
+RIVER, MABWISER = "river EXP3", "mabwiser UCB1"
+MOST = 5_000  # rounds: with many more the weights of river's EXP3 overflow
 
 
-@cache
-def floor_program() -> Path | None:
-    """The C floor, compiled with gcc -O3; None where there is no gcc."""
-    if shutil.which("gcc") is None:
-        return None
-    program = Path(SCRATCH.name) / "floor"
-    subprocess.run(["gcc", "-O3", "-march=native", "-o", program, Path(__file__).with_name("floor.c"), "-lm"], check=True)
-    return program
-
-
-def floor_rate(n_arms: int, budget: float, runs: int) -> float:
-    """Rounds per second of the C floor, or NaN without gcc."""
-    program = floor_program()
-    if program is None:
-        return float("nan")
-    return float(subprocess.run([program, str(n_arms), str(budget), str(runs)], capture_output=True, text=True, check=True).stdout)
-
-
-def river_rate(n_arms: int, rounds: int = 5_000) -> float:
-    """Rounds per second of river's EXP3: pull, draw a Bernoulli reward, update."""
+def river_rate(n_arms: int) -> float:
+    """Rounds per second of river's EXP3: pull, a Bernoulli reward, update."""
     from river import bandit
 
-    policy: Any = bandit.Exp3(gamma=0.1, seed=1)
     arms = list(range(n_arms))
-    means = [0.1 + 0.72 * i / (n_arms - 1) for i in arms]
+
+    def once() -> float:
+        policy: Any = bandit.Exp3(gamma=0.1, seed=1)
+        return rate(n_arms, lambda: policy.pull(arms), policy.update)
+
+    return best(once)
+
+
+def mabwiser_rate(n_arms: int) -> float:
+    """Rounds per second of mabwiser's UCB1 (it has no EXP3): predict, a Bernoulli reward, partial_fit."""
+    from mabwiser.mab import MAB, LearningPolicy
+
+    arms = list(range(n_arms))
+
+    def once() -> float:
+        policy: Any = MAB(arms, LearningPolicy.UCB1(), seed=1)
+        policy.fit(arms, [1.0] * n_arms)
+        return rate(n_arms, policy.predict, lambda arm, reward: policy.partial_fit([arm], [reward]))
+
+    return best(once)
+
+
+def rate(n_arms: int, ask: Callable[[], int], tell: Callable[[int, float], Any]) -> float:
+    """Rounds per second of processor time of an object that is asked and told for a while."""
+    means = np.asarray(world(n_arms).reward_means).tolist()
     draw = random.Random(1).random
-    start = time.perf_counter()
-    for _ in range(rounds):
-        arm = policy.pull(arms)
-        policy.update(arm, float(draw() < means[arm]))
-    return rounds / (time.perf_counter() - start)
+    rounds, start = 0, time.process_time()
+    while rounds == 0 or (rounds < MOST and time.process_time() < start + SECONDS):
+        arm = ask()
+        tell(arm, float(draw() < means[arm]))
+        rounds += 1
+    return rounds / (time.process_time() - start)

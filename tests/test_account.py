@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from live_helpers import STOP_RULES, amounts_in, make, refusal, rounds_paid, standing
-from purse import BudgetExhausted, InvalidInput, PurseError, TicketError
+from purse import BudgetExhausted, InvalidInput, PurseError, Ticket, TicketError
 
 # money
 
@@ -32,14 +32,14 @@ def test_the_last_unit_can_be_spent_and_not_one_more() -> None:
     assert policy.left_units == [0]
 
 
-@pytest.mark.parametrize("cost", [0.3, "0.3", Decimal("0.3"), np.float64(0.3), [0.3], np.array([[0.3]])])
+@pytest.mark.parametrize("cost", [0.3, "0.3", Decimal("0.3"), np.float64(0.3), np.float32(0.3), np.array(0.3), [0.3], np.array([[0.3]])])
 def test_a_cost_may_be_written_in_several_ways(cost: Any) -> None:
     policy = make()
     policy.tell(policy.ask(), 0.5, cost)
     assert policy.spent_units == [300_000_000]
 
 
-@pytest.mark.parametrize("reward", [1, 1.0, np.float32(1), np.array(1.0), [1.0]])
+@pytest.mark.parametrize("reward", [1, 1.0, np.float32(1), np.float64(1), np.int64(1), np.array(1.0), [1.0]])
 def test_a_reward_may_be_written_in_several_ways(reward: Any) -> None:
     policy = make()
     policy.tell(policy.ask(), reward, 0.5)
@@ -132,7 +132,25 @@ def test_costs_with_plays_and_resources_exchanged_are_refused() -> None:
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize(
     "reward",
-    [-1e-9, 1.0000001, math.nan, math.inf, None, "high", "0.5", {}, 0.5j, [0.5, 0.5], [[0.5], [0.5, 0.5]], [], np.array([np.nan])],
+    [
+        -1e-9,
+        1.0000001,
+        2,
+        10**400,
+        True,
+        math.nan,
+        math.inf,
+        None,
+        "high",
+        "0.5",
+        {},
+        0.5j,
+        np.complex128(0.5),
+        [0.5, 0.5],
+        [[0.5], [0.5, 0.5]],
+        [],
+        np.array([np.nan]),
+    ],
     ids=repr,
 )
 def test_a_bad_reward_changes_nothing(reward: Any, stop: str) -> None:
@@ -163,6 +181,8 @@ def test_a_bad_reward_changes_nothing(reward: Any, stop: str) -> None:
         Decimal("0.1234567891"),
         "0.5000000000000000000000000000000000001",
         10**30,
+        True,
+        np.float64(1e305),
         [0.5, 0.5],
         [[0.5], [0.5, 0.5]],
         [],
@@ -184,6 +204,36 @@ def test_a_cost_outside_its_range_is_told_the_range() -> None:
     policy = make("fixed", cost_min="0.25", cost_max="0.75")
     message = refusal(InvalidInput, policy.tell, policy.ask(), 0.5, 0.8)
     assert {"0.8", "0.25", "0.75"} <= set(amounts_in(message))
+
+
+@pytest.mark.parametrize("resource", [0, 1])
+@pytest.mark.parametrize("play", [0, 1])
+def test_of_several_costs_the_one_outside_its_range_is_told_its_range(play: int, resource: int) -> None:
+    low, high = [["0.11", "0.12"], ["0.21", "0.22"]], [["0.61", "0.62"], ["0.71", "0.72"]]
+    policy = make("uniform", n_arms=2, plays=2, n_resources=2, cost_min=low, cost_max=high)
+    ticket = policy.ask()
+    arm = ticket.arms[play]
+    for bound, beyond in ((low, -1), (high, 1)):
+        costs = [[Decimal(bound[arm][m]) for m in range(2)] for arm in ticket.arms]
+        costs[play][resource] += beyond * Decimal("0.000000001")
+        message = refusal(InvalidInput, policy.tell, ticket, [1, 1], costs)
+        assert f"must lie between {low[arm][resource]} and {high[arm][resource]} for arm {arm}" in message
+    assert policy.tell(ticket, [1, 1], [high[arm] for arm in ticket.arms])
+
+
+@pytest.mark.parametrize("play", [0, 1, 2])
+def test_of_several_rewards_the_one_outside_its_range_is_named(play: int) -> None:
+    policy = make("uniform", plays=3)
+    ticket, rewards = policy.ask(), [0.25, 0.5, 0.75]
+    rewards[play] += 1
+    assert f"reward={rewards[play]}: must lie between 0 and 1" in refusal(InvalidInput, policy.tell, ticket, rewards, [0.5, 0.5, 0.5])
+
+
+def test_a_ticket_keeps_its_place_when_a_report_is_refused() -> None:
+    policy = make()
+    tickets = [policy.ask() for _ in range(3)]
+    refusal(InvalidInput, policy.tell, tickets[0], 0.5, 2)
+    assert policy.tickets == tickets
 
 
 @pytest.mark.parametrize("end", ["tell", "void"])
@@ -210,6 +260,12 @@ def test_a_forged_ticket_changes_nothing(change: dict[str, Any]) -> None:
     refusal(TicketError, policy.tell, ticket._replace(**change), 1, 0.5)
     refusal(TicketError, policy.void, ticket._replace(**change))
     assert standing(policy) == before
+
+
+def test_a_ticket_may_be_a_copy() -> None:
+    policy = make()
+    ticket = policy.ask()
+    assert policy.tell(Ticket(np.int64(ticket.id).item(), ticket.t, tuple(map(float, ticket.arms)), ticket.probabilities, ticket.held_units), 1, 0.5)
 
 
 def test_a_ticket_of_another_policy_changes_nothing() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from purse.fastmath import LOWEST, exp, exp_small, fma
+from purse.fastmath import EDGE, LOWEST, exp, fma, log, times_exp
 from purse.jit import cold
 
 
@@ -18,9 +18,15 @@ def fill_exp(x, out):
 
 
 @cold
-def fill_exp_small(x, out):
+def fill_times_exp(x, out):
     for i in range(x.shape[0]):
-        out[i] = exp_small(x[i])
+        out[i] = times_exp(3.0, x[i])
+
+
+@cold
+def fill_log(x, out):
+    for i in range(x.shape[0]):
+        out[i] = log(x[i])
 
 
 @cold
@@ -73,11 +79,56 @@ def test_exp_gives_the_same_bits_alone_and_in_a_loop() -> None:
     assert filled(fill_exp, x).tobytes() == np.array([exp(value) for value in x]).tobytes()
 
 
-def test_exp_small_errs_by_its_next_term() -> None:
+def test_times_exp_errs_by_the_next_term_of_its_series() -> None:
     x = np.concatenate([np.linspace(-0.5, 0.5, 4_001), np.geomspace(1e-12, 0.5, 500)])
-    for value, got, exact in zip(x.tolist(), filled(fill_exp_small, x).tolist(), exact_exp(x), strict=True):
+    for value, got, exact in zip(x.tolist(), filled(fill_times_exp, x).tolist(), exact_exp(x), strict=True):
         next_term = abs(value) ** 7 / 5040 / (1 - abs(value) / 8)
-        assert abs(Decimal(got) - exact) <= Decimal(next_term) + Decimal(math.ulp(float(exact)))
+        assert abs(Decimal(got) / 3 - exact) <= Decimal(next_term) + Decimal(math.ulp(float(exact)))
+
+
+def log_points() -> dict[str, np.ndarray]:
+    random = np.random.default_rng(4)
+    edges = (EDGE + (np.arange(129) << np.int64(45))).view(np.float64)  # where the table's next entry begins
+    small = 10.0 ** -np.arange(1, 17)
+    near_one = [1 + random.normal(0, 1e-2, 3_000), 1 + random.normal(0, 1e-6, 1_000), 1 + small, 1 - small, [np.nextafter(1, 0), np.nextafter(1, 2)]]
+    return {
+        "everywhere": np.concatenate([np.exp(random.uniform(-708, 709, 6_000)), 2.0 ** np.arange(-1022, 1024)]),
+        "mantissas": random.uniform(0.5, 2, 6_000),
+        "near_one": np.concatenate(near_one),
+        "between_table_entries": np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, 0), 4 * edges, np.nextafter(edges, 0) / 8]),
+        "integers": np.concatenate([np.arange(2.0, 5_000.0), np.arange(5_000.0, 1e6, 199.0), [1e6]]),
+        "ends": np.array([np.finfo(float).tiny, np.nextafter(np.finfo(float).tiny, 1), np.finfo(float).max, np.nextafter(np.finfo(float).max, 0)]),
+    }
+
+
+@pytest.mark.parametrize("where", log_points())
+def test_log_is_within_one_unit_in_the_last_place(where: str) -> None:
+    x = log_points()[where]
+    with localcontext() as context:
+        context.prec = 40
+        for got, value in zip(filled(fill_log, x).tolist(), x.tolist(), strict=True):
+            exact = Decimal(value).ln()
+            assert abs(Decimal(got) - exact) < Decimal(math.ulp(float(exact)))
+
+
+def test_log_of_one_is_zero() -> None:
+    assert log(1.0) == log(1) == 0.0
+
+
+def test_log_never_falls() -> None:
+    x = np.sort(np.concatenate(list(log_points().values())))
+    assert (np.diff(filled(fill_log, x)) >= 0).all()
+    assert (np.diff(filled(fill_log, np.arange(1.0, 1e6))) > 0).all()
+
+
+def test_log_gives_the_same_bits_alone_and_in_a_loop() -> None:
+    x = np.random.default_rng(5).uniform(0, 100, 1_003)
+    assert filled(fill_log, x).tobytes() == np.array([log(value) for value in x]).tobytes()
+
+
+def test_exp_undoes_log() -> None:
+    x = np.random.default_rng(6).uniform(0.5, 3, 1_000)
+    assert filled(fill_exp, filled(fill_log, x)) == pytest.approx(x, rel=1e-15)
 
 
 def test_fma_keeps_what_a_rounded_product_loses() -> None:

@@ -3,11 +3,12 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
 from live_helpers import LIVE, exp3, make, refusal
-from purse import BudgetExhausted, HorizonReached
+from purse import BudgetExhausted, HorizonReached, InvalidInput, Policy, Ticket, snapshot
 
 # the face of it
 
@@ -192,6 +193,30 @@ def test_a_voided_initial_pull_can_be_asked_for_after_the_last_round_of_the_hori
     policy.void(ticket)
     assert (policy.ask().t, policy.t) == (1, 2)
     refusal(HorizonReached, policy.ask)
+
+
+@pytest.mark.parametrize("change", [{"arms": [3]}, {"arms": [-1]}, {"arms": [0, 1]}, {"probabilities": []}, {"held_units": [1, 1]}], ids=str)
+def test_a_file_with_a_ticket_that_does_not_fit_is_refused(change: dict[str, list[int]], tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    policy = make()
+    policy.ask()
+    policy.save(path)
+    facts, arrays = snapshot.load(path)
+    (ticket, aside), *_ = facts["tickets"]
+    snapshot.save(path, {**facts, "tickets": [[Ticket(*ticket)._replace(**change), aside]]}, arrays)
+    assert "ticket" in refusal(InvalidInput, Policy.load, path)
+
+
+def test_steps_that_all_policies_share_are_compiled_once_for_types_of_none() -> None:
+    shared = []
+    for name in ("exp3++.bwk", "exp3++.price"):
+        policy = make(name, budget=1, stop="retry")
+        policy.void(policy.ask())
+        assert policy.tell(policy.ask(), 1, 0.6)
+        assert not policy.tell(policy.ask(), 1, 0.6)
+        shared.append((policy._steps.hold, policy._steps.replace))
+    assert shared[0] == shared[1]
+    assert [len(step.signatures) for step in shared[0]] == [1, 1]  # type: ignore[attr-defined]
 
 
 def test_threads_may_ask_and_tell_at_once() -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from purse.jit import cold
 from purse.random import POLICY, SIDE, U, at, bits, stream, uniform
-from purse.sampling import AREA, EDGES, LAYERS, SQUEEZE, TAIL, gamma, normal, spread_of
+from purse.sampling import AREA, EDGES, HEIGHTS, LAYERS, SQUEEZE, TAIL, gamma, mould_of, normal
 
 WORD = 2**64
 BAND = 4.5  # standard errors
@@ -22,16 +22,16 @@ def fill_normals(key, out, digits):
 
 
 @cold
-def fill_gammas(key, shape, out):
+def fill_gammas(key, mould, out):
     for i in range(out.shape[0]):
-        out[i], key = gamma(key, shape, spread_of(shape))
+        out[i], key = gamma(key, mould)
 
 
 @cold
 def fill_betas(keys, a, b, out):
     for i in range(out.shape[0]):
-        x, key = gamma(keys[i], a, spread_of(a))
-        y, key = gamma(key, b, spread_of(b))
+        x, key = gamma(keys[i], a)
+        y, key = gamma(key, b)
         out[i] = x / (x + y)
 
 
@@ -112,6 +112,8 @@ def test_slabs_have_one_area_and_end_at_the_top() -> None:
     assert EDGES[1] == TAIL
     assert (np.diff(EDGES) < 0).all()
     assert EDGES[0] * heights[0] == pytest.approx(AREA, rel=1e-14)
+    assert TAIL * heights[0] + math.sqrt(math.pi / 2) * math.erfc(TAIL / math.sqrt(2)) == pytest.approx(AREA, rel=1e-14)
+    assert HEIGHTS[1:] == pytest.approx(heights, rel=1e-14)
     assert EDGES[1:-1] * np.diff(heights) == pytest.approx(AREA, rel=1e-10)
 
 
@@ -135,7 +137,7 @@ def test_gammas_follow_the_method_number_by_number(shape: float) -> None:
     key = key_of(5)
     plain, here = Plain(key), key
     for _ in range(2000):
-        x, here = gamma(U(here), shape, spread_of(shape))
+        x, here = gamma(U(here), np.array(mould_of(shape)))
         assert x == pytest.approx(plain.gamma(shape), rel=1e-12)
         assert numbers_used(key, here) == plain.used
 
@@ -167,7 +169,7 @@ def test_the_digits_that_are_left_do_not_depend_on_the_normal() -> None:
 @pytest.mark.parametrize("shape", [1.0, 1.1, 2.0, 5.5, 30.0, 1e3, 1e6])
 def test_gammas_are_gammas(shape: float) -> None:
     sample = np.zeros(200_000)
-    fill_gammas(key_of(6), shape, sample)
+    fill_gammas(key_of(6), np.array(mould_of(shape)), sample)
     assert sample.min() > 0
     assert distance(sample, stats.gamma.cdf(sample, shape)) < SURPRISE
     assert abs(sample.mean() - shape) < BAND * math.sqrt(shape / len(sample))
@@ -177,7 +179,7 @@ def test_gammas_are_gammas(shape: float) -> None:
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 50), (2, 3), (40, 1), (200, 800), (3, 100_000)])
 def test_two_gammas_make_a_beta(a: float, b: float) -> None:
     sample = np.zeros(100_000)
-    fill_betas(np.array([key_of(7, t) for t in range(len(sample))]), float(a), float(b), sample)
+    fill_betas(np.array([key_of(7, t) for t in range(len(sample))]), np.array(mould_of(a)), np.array(mould_of(b)), sample)
     assert ((sample > 0) & (sample < 1)).all()
     assert distance(sample, stats.beta.cdf(sample, a, b)) < SURPRISE
 

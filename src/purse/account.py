@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ import numpy as np
 from purse import amount, check
 from purse.errors import InvalidInput, TicketError, invalid, shorten
 from purse.types import Ints, Problem, Ticket
+
+ONE = (float, int, str, Decimal, np.number)  # what stands for one number
 
 
 class Account:
@@ -19,7 +23,7 @@ class Account:
         self.problem = problem
         self._purse = purse  # (d,) units left; the compiled steps take from it
         self._purse[:] = problem.budget
-        self._bounds: list[list[tuple[int, int]]] = np.stack([problem.cost_min, problem.cost_max], axis=2).tolist()
+        self._single = problem.plays == problem.n_resources == 1
         self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}  # tickets that are out, each with its round's arms set aside
         self._next_id = 1
         self._lock = threading.RLock()
@@ -27,7 +31,8 @@ class Account:
     @property
     def left_units(self) -> list[int]:
         """`left`, exactly, in units of 1e-9, one per resource."""
-        return self._purse.tolist()
+        with self._lock:
+            return self._purse.tolist()
 
     @property
     def held_units(self) -> list[int]:
@@ -61,41 +66,48 @@ class Account:
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""
         with self._lock:
-            return [ticket for ticket, _ in self._open.values()]
+            return sorted(ticket for ticket, _ in self._open.values())
 
-    def _why_refused(self, arms: tuple[int, ...], short: int, need: int) -> str:
-        who = f"arm {arms[0]}" if len(arms) == 1 else "arms " + ", ".join(map(str, arms))
-        refusal = f"{who} may cost {amount.text(need)} and {amount.text(self.left_units[short])} is left"
+    def _why_refused(self, ticket: Ticket, short: int) -> str:
+        who = f"arm {ticket.arm}" if len(ticket.arms) == 1 else "arms " + ", ".join(map(str, ticket.arms))
+        refusal = f"{who} may cost {amount.text(ticket.held_units[short])} and {amount.text(self.left_units[short])} is left"
         return refusal + (f"; tickets that are out: {len(self._open)}, holding {amount.text(self.held_units[short])}" if self._open else "")
 
-    def _aside_of(self, ticket: Ticket) -> tuple[int, ...]:
-        """The arms set aside in the round of a ticket that is out; refuses one that is not."""
+    def _find(self, ticket: Ticket) -> tuple[Ticket, tuple[int, ...]]:
+        """A ticket that is out, and the arms set aside in its round; refuses one that is not."""
         if not isinstance(ticket, Ticket) or not isinstance(ticket.id, int):
             raise TicketError(f"{shorten(repr(ticket))} is not a ticket; pass what `ask` returned")
-        known, aside = self._open.get(ticket.id, (None, ()))
-        if known != ticket:
-            finished = known is None and 0 < ticket.id < self._next_id
+        found = self._open.get(ticket.id)
+        if found is None or found[0] != ticket:
+            finished = found is None and 0 < ticket.id < self._next_id
             raise TicketError(f"ticket {ticket.id} is {'finished already' if finished else 'not one that this policy issued'}")
-        return aside
+        return found
 
-    def _check_report(self, ticket: Ticket, reward: Any, cost: Any) -> tuple[list[float], list[list[int]]]:
-        plays, resources = len(ticket.arms), self.problem.n_resources
-        if type(reward) is float and type(cost) is float and plays == resources == 1:
-            rewards, units = [reward], [[amount.to_units("cost", cost)]]
-        else:
-            rewards, costs = check.numbers("reward", reward), amount.unit_array("cost", cost)
-            fits = costs.shape == (plays, resources) or (1 in (plays, resources) and costs.shape in ((plays * resources,), ()))
-            if len(rewards) != plays or costs.size != plays * resources or not fits:
-                raise InvalidInput(f"a report needs {plays} rewards and costs of shape ({plays}, {resources}), not {len(rewards)} and {costs.shape}")
-            units = costs.reshape(plays, resources).tolist()
-        for k, arm in enumerate(ticket.arms):
-            if not 0 <= rewards[k] <= 1:
-                raise invalid("reward", rewards[k], "must lie between 0 and 1")
-            for m, unit in enumerate(units[k]):
-                low, high = self._bounds[arm][m]
-                if not low <= unit <= high:
-                    raise invalid("cost", cost, f"must lie between {amount.text(low)} and {amount.text(high)} for arm {arm}")
-        return rewards, units
+    def _can_be_out(self, ticket: Ticket) -> bool:
+        """Whether a ticket from a file is one that the compiled steps can take: they trust its arms and its sizes."""
+        sizes = len(ticket.arms), len(ticket.probabilities), len(ticket.held_units)
+        return sizes == (self.problem.plays, self.problem.plays, self.problem.n_resources) and all(arm in range(self.problem.n_arms) for arm in ticket.arms)
+
+    def _read_report(self, reward: Any, cost: Any) -> tuple[Sequence[float], Sequence[int]]:
+        """The reward of each play, and the units of each resource that each play cost; the step that learns from them holds them to their bounds."""
+        if self._single and isinstance(reward, ONE) and isinstance(cost, ONE):
+            return (reward if type(reward) is float else check.number("reward", reward),), (amount.to_units("cost", cost),)
+        plays, resources = self.problem.plays, self.problem.n_resources
+        rewards, costs = check.numbers("reward", reward), amount.unit_array("cost", cost)
+        fits = costs.shape == (plays, resources) or (1 in (plays, resources) and costs.shape in ((plays * resources,), ()))
+        if len(rewards) != plays or costs.size != plays * resources or not fits:
+            raise InvalidInput(f"a report needs {plays} rewards and costs of shape ({plays}, {resources}), not {len(rewards)} and {costs.shape}")
+        return rewards, costs.ravel().tolist()
+
+    def _out_of_bounds(self, ticket: Ticket, rewards: Sequence[float], cost: Any, entry: int) -> InvalidInput:
+        """The error for one entry of a report, counted as `engine.step.tell` does: the rewards, then the costs of each play."""
+        plays = len(ticket.arms)
+        if entry < plays:
+            return invalid("reward", rewards[entry], "must lie between 0 and 1")
+        play, resource = divmod(entry - plays, self.problem.n_resources)
+        arm = ticket.arms[play]
+        low, high = (amount.text(bound[arm, resource]) for bound in (self.problem.cost_min, self.problem.cost_max))
+        return invalid("cost", cost, f"must lie between {low} and {high} for arm {arm}")
 
 
 def in_users_unit(units: list[int]) -> Any:

@@ -27,7 +27,7 @@ def to_units(field: str, value: Any) -> int:
     """
     try:
         if isinstance(value, float):
-            units = round(value * 1e9)
+            units = round(float(value) * 1e9)
         elif isinstance(value, (str, Decimal)):
             units = _exact_units(Decimal(value))
         elif isinstance(value, (bool, np.bool_)):

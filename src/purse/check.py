@@ -14,14 +14,13 @@ from purse.errors import invalid
 
 def number(field: str, value: Any, *, above: float = -math.inf, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number with above < number, low <= number <= high."""
-    parts = [f"above {above:g}" if above > -math.inf else "", f"at least {low:g}" if low > -math.inf else "", f"at most {high:g}" if high < math.inf else ""]
-    allowed = "must be a number " + " and ".join(part for part in parts if part) if any(parts) else "must be a finite number"
     try:
         result = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     except OverflowError:
         result = math.nan
     if not (math.isfinite(result) and above < result and low <= result <= high):
-        raise invalid(field, value, allowed)
+        limits = [f"{word} {limit:g}" for word, limit in (("above", above), ("at least", low), ("at most", high)) if math.isfinite(limit)]
+        raise invalid(field, value, "must be a number " + " and ".join(limits) if limits else "must be a finite number")
     return result
 
 

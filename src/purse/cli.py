@@ -21,6 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 BOUND_OPTIONS = {"n_arms": "--arms", "cost_min": "--cost-min", "cost_max": "--cost-max", "iid": "--iid", "costs": "--costs", "gaps": "--gap"}
 WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
 
+DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
+
 
 class Budget(click.ParamType[float]):
     """A positive number such as 1000 or 1e4."""
@@ -70,6 +72,7 @@ def cli() -> None:
 @click.option("-b", "--budget", "budgets", multiple=True, type=Budget(), help="May be repeated [default: several].")
 @click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget.")
 @click.option("-o", "--out", "folder", default="purse-results", show_default=True, help="Folder for results and figures.")
+@click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
 @common
 def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[float, ...], paths: int | None, folder: str, **options: Any) -> None:
     """Compare policies on worlds over budgets.
@@ -92,6 +95,7 @@ def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[f
         seed=options["seed"],
         stop=options["stop"],
         n_workers=options["workers"],
+        device=options["device"],
         folder=folder,
     )
     target, table = Path(folder), result.table()
@@ -112,6 +116,7 @@ def compare(policies: tuple[str, ...], worlds: tuple[str, ...], budgets: tuple[f
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent runs.")
 @click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
 @common
 def simulate(policy: str, world: str, budget: tuple[float, ...], paths: int, plays: int, horizon: int | None, **options: Any) -> None:
     """Play one policy against one world.
@@ -130,6 +135,7 @@ def simulate(policy: str, world: str, budget: tuple[float, ...], paths: int, pla
         plays=plays,
         horizon=horizon,
         n_workers=options["workers"],
+        device=options["device"],
     )
     if not options["as_json"]:
         click.echo(str(run))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from purse import check
 from purse.errors import invalid
+from purse.fastmath import log
 from purse.jit import cold, kernel
 from purse.types import Floats
 
@@ -60,8 +61,8 @@ def gap_rates(bounds: GapBounds, t: int, cap: float, pulls: Floats, rewards: Flo
     An arm without a pull (its report may be late) has the widest bounds: UCB = 1/c_min, LCB = 0.
     """
     n_arms = pulls.shape[0]
-    log_t = math.log(t)
-    variance = 0.5 * (bounds.alpha * log_t + math.log(n_arms))
+    log_t = log(t)
+    variance = 0.5 * (bounds.alpha * log_t + log(n_arms))
     best = second = 0.0  # the largest LCB, and the largest of the other arms
     leader = -1
     for i in range(n_arms):

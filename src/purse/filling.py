@@ -11,10 +11,12 @@ move. It does not depend on where the sorting starts, so that a policy can be as
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from purse.indices import OUT
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import STOP, Floats, Ints, Problem
@@ -37,6 +39,9 @@ class FillingState(NamedTuple):
 
     pulls: Floats  # (P, K)
     rewards: Floats  # (P, K)
+    seen: Ints  # (P, 1) arms with a report
+    bases: Floats  # (P, K) r(i) / c(i); `OUT` without a report
+    slopes: Floats  # (P, K) 1 / (sqrt(N(i)) c(i)); 0 without a report
     scores: Floats  # (P, K) scratch
     counts: Floats  # (P, K) scratch: m(i)
     order: Ints  # (P, K) scratch: the arms by falling score
@@ -51,21 +56,36 @@ def prices(problem: Problem, policy: str) -> Prices:
 
 def init(params: Any, problem: Problem, n_paths: int) -> FillingState:
     """Nothing seen yet."""
-    pulls, rewards, scores, counts = (np.zeros((n_paths, problem.n_arms)) for _ in range(4))
-    return FillingState(pulls, rewards, scores, counts, np.tile(np.arange(problem.n_arms), (n_paths, 1)))
+    shape = n_paths, problem.n_arms
+    pulls, rewards, slopes, scores, counts = (np.zeros(shape) for _ in range(5))
+    order = np.tile(np.arange(problem.n_arms), (n_paths, 1))
+    return FillingState(pulls, rewards, np.zeros((n_paths, 1), np.int64), np.full(shape, OUT), slopes, scores, counts, order)
 
 
 @kernel
 def row(state: FillingState, path: int) -> FillingState:
     """One path's slice."""
-    return FillingState(state.pulls[path], state.rewards[path], state.scores[path], state.counts[path], state.order[path])
+    return FillingState(
+        state.pulls[path],
+        state.rewards[path],
+        state.seen[path],
+        state.bases[path],
+        state.slopes[path],
+        state.scores[path],
+        state.counts[path],
+        state.order[path],
+    )
 
 
 @kernel
 def update(key: U, params: Any, state: FillingState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
-    """Add the report to the sums of its arm."""
-    state.pulls[arms[0]] += 1
-    state.rewards[arms[0]] += rewards[0]
+    """Add the report to the sums of its arm, and renew what follows from them."""
+    i = arms[0]
+    state.seen[0] += state.pulls[i] == 0
+    state.pulls[i] += 1
+    state.rewards[i] += rewards[0]
+    state.bases[i] = state.rewards[i] / (state.pulls[i] * params.prices.costs[i])
+    state.slopes[i] = 1 / (math.sqrt(state.pulls[i]) * params.prices.costs[i])
 
 
 @kernel

@@ -3,6 +3,10 @@
 A policy that gives every arm a number from its own pulls and takes the largest needs to write only that number: its module
 imports `init`, `row` and `update` from here, fills `state.scores` and calls `take_largest` in `choose` and `share_largest` in
 `probabilities`. One resource, one play. An arm whose first report is still missing has pulls 0: give it the score `FIRST`.
+
+What of an arm's index changes only with a report on it can be kept: a policy that writes `bases` and `slopes` in an `update` of its own
+spares `choose` the roots and divisions, K of each a round. Most radii are one number for all arms, `common_width`, times one
+number of the arm's.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
+from purse.fastmath import log
+from purse.jit import cold, kernel
 from purse.random import U, uniform
 from purse.types import STOP, Floats, Ints, Problem
 
@@ -20,50 +25,60 @@ FIRST, OUT = 1e300, -1e300  # the scores of an arm that must be tried first, and
 
 
 class IndexState(NamedTuple):
-    """Sums per arm over the reports so far, costs as policies see them."""
+    """Sums per arm over the reports so far, costs as policies see them, and what a policy may keep of them."""
 
     pulls: Floats  # (P, K)
     rewards: Floats  # (P, K)
     costs: Floats  # (P, K)
-    scores: Floats  # (P, K) scratch
+    bases: Floats  # (P, K) the policy's; `FIRST` without a report
+    slopes: Floats  # (P, K) the policy's; 0 without a report
+    scores: Floats  # (P, K) `FIRST` at the start
 
 
 def init(params: Any, problem: Problem, n_paths: int) -> IndexState:
     """Nothing seen yet."""
-    return IndexState(*(np.zeros((n_paths, problem.n_arms)) for _ in IndexState._fields))
+    shape = n_paths, problem.n_arms
+    return IndexState(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(shape, FIRST), np.zeros(shape), np.full(shape, FIRST))
 
 
 @kernel
 def row(state: IndexState, path: int) -> IndexState:
     """One path's slice."""
-    return IndexState(state.pulls[path], state.rewards[path], state.costs[path], state.scores[path])
+    return IndexState(state.pulls[path], state.rewards[path], state.costs[path], state.bases[path], state.slopes[path], state.scores[path])
 
 
 @kernel
 def update(key: U, params: Any, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
     """Add the report to the sums of its arm."""
-    i = arms[0]
-    state.pulls[i] += 1
-    state.rewards[i] += rewards[0]
-    state.costs[i] += costs[0, 0]
+    add_report(state, arms[0], rewards[0], costs[0, 0])
 
 
 @kernel
-def log_before(t: int) -> float:
-    """ln(t - 1), the logarithm of the number of rounds so far; 0 in the first two."""
-    return math.log(max(1, t - 1))
+def add_report(state: Any, arm: int, reward: float, cost: float) -> None:
+    """The same, for an `update` that goes on; any state with these sums will do."""
+    state.pulls[arm] += 1
+    state.rewards[arm] += reward
+    state.costs[arm] += cost
 
 
 @kernel
-def radius(log_t: float, pulls: float) -> float:
-    """sqrt(log_t / pulls), infinite without a pull."""
-    return math.sqrt(log_t / pulls) if pulls > 0 else math.inf
+def keep_ratio_and_root(state: Any, arm: int) -> None:
+    """Keep reward per cost, r(i) / c(i), as the base and 1 / sqrt(N(i)) as the slope."""
+    state.bases[arm] = state.rewards[arm] / state.costs[arm]
+    state.slopes[arm] = 1 / math.sqrt(state.pulls[arm])
 
 
 @kernel
-def spread(log_t: float, pulls: float) -> float:
-    """sqrt(log_t pulls), the radius times the pulls: what it adds to a sum; 0 without a pull."""
-    return math.sqrt(log_t * pulls)
+def common_width(scale: float, t: int) -> float:
+    """sqrt(scale ln(t - 1)), t - 1 being the number of rounds so far; 0 in the first two."""
+    return math.sqrt(scale * log(max(1, t - 1)))
+
+
+@kernel
+def score_lines(width: float, bases: Floats, slopes: Floats, scores: Floats) -> None:
+    """Write the scores of an index that is base + width slope; `FIRST` for an arm without a report."""
+    for i in range(scores.shape[0]):
+        scores[i] = bases[i] + width * slopes[i]
 
 
 @kernel
@@ -77,39 +92,44 @@ def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float
 
 
 @kernel
-def count_largest(scores: Floats) -> tuple[float, int]:
-    """The largest score, and how many arms have it; `OUT` is never the largest."""
+def find_largest(scores: Floats) -> tuple[int, int]:
+    """The first arm with the largest score, and how many have it; -1 and 0 where all are `OUT`. No branches."""
     top = OUT
+    arm = -1
+    for i in range(scores.shape[0]):
+        more = scores[i] > top
+        arm = i if more else arm
+        top = scores[i] if more else top
     count = 0
     for i in range(scores.shape[0]):
-        if scores[i] > top:
-            top = scores[i]
-            count = 1
-        elif scores[i] == top and top > OUT:
-            count += 1
-    return top, count
+        count += scores[i] == top
+    return arm, count if arm >= 0 else 0
 
 
 @kernel
 def take_largest(key: U, scores: Floats, arms: Ints, probs: Floats) -> None:
     """Write an arm with the largest score, each of them equally likely; `STOP` where all are `OUT`."""
-    top, count = count_largest(scores)
-    if count == 0:
-        arms[0] = STOP
-        return
-    skip = int(uniform(key, 0) * count) if count > 1 else 0
-    for i in range(scores.shape[0]):
-        if scores[i] == top:
-            if skip == 0:
-                arms[0] = i
-                probs[0] = 1 / count
-                return
-            skip -= 1
+    arm, count = find_largest(scores)
+    arms[0] = STOP if arm < 0 else arm
+    probs[0] = 1.0
+    if count > 1:
+        arms[0] = take_equal(arm, scores, int(uniform(key, 0) * count))
+        probs[0] = 1 / count
+
+
+@cold
+def take_equal(first: int, scores: Floats, skip: int) -> int:
+    """The arm that comes so many places after the first among those with its score."""
+    arm = first
+    while skip > 0:
+        arm += 1
+        skip -= scores[arm] == scores[first]
+    return arm
 
 
 @kernel
 def share_largest(scores: Floats, out: Floats) -> None:
     """Write the probabilities of `take_largest`."""
-    top, count = count_largest(scores)
+    arm, count = find_largest(scores)
     for i in range(scores.shape[0]):
-        out[i] = 1 / count if count > 0 and scores[i] == top else 0.0
+        out[i] = 1 / count if count > 0 and scores[i] == scores[arm] else 0.0

@@ -18,9 +18,11 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.core.extending import _Intrinsic
+from numba.core.registry import CPUDispatcher
 
 from purse.errors import PurseError, shorten
 
@@ -28,14 +30,36 @@ F = TypeVar("F", bound=Callable[..., Any])
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}  # no exceptions, no reference counts, no C callback
 
 
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that other compiled functions call; what lets Python call it is compiled only when Python does."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Take what Python passes: the code for that takes as long to compile as all the rest, and is seldom needed."""
+        if self not in _from_python:
+            _from_python[self] = numba.njit(**LEAN)(self.py_func)
+        return _from_python[self](*args)
+
+
+_from_python: dict[Kernel, Any] = {}
+
+
+def _inner(function: F, *, inline: bool) -> F:
+    dispatcher = numba.njit(forceinline=inline, no_cpython_wrapper=True, **LEAN)(function)
+    dispatcher.__class__ = Kernel
+    return cast(F, dispatcher)
+
+
 def kernel(function: F) -> F:
     """Compile a function that the loop calls: inlined, never allocates, never raises."""
-    return cast(F, numba.njit(forceinline=True, **LEAN)(function))
+    return _inner(function, inline=True)
 
 
 def cold(function: F) -> F:
-    """Compile a function that the loop calls rarely: it stays a call, which keeps the loop small and quick to compile."""
-    return cast(F, numba.njit(**LEAN)(function))
+    """Compile a function that the loop calls rarely: it may stay a call, which keeps the loop small and quick to compile.
+
+    It says so, because a function is compiled with the options of the one that calls it where it has none of its own.
+    """
+    return _inner(function, inline=False)
 
 
 @contextmanager
@@ -50,6 +74,15 @@ def compile_errors(name: str) -> Iterator[None]:
         raise PurseError(f"{name} does not compile: {shorten(telling, 300)} {where}".strip()) from error
 
 
+class Cache(FunctionCache):  # type: ignore[misc]
+    """numba's disk cache, without loading all of numba's built-in functions before machine code that needs none of them."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for these types, or None."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 _bound: dict[tuple[Any, str], Any] = {}
 
 
@@ -58,15 +91,26 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
 
     Kernels and constants are bound alike: as globals the compiler sees through both.
     """
+    scope = {**cast(FunctionType, function).__globals__, **parts}
+    mark = fingerprint(with_globals(function, scope, function.__name__))
+    if (function, mark) not in _bound:
+        copy = with_globals(function, scope, f"{function.__name__}_{mark}")
+        _bound[function, mark] = numba.njit(nogil=True, **LEAN)(copy)
+        _bound[function, mark]._cache = Cache(copy)
+    return _bound[function, mark]
+
+
+def attach(function: F, **parts: Any) -> F:
+    """The function with `parts` as globals, as a kernel."""
+    return kernel(with_globals(function, {**cast(FunctionType, function).__globals__, **parts}, function.__name__))
+
+
+def with_globals(function: F, scope: dict[str, Any], name: str) -> F:
+    """A copy of the function under another name, with other globals."""
     origin = cast(FunctionType, function)
-    scope = {**origin.__globals__, **parts}
-    mark = fingerprint(FunctionType(origin.__code__, scope))
-    if (origin, mark) not in _bound:
-        name = f"{origin.__name__}_{mark}"
-        copy = FunctionType(origin.__code__.replace(co_name=name, co_qualname=name), scope, name)
-        copy.__module__ = origin.__module__
-        _bound[origin, mark] = numba.njit(nogil=True, cache=True, **LEAN)(copy)
-    return _bound[origin, mark]
+    copy = FunctionType(origin.__code__.replace(co_name=name, co_qualname=name), scope, name)
+    copy.__module__ = origin.__module__
+    return cast(F, copy)
 
 
 def fingerprint(value: Any) -> str:
@@ -74,7 +118,7 @@ def fingerprint(value: Any) -> str:
 
     The NamedTuples of each module count too, named or not: numba knows arguments by their class, fields in order.
     """
-    level = int(config.OPT)  # type: ignore[attr-defined]
+    level = int(config.OPT)
     digest = sha256(f"{numba.__version__} {LEAN} {level}".encode())
     seen: set[int] = set()
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from purse import amount, policies, snapshot
 from purse.account import Account
-from purse.engine.cpu import desk
-from purse.engine.step import steps
+from purse.engine.referee import NEVER
+from purse.engine.step import DONE, NO_PULL, WRONG, Seat, Slip, steps
 from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError
 from purse.jit import compile_errors
 from purse.simulation import make_game, make_policy
-from purse.types import SKIP, STOP, Floats, Problem, Ticket
+from purse.types import STOP, Floats, Problem, Ticket
 
 _SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save` takes as it is
 
@@ -87,68 +87,87 @@ class Policy(Account):
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
-        self._game = make_game(module, problem, stop, seed)
-        self.seed, self.stop = self._game.seed, stop
-        self._state = module.init(self._params, problem, 1)
-        self._desk = desk(problem)
-        self._hold = np.zeros(problem.n_resources, np.int64)
+        game = make_game(module, problem, stop, seed, problem.horizon or NEVER)
+        self.seed, self.stop = game.seed, stop
+        self._slip = Slip(problem)
+        self._seat = Seat(self._params, module.init(self._params, problem, 1), game, self._slip.desk, self._slip.held, problem.cost_min)
         with compile_errors(self.name):
-            self._steps = steps(module, problem, self._params, self._state, self._game, self._desk, self._hold)
-        super().__init__(problem, self._desk.purse)
+            self._steps = steps(module, problem, self._seat)
+        super().__init__(problem, self._seat.desk.purse)
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
+
+    @property
+    def _state(self) -> Any:
+        """What the policy has learnt, a NamedTuple of arrays."""
+        return self._seat.state
 
     def probabilities(self) -> Floats:
         """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1 during the initial pulls."""
         with self._lock:
             out = np.zeros(self.problem.n_arms)
-            if self._again or self.t < self._game.sweep_rounds:
+            if self._again or self.t < self._seat.game.sweep_rounds:
                 out[list(self._peek().arms)] = 1.0
             elif self._steps.look is None:
                 raise PurseError(f"{self.name} draws its arm without computing probabilities")
             else:
-                self._steps.look(self._params, self._state, self._game, self.t + 1, self._desk, out)
+                self._steps.look(self._seat, self.t + 1, out)
             return out
 
     def _peek(self) -> Round:
-        """The round that the next ask is for, also on the desk."""
-        desk = self._desk
+        """The round that the next ask is for."""
         if self._again:
-            this = self._again[0]
-            desk.arms[:] = this.arms
-            return this
-        t = self.t + 1
-        if self.problem.horizon is not None and t > self.problem.horizon:
-            raise HorizonReached(f"all {self.problem.horizon} rounds of the horizon have been asked for")
-        self._steps.ask(self._params, self._state, self._game, t, desk)
-        return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()))
+            return self._again[0]
+        t, left = self._next_round(), self._purse.copy()
+        self._steps.ask(self._seat, t)
+        self._purse[:] = left
+        return self._on_desk(t)
 
-    def _check_no_pull(self, this: Round) -> None:
+    def _on_desk(self, t: int, aside: tuple[int, ...] = ()) -> Round:
+        desk = self._seat.desk
+        return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), aside)
+
+    def _next_round(self) -> int:
+        if self.t == self._seat.game.last_round:
+            raise HorizonReached(f"all {self.t} rounds of the horizon have been asked for")
+        return self.t + 1
+
+    def _check_skip(self, ticket: Ticket) -> None:
         """Let a round pass that the policy skips where it may; refuse all else that is no arm."""
-        if this.arms[0] == STOP or (this.arms[0] == SKIP and not self._game.may_skip):
+        if ticket.arm == STOP or (ticket.skipped and not self._seat.game.may_skip):
             raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
-        if this.arms[0] != SKIP:
-            raise PurseError(f"{self.name} chose no arm, or one that does not exist, in round {this.t}")
+        if not ticket.skipped:
+            raise PurseError(f"{self.name} chose no arm, or one that does not exist, in round {ticket.t}")
 
     def ask(self) -> Ticket:
         """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it; then nothing has changed."""
-        with self._lock:
+        self._lock.acquire()  # by hand, here and in `tell`: `with` takes twice the time
+        try:
             if self.over:
                 raise BudgetExhausted(self.over)
-            this = self._peek()
-            if min(this.arms) < 0 or max(this.arms) >= self.problem.n_arms:
-                self._check_no_pull(this)
-            short = self._steps.hold(self._game, self._desk, self._hold)
-            if short >= 0:
-                raise BudgetExhausted(self._why_refused(this.arms, short, int(self._hold[short])))
-            ticket = Ticket(self._next_id, this.t, this.arms, this.probabilities, tuple(self._hold.tolist()))
+            seat = self._seat
+            desk = seat.desk
+            aside: tuple[int, ...] = ()
+            if self._again:
+                t, desk.arms[:], desk.probs[:], aside = self._again[0]
+                outcome = self._steps.hold(seat.game, desk, seat.held)
+            else:
+                t = self._next_round()
+                outcome = self._steps.ask(seat, t)
+            ticket = Ticket(self._next_id, t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), tuple(seat.held.tolist()))
+            if outcome == DONE:
+                self._open[ticket.id] = ticket, aside
+            elif outcome == NO_PULL:
+                self._check_skip(ticket)
+            else:
+                raise BudgetExhausted(self._why_refused(ticket, outcome))
             if self._again:
                 self._again.popleft()
             else:
-                self.t = this.t
+                self.t = t
             self._next_id += 1
-            if not ticket.skipped:
-                self._open[ticket.id] = ticket, this.aside
             return ticket
+        finally:
+            self._lock.release()
 
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
         """Report what a ticket brought and cost (with several plays or resources: one entry each).
@@ -156,43 +175,44 @@ class Policy(Account):
         Returns True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest of the budget cannot pay
         does not count and is not learnt from: `exit` ends the game there, `retry` asks for another arm.
         """
-        with self._lock:
-            aside = self._aside_of(ticket)
-            rewards, units = self._check_report(ticket, reward, cost)
-            desk = self._desk
-            for k, arm in enumerate(ticket.arms):  # entry by entry: for one play faster than whole arrays
-                desk.arms[k], desk.probs[k], desk.rewards[k] = arm, ticket.probabilities[k], rewards[k]
-                for m, unit in enumerate(units[k]):
-                    desk.units[k, m] = unit
-            for m, held in enumerate(ticket.held_units):
-                self._hold[m] = held
-            del self._open[ticket.id]
-            short = self._steps.tell(self._params, self._state, self._game, ticket.t, desk, self._hold)
-            if short >= 0:
-                self._refuse(ticket, short, aside)
-                return False
-            for gained in rewards:
-                self.gain += gained
-            return True
+        self._lock.acquire()
+        try:
+            ticket, aside = self._find(ticket)
+            rewards, units = self._read_report(reward, cost)
+            slip = self._slip
+            slip.form.pack_into(slip.words, 0, *ticket.arms, *ticket.probabilities, *ticket.held_units, *rewards, *units)
+            del self._open[ticket.id]  # first: whatever interrupts what follows, no ticket pays twice
+            outcome = self._steps.tell(self._seat, ticket.t)
+            if outcome == DONE:
+                for gained in rewards:
+                    self.gain += gained
+                return True
+            if outcome <= WRONG:
+                self._open[ticket.id] = ticket, aside
+                raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
+            self._refuse(ticket, outcome, aside)
+            return False
+        finally:
+            self._lock.release()
 
     def _refuse(self, ticket: Ticket, short: int, aside: tuple[int, ...]) -> None:
-        desk = self._desk
+        desk = self._seat.desk
         desk.aside[:] = 0
         desk.aside[list(aside)] = 1
         need = int(desk.units[:, short].sum())
-        if self.stop == "retry" and self._steps.replace(self._game, ticket.t, len(aside), short, desk):
+        if self.stop == "retry" and self._steps.replace(self._seat.game, ticket.t, len(aside), short, desk):
             tried = tuple(np.flatnonzero(desk.aside).tolist())
-            self._again.append(Round(ticket.t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), tried))
+            self._again.append(self._on_desk(ticket.t, tried))
         else:
             self.over = f"the game ended in round {ticket.t}: {amount.text(self.left_units[short])} is left, which cannot pay {amount.text(need)}"
 
     def void(self, ticket: Ticket) -> None:
         """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
         with self._lock:
-            aside = self._aside_of(ticket)
+            ticket, aside = self._find(ticket)
             del self._open[ticket.id]
             self._purse[:] += ticket.held_units
-            if ticket.t <= self._game.sweep_rounds:
+            if ticket.t <= self._seat.game.sweep_rounds:
                 self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -227,8 +247,10 @@ class Policy(Account):
             setattr(policy, name, facts[name])
         if layout(policy._state._asdict()) != layout(arrays):
             raise InvalidInput(f"it holds a state of {policy.name} that this version of the policy does not have")
-        policy._state = type(policy._state)(**arrays)
+        policy._seat = policy._seat._replace(state=type(policy._state)(**arrays))
         policy._open = {ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside)) for ticket, aside in facts["tickets"]}
+        if not all(policy._can_be_out(ticket) for ticket in policy.tickets):
+            raise InvalidInput("it holds a ticket that does not fit its problem")
         policy._purse[:] = facts["left"]
         policy._again = deque(Round(t, *map(tuple, rest)) for t, *rest in facts["again"])
         return policy

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from purse.types import Floats, Ints
 
@@ -35,6 +34,8 @@ def estimate(values: Floats) -> Estimate:
     >>> estimate(np.array([1.0, 2.0, 3.0])).mean
     2.0
     """
+    from scipy.special import stdtrit  # late: loading it takes as long as a simulation
+
     n, mean = len(values), float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
     half = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * error if n > 1 else float("nan")

@@ -11,9 +11,9 @@ from purse import amount, check, environments, policies, spec
 from purse.engine import cpu
 from purse.engine.path import Game, Marks, Record
 from purse.engine.referee import NEVER, sweep_rounds
-from purse.errors import InvalidInput, invalid
+from purse.errors import InvalidInput, PurseError, invalid
 from purse.progress import Progress, progress
-from purse.types import STOP_RULES, Floats, Problem, Run, Trajectory, World, cap_array
+from purse.types import CPU, CUDA, DEVICES, STOP_RULES, Floats, Problem, Run, Trajectory, World, cap_array
 
 SEEDS = 2**63 - 1
 MOST_GIGABYTES = 4  # for what is recorded at marks
@@ -34,7 +34,7 @@ def simulate(
     caps: Any = None,
     marks: int = 0,
     n_workers: int | None = None,
-    device: str = "cpu",
+    device: str = CPU,
     block: int | None = None,
 ) -> Run:
     """Play `policy` against `world` on `n_paths` independent paths until the budget is gone.
@@ -49,15 +49,16 @@ def simulate(
     cost_min, cost_max   what the policy is told, where that is wider than what the world declares
     caps      pulls allowed per arm, one number or one for each, for policies that keep to them
     marks     so many log-spaced rounds and equal fractions of the budget at which the standing is recorded
-    n_workers, block     threads, and paths per block: neither changes any number
+    n_workers, block     threads, and paths per block
+    device    "cpu", or "cuda" for an NVIDIA GPU (needs purse[gpu]); none of these three changes any number
     """
-    check.choice("device", device, ("cpu",))
+    check.choice("device", device, DEVICES)
     job = make_job(policy, world, budget, seed=seed, stop=stop, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, caps=caps, marks=marks)
     with progress(f"{job.name} on {job.world.name}") as shown:
-        return play(job, n_paths, n_workers=n_workers, block=block, shown=shown)
+        return play(job, n_paths, n_workers=n_workers, block=block, device=device, shown=shown)
 
 
-def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, block: int | None = None) -> Run:
+def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, block: int | None = None, device: str = CPU) -> Run:
     """Run a job and name its results."""
     n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
@@ -65,7 +66,7 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
     gigabytes = n_paths * (len(job.marks.rounds) + len(job.marks.left)) * (job.problem.n_arms + job.problem.n_resources + 2) * 8 / 1e9
     if gigabytes > MOST_GIGABYTES:
         raise invalid("marks", len(job.marks.left), f"would need {gigabytes:.0f} GB for {n_paths} paths and {job.problem.n_arms} arms")
-    results = cpu.simulate(job, n_paths, n_workers, block, shown)
+    results = gpu_engine().simulate(job, n_paths, shown) if device == CUDA else cpu.simulate(job, n_paths, n_workers, block, shown)
     n_marks = len(job.marks.left)
     return Run(
         policy=job.name,
@@ -82,6 +83,15 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
         by_round=trajectory(job.marks.rounds.astype(np.float64), results.by_round) if n_marks else None,
         by_budget=trajectory(np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
     )
+
+
+def gpu_engine() -> Any:
+    """The engine for GPUs, which needs an extra."""
+    try:
+        from purse.engine import gpu
+    except ImportError as error:
+        raise PurseError('device="cuda" needs the extra: pip install "purse[gpu]"') from error
+    return gpu
 
 
 def make_job(
@@ -118,7 +128,7 @@ def make_game(policy: ModuleType, problem: Problem, stop: str, seed: int, last_r
     """What all paths of a problem have in common."""
     rule = STOP_RULES.index(check.choice("stop", stop, STOP_RULES))
     seed = check.integer("seed", seed, low=0, high=SEEDS)
-    beat = (1 << min(16, max(0, 20 - problem.n_arms.bit_length()))) - 1  # a round may take time in proportion to K
+    beat = 1 << min(16, max(0, 20 - problem.n_arms.bit_length()))  # a round may take time in proportion to K
     initial = sweep_rounds(policy, problem.n_arms, problem.plays)
     return Game(problem.budget, problem.cost_max, problem.share, rule, initial, last_round, problem.horizon is not None, beat, seed)
 

@@ -17,6 +17,7 @@ from purse.engine.cpu import Job, compiled
 from purse.files import make_folder, write_atomically
 from purse.progress import Progress
 from purse.simulation import play
+from purse.types import CPU
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,12 +42,12 @@ class Store:
         write_atomically(path, frame.write_parquet)
         return frame
 
-    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress) -> pl.DataFrame:
+    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU) -> pl.DataFrame:
         """The runs of one policy on one world with one budget, a row for each path."""
         import polars as pl
 
         def make() -> pl.DataFrame:
-            run = play(job, n_paths, n_workers=n_workers, shown=shown)
+            run = play(job, n_paths, n_workers=n_workers, shown=shown, device=device)
             return pl.DataFrame(
                 {
                     "path": np.arange(run.n_paths),

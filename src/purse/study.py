@@ -17,7 +17,7 @@ from purse.progress import progress
 from purse.regret import against_best_fixed_arm, brief, estimate
 from purse.simulation import make_job, yardsticks
 from purse.store import Store
-from purse.types import Floats, World
+from purse.types import CPU, DEVICES, Floats, World
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,12 +105,14 @@ def compare(
     seed: int = 0,
     stop: str = "exit",
     n_workers: int | None = None,
+    device: str = CPU,
     folder: str | os.PathLike[str] | None = None,
 ) -> Study:
     """Play every policy on every world with every budget, and set each against the best fixed arm on the same draws.
 
     `world` is one world, a list of them, or a dictionary that gives them names; a world is a `World`, text such as
     "two_worlds:world=2", or a function of the budget. With `folder`, finished parts are kept there and used again.
+    `device` is "cpu" or "cuda"; neither it nor `n_workers` changes any number.
     """
     chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
     worlds = named_worlds(world)
@@ -121,6 +123,7 @@ def compare(
     refuse_repeats("budget", sizes)
     n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
+    check.choice("device", device, DEVICES)
     cells = []  # making every job first says what is wrong before anything runs
     for label, place in worlds.items():
         for budget in sizes:
@@ -136,7 +139,7 @@ def compare(
             nonlocal done
             shown.part(done / total, 1 / total, f"{label}, B = {budget:g}, {job.name}")
             done += 1
-            return store.run(job, n_paths, n_workers, shown)
+            return store.run(job, n_paths, n_workers, shown, device)
 
         for label, budget, alone, jobs in cells:
             fixed = np.array([run(job)["gain"].to_numpy() for job in alone])

@@ -20,11 +20,13 @@ from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.errors import GameOver, InvalidInput
 from purse.live import Policy
-from purse.simulation import make_job
+from purse.progress import progress
+from purse.simulation import gpu_engine, make_job
 from purse.types import SKIP, STOP, STOP_RULES, Ints, Ticket, World
 
 ROUNDS = 400  # so many rounds are compared one by one
 HORIZON = 120  # for policies that need one
+GPU_PATHS = 300  # blocks of threads, the last of them not full
 
 
 def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple[World, int | None]:
@@ -141,6 +143,24 @@ def check_long_run(policy: str | ModuleType, world: World, *, budget: Any, plays
     assert np.isfinite(results.gain).all(), f"{job.policy.NAME}: gain {results.gain}"
     for name, array in state._asdict().items():
         assert np.isfinite(array).all(), f"{job.policy.NAME}: state.{name} is not finite after {results.rounds.min()} rounds"
+
+
+def check_gpu(policy: str | ModuleType, world: World | None = None, *, rule: str = "exit", plays: int = 1, horizon: int | None = None, marks: int = 0) -> None:
+    """A GPU plays the same paths as the CPU, to the last bit of every result."""
+    place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
+    budget = (place.cost_max.max(axis=0) * plays * 400.25 / amount.UNIT).tolist()
+    job = make_job(policy, place, budget, stop=rule, plays=plays, horizon=horizon, marks=marks)
+    with progress(f"{job.name} on {place.name}") as shown:
+        ours, theirs = cpu.simulate(job, GPU_PATHS, None, None, shown), gpu_engine().simulate(job, GPU_PATHS, shown)
+    label = f"{job.policy.NAME} on {place.name} under stop={rule!r}"
+    for k, (here, there) in enumerate(zip(arrays_of(ours), arrays_of(theirs), strict=True)):
+        differ = ((here != there) & ((here == here) | (there == there))).reshape(GPU_PATHS, -1).any(axis=1).sum()  # NaN is NaN
+        assert differ == 0, f"{label}: result {k} differs between CPU and GPU on {differ} of {GPU_PATHS} paths"
+
+
+def arrays_of(results: Any) -> list[Any]:
+    """The arrays of results and of the records in them."""
+    return [array for value in results for array in (arrays_of(value) if isinstance(value, tuple) else [value])]
 
 
 def live_policy(policy: str | ModuleType, world: World, budget: Any, rule: str, seed: int, plays: int, horizon: int | None) -> Policy:

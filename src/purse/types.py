@@ -44,6 +44,7 @@ Words = NDArray[np.uint64]
 SKIP = -1  # in arms[0]: play nothing and let the round pass
 STOP = -2  # in arms[0]: end the game
 STOP_RULES = ("exit", "hold", "retry")  # kernels know a rule by its index
+CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import amount, environments, jit
 from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
 EXACT = 1e-12
+LIBM = {"exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "pow", "powi", "ldexp", "fmod", "cbrt", "hypot"}
+LIBM |= {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "erfc", "tgamma", "lgamma"}
 
 
 class Learner(Protocol):
@@ -89,6 +91,26 @@ def deviation(live: purse.Policy, plain: Learner, world: World, n_rounds: int, *
             assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
             plain.learn(ticket.t, i, ticket.probability, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
     return worst
+
+
+def calls_of_libm(loop: Any) -> set[str]:
+    """The functions of the C library that the machine code of a compiled function calls, but for sqrt, which is the same everywhere."""
+    modules = [overload.library._get_module_for_linking() for overload in loop.overloads.values()]
+    called = {function.name for module in modules for function in module.functions if function.is_declaration}
+    return {name for name in called if re.sub(r"^llvm\.|\.v?[0-9]*f(32|64)(\.i32)?$", "", name) in LIBM}
+
+
+@pytest.fixture(scope="session")
+def libm_calls() -> Callable[[Any], set[str]]:
+    return calls_of_libm
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_same_bits_on_every_machine() -> Iterator[None]:
+    """What the tests of a policy have compiled calls nothing that C libraries differ in; `purse.fastmath` has what it needs."""
+    yield
+    for loop in jit._bound.values():
+        assert not calls_of_libm(loop), f"{loop.__name__} calls {', '.join(sorted(calls_of_libm(loop)))} of the C library"
 
 
 @pytest.fixture(scope="session")

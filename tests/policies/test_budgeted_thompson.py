@@ -9,13 +9,19 @@ import purse
 from purse import amount, environments
 from purse.engine.draws import draws
 from purse.random import POLICY, SIDE, U, at, stream, uniform
-from purse.sampling import gamma, spread_of
+from purse.sampling import gamma, mould_of
 from purse.types import Floats, Ticket
 
 
 def key_of(seed: int, t: int, used: int = 0) -> U:
     """The key of a round of path 0, moved on past the numbers that were used."""
     return U((int(at(U(stream(seed, 0, POLICY)), t)) + used * int(SIDE)) % 2**64)
+
+
+def give(live: purse.Policy, shapes: list[list[float]]) -> None:
+    """These shapes to a live policy."""
+    live._state.shapes[0] = shapes
+    live._state.moulds[0] = [[mould_of(shape) for shape in arm] for arm in shapes]
 
 
 class Plain:
@@ -31,8 +37,8 @@ class Plain:
         for i in range(len(out)):
             for k in range(2):
                 a, b = 1 + self.successes[i, k], 1 + self.failures[i, k]
-                x, key = gamma(U(key), a, spread_of(a))
-                y, key = gamma(U(key), b, spread_of(b))
+                x, key = gamma(U(key), np.array(mould_of(a)))
+                y, key = gamma(U(key), np.array(mould_of(b)))
                 out[i, k] = x / (x + y)
         return out
 
@@ -90,14 +96,14 @@ def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out
             assert live.tell(ticket, reward, cost)
             plain.learn(ticket.t, ticket.arm, reward, cost)
     assert live._state.shapes[0].tolist() == shapes(plain).tolist()
-    assert live._state.spreads[0] == pytest.approx(1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15)
+    assert live._state.moulds[0, :, :, 0] == pytest.approx(shapes(plain) - 1 / 3, rel=1e-15)
+    assert live._state.moulds[0, :, :, 1] == pytest.approx(1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15)
     assert plain.failures.min() > 0
 
 
 def test_arms_come_as_often_as_beta_draws_say() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=3, budget=10, cost_min=0.1, stop="exit", seed=3)
-    live._state.shapes[0] = [[6, 4, 3, 3], [2, 5, 1, 8], [40, 60, 30, 30]]
-    live._state.spreads[0] = 1 / np.sqrt(9 * live._state.shapes[0] - 3)
+    give(live, [[6, 4, 3, 3], [2, 5, 1, 8], [40, 60, 30, 30]])
     n, many = 20_000, 400_000
     counts = np.zeros(3)
     for _ in range(n):
@@ -139,8 +145,7 @@ def test_finds_the_arm_that_is_worth_most_where_the_mean_of_ratios_misleads() ->
 
 def test_huge_counts_stay_exact() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=2, budget=10, cost_min=0.1, stop="exit")
-    live._state.shapes[0] = [[5e8, 5e8, 5e8, 5e8], [4.99e8, 5.01e8, 5e8, 5e8]]  # ratios 1 and 0.998, with errors of 5e-5
-    live._state.spreads[0] = 1 / np.sqrt(9 * live._state.shapes[0] - 3)
+    give(live, [[5e8, 5e8, 5e8, 5e8], [4.99e8, 5.01e8, 5e8, 5e8]])  # ratios 1 and 0.998, with errors of 5e-5
     for _ in range(200):
         ticket = live.ask()
         assert ticket.arm == 0

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import pkgutil
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import pytest
 
 import purse
@@ -201,3 +204,12 @@ def test_an_edited_file_is_seen_in_the_same_process(tmp_path: Path) -> None:
 def test_only_the_exact_name_is_a_name() -> None:
     with pytest.raises(purse.InvalidInput, match=r"unknown policy 'exp3-bwk'; did you mean 'exp3\.bwk'"):
         policies.load("exp3-bwk")
+
+
+def test_a_call_of_the_c_library_would_be_seen(libm_calls: Callable[..., set[str]]) -> None:
+    @numba.njit
+    def spread_of_logs(x: float) -> float:
+        return math.log(x) + math.sqrt(x) ** 0.3 + abs(x)
+
+    spread_of_logs(2.0)
+    assert {name.removeprefix("llvm.").removesuffix(".f64") for name in libm_calls(spread_of_logs)} == {"log", "pow"}

@@ -86,8 +86,14 @@ def world_of(n_arms: int) -> World:
 
 def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purse.Policy:
     live = purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=len(log_weights), plays=plays, budget=1e6, cost_min=0.1, stop="exit", seed=2)
-    live._state.log_weights[0] = log_weights
+    give(live, log_weights)
     return live
+
+
+def give(live: purse.Policy, log_weights: list[float]) -> None:
+    """These log-weights to a live policy."""
+    state, top = live._state, max(log_weights)
+    state.log_weights[0], state.shift[0], state.weights[0] = log_weights, top, [math.exp(max(-708, x - top)) for x in log_weights]
 
 
 def test_rounds_by_hand() -> None:
@@ -112,7 +118,7 @@ def test_rounds_by_hand() -> None:
     log_weights[ticket.arms[0]] -= 1 / 6 / p[ticket.arms[0]]
     log_weights[ticket.arms[1]] += 0.3 / p[ticket.arms[1]]
     assert live._state.log_weights[0] == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
-    live._state.log_weights[0] = [2, 0, 0]
+    give(live, [2, 0, 0])
     # e^2 / (e^2 + 2) = 0.787 > 2/3: arm 0 is at the cap and comes for sure; the others share 1/3: p = 2 (1/2 1/6 + 1/6) = 1/2
     assert live.probabilities() == pytest.approx([1, 0.5, 0.5], abs=1e-15)
     ticket = live.ask()

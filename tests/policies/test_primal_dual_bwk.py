@@ -80,9 +80,8 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities().tolist() == [0, 1]
     assert tell_all(live, (0.25, 0.25)) == [1]
     # arm 1: (0.25 + sqrt(0.00125) + 0.005) / (0.25 - sqrt(0.00125) - 0.005) = 0.29036 / 0.20964 = 1.385
-    assert live._state.scores[0] == pytest.approx([0.81742, 1.63158], abs=1e-5)
-    assert tell_all(live, (0.25, 0.25)) == [1]
     assert live._state.scores[0] == pytest.approx([0.81742, 1.38499], abs=1e-5)
+    assert tell_all(live, (0.25, 0.25)) == [1]
 
 
 def test_rounds_by_hand_with_a_horizon(tell_all: Callable[..., list[int]]) -> None:

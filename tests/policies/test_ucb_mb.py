@@ -68,6 +68,7 @@ def known(pulls: list[float], rewards: list[float], costs: list[float], *, t: in
     live = purse.Policy("ucb-mb", n_arms=len(pulls), plays=plays, budget=1000, cost_min=1, seed=0)
     live.t = t - 1
     live._state.pulls[0], live._state.rewards[0], live._state.costs[0] = pulls, rewards, costs
+    live._state.bases[0], live._state.slopes[0] = np.array(rewards) / costs, 1 / np.sqrt(pulls)
     return live
 
 
@@ -96,7 +97,7 @@ def test_a_sure_arm_and_two_that_share_the_last_place() -> None:
     live = known([3, 1, 1, 1], [0, 4, 4, 0], [3, 8, 8, 8], t=3, plays=2)
     counts = np.zeros(4)
     for _ in range(2000):
-        live._state.pulls[0, 1:] = 3 * math.log(live.t + 1) / 0.36
+        live._state.slopes[0, 1:] = 0.6 / math.sqrt(3 * math.log(live.t + 1))
         assert live.probabilities().tolist() == [1, 0.5, 0.5, 0]
         ticket = live.ask()
         assert ticket.probabilities == (1.0, 0.5)

@@ -15,7 +15,7 @@ from purse.engine import path
 from purse.engine.path import FAULT, Desk, Game, Marks, Record, Results
 from purse.environments.draw import draw as shared_draw
 from purse.errors import PurseError
-from purse.jit import bind, compile_errors
+from purse.jit import attach, bind, compile_errors
 from purse.progress import Progress
 from purse.types import Floats, Ints, Problem, World
 
@@ -38,16 +38,14 @@ class Job(NamedTuple):
 
 def compiled(job: Job) -> Any:
     """The loop for this policy; one for all worlds that share the draw."""
-    return bind(
-        path.run,
-        choose=job.policy.choose,
-        update=job.policy.update,
-        row=job.policy.row,
-        draw=job.world.draw or shared_draw,
-        PLAYS=job.problem.plays,
-        RESOURCES=job.problem.n_resources,
-        SWEEP=job.game.sweep_rounds > 0,
-    )
+    return bind(path.run, row=job.policy.row, play=player(job))
+
+
+def player(job: Job, **parts: Any) -> Any:
+    """What plays one path with this policy, as a kernel; `parts` are what else is bound to it."""
+    parts = {"draw": job.world.draw or shared_draw, **parts}
+    sizes = {"PLAYS": job.problem.plays, "RESOURCES": job.problem.n_resources, "SWEEP": job.game.sweep_rounds > 0}
+    return attach(path.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts)
 
 
 def desk(problem: Problem) -> Desk:
@@ -131,8 +129,13 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
     tasks = [partial(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)]
     in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
     if halt[0] == FAULT:
-        raise PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
+        raise faulty(job)
     return results
+
+
+def faulty(job: Job) -> PurseError:
+    """What to say of a policy that broke the rules."""
+    return PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
 
 
 def in_threads(tasks: Sequence[Callable[[], None]], workers: int, halt: Ints, glance: Callable[[], None]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import Struct
 from types import ModuleType
 from typing import Any, NamedTuple, cast
 
-from purse.engine.path import UNSET, Desk, Game, hold_short_of, pay, show_left
+import numpy as np
+
+from purse.engine.cpu import desk as new_desk
+from purse.engine.path import UNSET, Desk, Game, hold_short_of, out_of_range, pay, show_left
 from purse.engine.referee import HOLD, set_aside, short_of, sweep
-from purse.jit import bind
+from purse.jit import bind, kernel
 from purse.random import POLICY, REFEREE, at, stream
 from purse.types import Floats, Ints, Problem
 
@@ -19,58 +23,108 @@ probabilities: Any = None
 PLAYS = 1
 RESOURCES = 1
 SWEEP = False
+DONE, NO_PULL, WRONG = -1, -2, -3  # what steps return, unless it is the resource that is short
+
+
+class Slip:
+    """What passes between Python and the steps: arms, probabilities and holds of a ticket, rewards and costs of its report.
+
+    To the steps these are arrays. Python writes them all at once, in this order, with `form.pack_into(words, 0, ...)`: entry
+    by entry it would take three times as long.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        m, d = problem.plays, problem.n_resources
+        self.form = Struct(f"{m}q{m}d{d}q{m}d{m * d}q")
+        words = np.zeros(self.form.size // 8, np.int64)
+        arms, probs, held, rewards, units = np.split(words, np.cumsum([m, m, d, m]))
+        self.words = words.data
+        self.held = held
+        self.desk = new_desk(problem)._replace(arms=arms, probs=probs.view(np.float64), rewards=rewards.view(np.float64), units=units.reshape(m, d))
+
+
+class Seat(NamedTuple):
+    """All that the steps of one live policy work on."""
+
+    policy: Any
+    state: Any
+    game: Game
+    desk: Desk
+    held: Ints  # (d,) units, of the ticket on the desk
+    least: Ints  # (K, d) units that a pull costs
 
 
 class Steps(NamedTuple):
-    """The steps of one policy, compiled."""
+    """The steps of one policy, compiled. Those that all policies share see nothing of its own types, which other processes may not know."""
 
     look: Callable[..., None] | None  # None: the policy cannot tell its probabilities
-    ask: Callable[..., None]
-    hold: Callable[..., int]
-    tell: Callable[..., int]
+    ask: Callable[[Seat, int], int]
+    hold: Callable[[Game, Desk, Ints], int]
+    tell: Callable[[Seat, int], int]
     replace: Callable[..., bool]
 
 
-def look(policy: Any, state: Any, game: Game, t: int, desk: Desk, out: Floats) -> None:
+def look(seat: Seat, t: int, out: Floats) -> None:
     """The probabilities behind the choice of round t."""
-    show_left(RESOURCES, game, desk)
-    probabilities(policy, row(state, 0), t, desk.left, out)
+    show_left(RESOURCES, seat.game, seat.desk)
+    probabilities(seat.policy, row(seat.state, 0), t, seat.desk.left, out)
 
 
-def ask(policy: Any, state: Any, game: Game, t: int, desk: Desk) -> None:
-    """Choose the arms of round t; changes nothing that a later round can see."""
+def ask(seat: Seat, t: int) -> int:
+    """Choose the arms of round t, which changes nothing that a later round can see, and hold what they may cost; returns what `hold` does."""
+    game, desk = seat.game, seat.desk
     if SWEEP and t <= game.sweep_rounds:
         sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
     else:
         show_left(RESOURCES, game, desk)
         desk.arms[0] = UNSET
-        choose(at(stream(game.seed, 0, POLICY), t), policy, row(state, 0), t, desk.left, desk.arms, desk.probs)
+        choose(at(stream(game.seed, 0, POLICY), t), seat.policy, row(seat.state, 0), t, desk.left, desk.arms, desk.probs)
+    return set_apart(PLAYS, RESOURCES, game, desk, seat.held)
 
 
 def hold(game: Game, desk: Desk, held: Ints) -> int:
-    """Take what rule `hold` sets apart for the arms out of the purse; returns the resource that is short, or -1."""
-    for m in range(RESOURCES):
+    """Hold what the arms on the desk may cost; returns the resource that is short, `NO_PULL` where there is one that is no arm, or `DONE`."""
+    return set_apart(PLAYS, RESOURCES, game, desk, held)
+
+
+@kernel
+def set_apart(plays: int, resources: int, game: Game, desk: Desk, held: Ints) -> int:
+    """Rule `hold`: take what the arms may cost out of the purse, unless it is short of it; `held` says how much that is."""
+    for m in range(resources):
         held[m] = 0
-    if game.rule != HOLD or desk.arms[0] < 0:
-        return -1
-    short = hold_short_of(PLAYS, RESOURCES, game, desk)
-    for m in range(RESOURCES):
-        for k in range(PLAYS):
+    if out_of_range(plays, desk.aside.shape[0], desk):
+        return NO_PULL
+    if game.rule != HOLD:
+        return DONE
+    short = hold_short_of(plays, resources, game, desk)
+    for m in range(resources):
+        for k in range(plays):
             held[m] += desk.units[k, m]
         if short < 0:
             desk.purse[m] -= held[m]
-    return short
+    return short if short >= 0 else DONE
 
 
-def tell(policy: Any, state: Any, game: Game, t: int, desk: Desk, held: Ints) -> int:
-    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is paid or learnt), or -1."""
+def tell(seat: Seat, t: int) -> int:
+    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is paid or learnt), or `DONE`.
+
+    Where an entry of the report is out of bounds nothing changes: `WRONG` less its number, rewards first, then costs.
+    """
+    game, desk = seat.game, seat.desk
+    for k in range(PLAYS):
+        if not 0 <= desk.rewards[k] <= 1:
+            return WRONG - k
+        for m in range(RESOURCES):
+            if not seat.least[desk.arms[k], m] <= desk.units[k, m] <= game.holds[desk.arms[k], m]:
+                return WRONG - (PLAYS + k * RESOURCES + m)
     for m in range(RESOURCES):
-        desk.purse[m] += held[m]
+        desk.purse[m] += seat.held[m]
     short = short_of(PLAYS, RESOURCES, desk.units, desk.purse)
-    if short < 0:
-        pay(PLAYS, RESOURCES, game, desk)
-        update(at(stream(game.seed, 0, POLICY), t), policy, row(state, 0), t, desk.arms, desk.probs, desk.rewards, desk.costs)
-    return short
+    if short >= 0:
+        return short
+    pay(PLAYS, RESOURCES, game, desk)
+    update(at(stream(game.seed, 0, POLICY), t), seat.policy, row(seat.state, 0), t, desk.arms, desk.probs, desk.rewards, desk.costs)
+    return DONE
 
 
 def replace(game: Game, t: int, attempt: int, short: int, desk: Desk) -> bool:
@@ -78,15 +132,15 @@ def replace(game: Game, t: int, attempt: int, short: int, desk: Desk) -> bool:
     return set_aside(at(stream(game.seed, 0, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
 
 
-def steps(policy: ModuleType, problem: Problem, params: Any, state: Any, game: Game, desk: Desk, held: Ints) -> Steps:
-    """The steps of a policy, for arguments of the types of these."""
+def steps(policy: ModuleType, problem: Problem, seat: Seat) -> Steps:
+    """The steps of a policy; those of every round are compiled here, the others when they are first needed."""
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": game.sweep_rounds > 0, **sizes}
+    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": seat.game.sweep_rounds > 0, **sizes}
     return Steps(
         bind(look, probabilities=policy.probabilities, **parts) if hasattr(policy, "probabilities") else None,
-        direct(bind(ask, **parts), params, state, game, 1, desk),
-        direct(bind(hold, **sizes), game, desk, held),
-        direct(bind(tell, **parts), params, state, game, 1, desk, held),
+        direct(bind(ask, **parts), seat, 1),
+        bind(hold, **sizes),
+        direct(bind(tell, **parts), seat, 1),
         bind(replace),
     )
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv
 
 from purse import amount, check
 from purse.environments.tables import costs_per_arm, make_world, per_arm
@@ -58,6 +57,8 @@ def cell_means(means: Floats, concentration: float) -> Floats:
     """
     m = means[:, None]
     a, b = concentration * m, concentration * (1 - m)
+    from scipy.special import betaincinv  # late: whoever simulates another world need not wait for it
+
     edges = betaincinv(a, b, np.arange(CELLS + 1) / CELLS)
     low, high = edges[:, 1:] <= 0.5, edges[:, :-1] >= 0.5
     cells = np.where(low, cells_from_0(a, b), np.where(high, 1 - cells_from_0(b, a)[:, ::-1], 0.0))
@@ -67,4 +68,6 @@ def cell_means(means: Floats, concentration: float) -> Floats:
 
 def cells_from_0(a: Floats, b: Floats) -> Floats:
     """E[X; X in cell] / P(cell) = CELLS m (F(q_k+1; a+1, b) - F(q_k; a+1, b)), F the distribution function, q the cells' edges under (a, b)."""
+    from scipy.special import betainc, betaincinv
+
     return CELLS * a / (a + b) * np.diff(betainc(a + 1, b, betaincinv(a, b, np.arange(CELLS + 1) / CELLS)), axis=1)

@@ -27,8 +27,12 @@ def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 
     Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is worth a tenth of a round.
     """
-    if not tables.simple:
-        return draw_any(key, tables, t, arm, cost)
+    return draw_simply(key, tables, t, arm, cost) if tables.simple else draw_any(key, tables, t, arm, cost)
+
+
+@kernel
+def draw_simply(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
+    """The draw for simple worlds."""
     which = U(arm)
     cost[0] = tables.costs[0, which, 0, 0]
     return tables.rewards[0, which, U(bits(at(key, t), arm) >> U(11) >= tables.below[0, which, 0])]

@@ -10,7 +10,7 @@ with r, c the arm's mean reward and mean cost so far.
 | symbol | code |
 |---|---|
 | N(i) r(i), N(i) c(i) | `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i) | `state.scores[i]`, `FIRST` for an arm without a report |
+| r(i) / c(i) | `state.scores[i]`, renewed with a report on i only; `FIRST` before the first |
 
 Options: alpha=1; 0 never explores.
 
@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, count_largest, init, row, share_largest, take_largest, update
+from purse.indices import IndexState, add_report, find_largest, init, row, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
@@ -59,29 +59,28 @@ def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:
 
 
 @kernel
-def weigh(state: IndexState) -> None:
-    for i in range(state.scores.shape[0]):
-        state.scores[i] = state.rewards[i] / state.costs[i] if state.pulls[i] > 0 else FIRST
-
-
-@kernel
 def choose(key: U, params: BGreedyParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
-    weigh(state)
     n_arms = state.scores.shape[0]
     explore = min(1.0, params.scale / t)
     u = uniform(key, 1)  # number 0 is for ties
     if u < explore:
         arms[0] = min(int(u / explore * n_arms), n_arms - 1)
-        top, count = count_largest(state.scores)
-        probs[0] = 1 / count if state.scores[arms[0]] == top else 0.0
+        best, count = find_largest(state.scores)
+        probs[0] = 1 / count if state.scores[arms[0]] == state.scores[best] else 0.0
     else:
         take_largest(key, state.scores, arms, probs)
     probs[0] = explore / n_arms + (1 - explore) * probs[0]
 
 
 @kernel
+def update(key: U, params: BGreedyParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    state.scores[i] = state.rewards[i] / state.costs[i]
+
+
+@kernel
 def probabilities(params: BGreedyParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
-    weigh(state)
     share_largest(state.scores, out)
     explore = min(1.0, params.scale / t)
     for i in range(out.shape[0]):

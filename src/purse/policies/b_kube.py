@@ -13,6 +13,7 @@ with N, r the arm's pulls and mean reward so far. When no arm can be paid for an
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i), L(i) | `params.prices.costs[i]`, `params.prices.caps[i]` |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
 
 Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow (`knapsack.bounded`), for i.i.d. rewards; not

@@ -12,6 +12,7 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| 1 / (N(i) c(i)), sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | N(i) x_t(i) | `width` |
 | D_t(i) | `state.scores[i]`, from sums: numerators and denominators times N(i) |
 
@@ -35,10 +36,11 @@ Reference: Y. Xia, W. Ding, X.-D. Zhang, N. Yu, T. Qin. Budgeted bandit problems
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, init, log_before, row, share_largest, spread, take_largest, update
+from purse.indices import FIRST, IndexState, add_report, common_width, init, row, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -61,18 +63,26 @@ def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
 
 @kernel
 def weigh(params: BudgetUcbParams, state: IndexState, t: int) -> None:
-    log_t = 2 * log_before(t)
+    common = common_width(2.0, t)
     for i in range(state.scores.shape[0]):
         n = state.pulls[i]
-        width = spread(log_t, n)
+        width = common * state.slopes[i]
         ratio = min(state.rewards[i] + width, n) / max(state.costs[i] - width, params.lam * n)
-        state.scores[i] = (state.rewards[i] + width + width * ratio) / state.costs[i] if n > 0 else FIRST
+        state.scores[i] = (state.rewards[i] + width + width * ratio) * state.bases[i] if n > 0 else FIRST
 
 
 @kernel
 def choose(key: U, params: BudgetUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: BudgetUcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    state.bases[i] = 1 / state.costs[i]
+    state.slopes[i] = math.sqrt(state.pulls[i])
 
 
 @kernel

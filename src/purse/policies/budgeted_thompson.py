@@ -35,9 +35,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
+from purse.jit import cold, kernel
 from purse.random import SIDE, U, uniform
-from purse.sampling import gamma, spread_of
+from purse.sampling import gamma, mould_of, set_mould
 from purse.types import Floats, Ints, Problem
 
 NAME = "budgeted-thompson"
@@ -51,7 +51,7 @@ class BudgetedThompsonParams(NamedTuple):
 
 class BudgetedThompsonState(NamedTuple):
     shapes: Floats  # (P, K, 4)
-    spreads: Floats  # (P, K, 4) `spread_of` each shape
+    moulds: Floats  # (P, K, 4, 3) of each shape, see `purse.sampling`
 
 
 def params(problem: Problem) -> BudgetedThompsonParams:
@@ -62,35 +62,42 @@ def params(problem: Problem) -> BudgetedThompsonParams:
 
 def init(params: BudgetedThompsonParams, problem: Problem, n_paths: int) -> BudgetedThompsonState:
     sizes = (n_paths, params.n_arms, 4)
-    return BudgetedThompsonState(np.ones(sizes), np.full(sizes, spread_of(1.0)))
+    return BudgetedThompsonState(np.ones(sizes), np.tile(mould_of(1.0), (*sizes, 1)))
 
 
 @kernel
 def row(state: BudgetedThompsonState, path: int) -> BudgetedThompsonState:
-    return BudgetedThompsonState(state.shapes[path], state.spreads[path])
+    return BudgetedThompsonState(state.shapes[path], state.moulds[path])
 
 
 @kernel
 def choose(key: U, params: BudgetedThompsonParams, state: BudgetedThompsonState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
-    key += U(TOSSES) * SIDE
+    arms[0] = best_draw(key + U(TOSSES) * SIDE, state.moulds)
     probs[0] = 1.0
+
+
+@cold
+def best_draw(key: U, moulds: Floats) -> int:
+    """The arm with the largest theta_r / theta_c. A call of its own, so that its constants stay in registers."""
+    arm = 0
     best, price = -1.0, 1.0  # the best ratio so far is best / price: multiplying is quicker than dividing
-    for i in range(params.n_arms):
-        paid, key = gamma(key, state.shapes[i, 0], state.spreads[i, 0])
-        unpaid, key = gamma(key, state.shapes[i, 1], state.spreads[i, 1])
-        dear, key = gamma(key, state.shapes[i, 2], state.spreads[i, 2])
-        cheap, key = gamma(key, state.shapes[i, 3], state.spreads[i, 3])
+    for i in range(moulds.shape[0]):
+        paid, key = gamma(key, moulds[i, 0])
+        unpaid, key = gamma(key, moulds[i, 1])
+        dear, key = gamma(key, moulds[i, 2])
+        cheap, key = gamma(key, moulds[i, 3])
         over, under = paid * (dear + cheap), (paid + unpaid) * dear
         if over * price > best * under:
             best, price = over, under
-            arms[0] = i
+            arm = i
+    return arm
 
 
 @kernel
 def count(state: BudgetedThompsonState, arm: int, first: int, success: bool) -> None:
     k = first if success else first + 1
     state.shapes[arm, k] += 1
-    state.spreads[arm, k] = spread_of(state.shapes[arm, k])
+    set_mould(state.shapes[arm, k], state.moulds[arm, k])
 
 
 @kernel

@@ -10,8 +10,9 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| N(i) x_t(i) | `spread(log_t, state.pulls[i])` |
-| D_t(i) | `state.scores[i]`, from sums: numerator and denominator times N(i) |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| alpha sqrt(ln(t - 1)) | `common_width(params.alpha2, t)` |
+| D_t(i) | `state.scores[i]` |
 
 Options: alpha=0.125, which the paper's experiments are reported to favour.
 
@@ -36,10 +37,11 @@ Neurocomputing 258, 2017.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, init, log_before, row, share_largest, spread, take_largest, update
+from purse.indices import IndexState, add_report, common_width, init, row, score_lines, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -62,15 +64,22 @@ def params(problem: Problem, *, alpha: float = 0.125) -> CUcbParams:
 
 @kernel
 def weigh(params: CUcbParams, state: IndexState, t: int) -> None:
-    log_t = params.alpha2 * log_before(t)
-    for i in range(state.scores.shape[0]):
-        state.scores[i] = (state.rewards[i] + spread(log_t, state.pulls[i])) / state.costs[i] if state.pulls[i] > 0 else FIRST
+    score_lines(common_width(params.alpha2, t), state.bases, state.slopes, state.scores)
 
 
 @kernel
 def choose(key: U, params: CUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: CUcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    per_cost = 1 / state.costs[i]
+    state.bases[i] = state.rewards[i] * per_cost
+    state.slopes[i] = math.sqrt(state.pulls[i]) * per_cost
 
 
 @kernel

@@ -16,7 +16,7 @@ with r the arm's mean reward over the exploration; ties are broken at random. Wh
 | N(i), N(i) r(i) of the exploration | `state.pulls[i]`, `state.rewards[i]` |
 | x, what of x has been reported | `params.explore`, `state.learnt[0]`, both in units |
 | pulls of each arm | `state.taken[i]` |
-| r(i) / c(i) | `state.scores[i]` |
+| r(i) / c(i) | `state.ratios[i]`, renewed with a report on i only; `FIRST` before the first |
 
 Options: epsilon; learn="first" (exploration only) or "always" (r goes on learning).
 
@@ -73,6 +73,7 @@ class EpsilonFirstState(NamedTuple):
     rewards: Floats  # (P, K)
     taken: Floats  # (P, K)
     learnt: Ints  # (P, 1) units
+    ratios: Floats  # (P, K)
     scores: Floats  # (P, K) scratch
 
 
@@ -100,12 +101,12 @@ def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
 
 def init(params: EpsilonFirstParams, problem: Problem, n_paths: int) -> EpsilonFirstState:
     pulls, rewards, taken, scores = (np.zeros((n_paths, problem.n_arms)) for _ in range(4))
-    return EpsilonFirstState(pulls, rewards, taken, np.zeros((n_paths, 1), np.int64), scores)
+    return EpsilonFirstState(pulls, rewards, taken, np.zeros((n_paths, 1), np.int64), np.full((n_paths, problem.n_arms), FIRST), scores)
 
 
 @kernel
 def row(state: EpsilonFirstState, path: int) -> EpsilonFirstState:
-    return EpsilonFirstState(state.pulls[path], state.rewards[path], state.taken[path], state.learnt[path], state.scores[path])
+    return EpsilonFirstState(state.pulls[path], state.rewards[path], state.taken[path], state.learnt[path], state.ratios[path], state.scores[path])
 
 
 @kernel
@@ -115,18 +116,15 @@ def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Fl
     exploring = 0
     for i in range(state.scores.shape[0]):
         exploring += fits(params.prices, state.taken, i, rest)
-    turn = (t - 1) % max(1, exploring)
-    for i in range(state.scores.shape[0]):
-        if exploring > 0:
+    if exploring > 0:
+        turn = (t - 1) % exploring
+        for i in range(state.scores.shape[0]):
             here = fits(params.prices, state.taken, i, rest)
             state.scores[i] = FIRST if here and turn == 0 else OUT
             turn -= here
-        elif not fits(params.prices, state.taken, i, purse):
-            state.scores[i] = OUT
-        elif state.pulls[i] == 0:
-            state.scores[i] = FIRST
-        else:
-            state.scores[i] = state.rewards[i] / state.pulls[i] / params.prices.costs[i]
+    else:
+        for i in range(state.scores.shape[0]):
+            state.scores[i] = state.ratios[i] if fits(params.prices, state.taken, i, purse) else OUT
 
 
 @kernel
@@ -145,6 +143,7 @@ def update(key: U, params: EpsilonFirstParams, state: EpsilonFirstState, t: int,
     state.learnt[0] = learnt
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
+    state.ratios[i] = state.rewards[i] / state.pulls[i] / params.prices.costs[i]
 
 
 @kernel

@@ -17,7 +17,8 @@ where g is the most that reward less cost can sum to before B is spent.
 | symbol | code |
 |---|---|
 | ln w_t(i) | `state.log_weights[i]` |
-| w_t(i), relative to the largest that is not at the cap | `state.weights[i]` |
+| w_t(i), relative to exp(`state.shift[0]`) | `state.weights[i]` |
+| w_t(i), relative to the largest that is not at the cap where that is far below | `state.relative[i]` |
 | p_t(i) | `state.marginals[i]` |
 | m gamma / K | `params.rate` |
 
@@ -30,7 +31,8 @@ promised: what is learnt is which arms have the largest reward less cost, and th
 Departures from the paper: gamma is reconstructed, and the paper's may differ in a term under the root; it is 0, and all arms come for sure,
 where m = K. A report that comes late finds the cap of the round in which its arm was drawn: p = 1 on the ticket says that it was at the cap.
 
-Needs B and c_min (for gamma). O(m K) a round with K exps.
+Needs B and c_min (for gamma). O(m K) a round, with m exps: only the weights of the arms that were drawn change. A sum tree would spare nothing, since
+the rounding that draws m arms looks at every arm.
 
 >>> import purse
 >>> policy = purse.Policy("exp3.m.b", n_arms=4, plays=2, budget=100, cost_min=0.5, seed=1)
@@ -58,10 +60,11 @@ from purse.jit import cold, kernel
 from purse.random import U
 from purse.rounding import dependent_round
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest
+from purse.weights import largest, total
 
 NAME = "exp3.m.b"
-TINY = 1e-150  # weights below this lose digits against the largest, and are taken anew relative to the largest of their own
+FAR = 300.0  # a log-weight this far from the shift moves the shift
+TINY = 1e-150  # where all weights below the cap are smaller they lose digits, and are taken anew relative to the largest of their own
 
 
 class Exp3MBParams(NamedTuple):
@@ -74,7 +77,9 @@ class Exp3MBParams(NamedTuple):
 
 class Exp3MBState(NamedTuple):
     log_weights: Floats  # (P, K)
-    weights: Floats  # (P, K) scratch
+    weights: Floats  # (P, K)
+    shift: Floats  # (P, 1)
+    relative: Floats  # (P, K) scratch
     marginals: Floats  # (P, K) scratch
 
 
@@ -95,36 +100,46 @@ def default_gamma(n_arms: int, plays: int, b: float, c_min: float) -> float:
 
 
 def init(params: Exp3MBParams, problem: Problem, n_paths: int) -> Exp3MBState:
-    return Exp3MBState(*(np.zeros((n_paths, params.n_arms)) for _ in Exp3MBState._fields))
+    shape = n_paths, params.n_arms
+    return Exp3MBState(np.zeros(shape), np.ones(shape), np.zeros((n_paths, 1)), np.zeros(shape), np.zeros(shape))
 
 
 @kernel
 def row(state: Exp3MBState, path: int) -> Exp3MBState:
-    return Exp3MBState(state.log_weights[path], state.weights[path], state.marginals[path])
+    return Exp3MBState(state.log_weights[path], state.weights[path], state.shift[path], state.relative[path], state.marginals[path])
 
 
 @kernel
 def weigh(params: Exp3MBParams, state: Exp3MBState) -> None:
-    """Write the marginals. Arms reach the cap from the heaviest on, and at most m - 1 can: the last play is never sure."""
-    top = largest(state.log_weights)
+    """Write the marginals."""
     for i in range(params.n_arms):
-        state.weights[i] = exp(state.log_weights[i] - top)
+        state.relative[i] = state.weights[i]
         state.marginals[i] = 1.0 if params.plays == params.n_arms else 0.0
     if params.plays == params.n_arms:
         return
-    room = 1.0  # the share of the arms below the cap
+    room, rest = cap_heaviest(params, state) if params.plays > 1 else (1.0, total(state.weights))
+    scale = params.plays * (1 - params.gamma) * room / rest
+    for i in range(params.n_arms):
+        state.marginals[i] = 1.0 if state.marginals[i] == 1.0 else min(1.0, scale * state.relative[i] + params.rate)
+
+
+@kernel
+def cap_heaviest(params: Exp3MBParams, state: Exp3MBState) -> tuple[float, float]:
+    """Write marginals of 1 for the arms at the cap; returns the share of the others and the sum of their weights.
+
+    Arms reach the cap from the heaviest on, and at most m - 1 can: the last play is never sure.
+    """
+    room = 1.0
+    rest = 0.0
     for capped in range(params.plays):
         heaviest, rest = below_cap(state)
-        if state.weights[heaviest] < TINY:
+        if state.relative[heaviest] < TINY:
             rest = rescale(state, heaviest)
-        if capped == params.plays - 1 or state.weights[heaviest] * room < params.cap * rest:
+        if capped == params.plays - 1 or state.relative[heaviest] * room < params.cap * rest:
             break
         state.marginals[heaviest] = 1.0
         room -= params.cap
-    scale = params.plays * (1 - params.gamma) * room / rest
-    for i in range(params.n_arms):
-        if state.marginals[i] == 0.0:
-            state.marginals[i] = min(1.0, scale * state.weights[i] + params.rate)
+    return room, rest
 
 
 @kernel
@@ -132,9 +147,9 @@ def below_cap(state: Exp3MBState) -> tuple[int, float]:
     """The heaviest arm below the cap, and the sum of the weights of all of them."""
     heaviest = -1
     rest = 0.0
-    for i in range(state.weights.shape[0]):
+    for i in range(state.relative.shape[0]):
         if state.marginals[i] == 0.0:
-            rest += state.weights[i]
+            rest += state.relative[i]
             if heaviest < 0 or state.log_weights[i] > state.log_weights[heaviest]:
                 heaviest = i
     return heaviest, rest
@@ -144,10 +159,10 @@ def below_cap(state: Exp3MBState) -> tuple[int, float]:
 def rescale(state: Exp3MBState, heaviest: int) -> float:
     """Take the weights relative to this arm's; returns the sum of those below the cap."""
     rest = 0.0
-    for i in range(state.weights.shape[0]):
+    for i in range(state.relative.shape[0]):
         if state.marginals[i] == 0.0:
-            state.weights[i] = exp(state.log_weights[i] - state.log_weights[heaviest])
-            rest += state.weights[i]
+            state.relative[i] = exp(state.log_weights[i] - state.log_weights[heaviest])
+            rest += state.relative[i]
     return rest
 
 
@@ -162,8 +177,21 @@ def choose(key: U, params: Exp3MBParams, state: Exp3MBState, t: int, left: Float
 @kernel
 def update(key: U, params: Exp3MBParams, state: Exp3MBState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
     for k in range(params.plays):
+        i = arms[k]
         if probs[k] < 1.0:
-            state.log_weights[arms[k]] += params.rate * (rewards[k] - costs[k, 0]) / probs[k]
+            state.log_weights[i] += params.rate * (rewards[k] - costs[k, 0]) / probs[k]
+            above = state.log_weights[i] - state.shift[0]
+            state.weights[i] = exp(above)
+            if abs(above) > FAR:
+                move_shift(state)
+
+
+@cold
+def move_shift(state: Exp3MBState) -> None:
+    """Take all weights relative to the largest."""
+    state.shift[0] = largest(state.log_weights)
+    for i in range(state.weights.shape[0]):
+        state.weights[i] = exp(state.log_weights[i] - state.shift[0])
 
 
 @kernel

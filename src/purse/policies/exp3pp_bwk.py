@@ -10,7 +10,7 @@ The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 2), with costs c in [c_
 
 | symbol | code |
 |---|---|
-| L_t(i) | `state.losses[i]` |
+| L_t(i), less the smallest when the anchor was set | `state.losses[i]` |
 | N, sum r, sum c of an arm | `state.pulls`, `state.rewards`, `state.costs` |
 | eps_t(i) | `state.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
 | p_t(i), not normalised | `state.weights[i]` |
@@ -31,8 +31,9 @@ that its proofs need, and offer the others as options; arms that reports are sti
 initial pulls enter N, the means, and not L.
 
 Needs c_min, not B. O(K) a round without a single exp for K arms: an anchor holds the weights of a recent gamma, and since
-w_t(i) = anchor(i) exp((gamma_anchor - gamma_t)(L(i) - low)) has a small exponent, a short series is exact to rounding.
-Only the pulled arm's anchor changes in a round. Reports that come so late that no anchor is fresh cost K exps.
+w_t(i) = anchor(i) exp((gamma_anchor - gamma_t) L(i)) has a small exponent, a short series is exact to rounding; the losses are
+kept relative to the one that was the smallest when the anchor was set. Only the pulled arm's anchor changes in a round. Reports
+that come so late that no anchor is fresh cost K exps.
 
 >>> import purse
 >>> policy = purse.Policy("exp3++.bwk", n_arms=3, budget=100, cost_min=0.1, seed=0)
@@ -53,7 +54,7 @@ import numpy as np
 
 from purse import check
 from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
-from purse.fastmath import exp, exp_small
+from purse.fastmath import exp, times_exp
 from purse.jit import cold, kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
@@ -61,7 +62,7 @@ from purse.weights import mixed_arm, mixed_probability, smallest, total
 
 NAME = "exp3++.bwk"
 SWEEP = True
-LOW, GAMMA, LAST, REPORTS = range(4)  # state.memo: the anchor's lowest loss, its gamma, the last round and how many more reports it is good for
+GAMMA, LAST, REPORTS = range(3)  # state.memo: the anchor's gamma, the last round and how many more reports it is good for
 
 
 class Exp3PlusPlusBwKParams(NamedTuple):
@@ -80,7 +81,7 @@ class Exp3PlusPlusBwKState(NamedTuple):
     rewards: Floats  # (P, K)
     costs: Floats  # (P, K)
     anchor: Floats  # (P, K)
-    memo: Floats  # (P, 4)
+    memo: Floats  # (P, 3)
     weights: Floats  # (P, K) scratch
     rates: Floats  # (P, K) scratch
 
@@ -109,7 +110,7 @@ def init(params: Exp3PlusPlusBwKParams, problem: Problem, n_paths: int) -> Exp3P
     def per_arm() -> Floats:
         return np.zeros((n_paths, params.n_arms))
 
-    return Exp3PlusPlusBwKState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 4)), per_arm(), per_arm())
+    return Exp3PlusPlusBwKState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 3)), per_arm(), per_arm())
 
 
 @kernel
@@ -133,10 +134,9 @@ def weigh(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) ->
     cap = min(0.5 / params.n_arms, params.spread * root)
     gamma = 0.5 * params.c_min * root
     if t <= state.memo[LAST]:
-        low = state.memo[LOW]
         fall = state.memo[GAMMA] - gamma
         for i in range(params.n_arms):
-            state.weights[i] = state.anchor[i] * exp_small(fall * (state.losses[i] - low))
+            state.weights[i] = times_exp(state.anchor[i], fall * state.losses[i])
     else:
         weigh_afresh(gamma, state.losses, state.weights)
     explore = cap * params.n_arms
@@ -179,7 +179,7 @@ def choose(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t
 
 @kernel
 def update(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
-    i = arms[0]
+    i = U(arms[0])
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
     state.costs[i] += costs[0, 0]
@@ -188,7 +188,7 @@ def update(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t
     state.losses[i] += (1 / params.c_min - rewards[0] * (1 / costs[0, 0])) * (1 / probs[0])
     if state.memo[REPORTS] > 0:
         state.memo[REPORTS] -= 1
-        state.anchor[i] = exp(-state.memo[GAMMA] * (state.losses[i] - state.memo[LOW]))
+        state.anchor[i] = exp(-state.memo[GAMMA] * state.losses[i])
     else:
         set_anchor(params, state, t + 1)
 
@@ -198,8 +198,8 @@ def set_anchor(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: in
     gamma = 0.5 * params.c_min * math.sqrt(params.log_ratio / t)
     low = smallest(state.losses)
     for i in range(params.n_arms):
-        state.anchor[i] = exp(-gamma * (state.losses[i] - low))
-    state.memo[LOW] = low
+        state.losses[i] -= low
+        state.anchor[i] = exp(-gamma * state.losses[i])
     state.memo[GAMMA] = gamma
     state.memo[REPORTS] = min(t >> 6, 16384)
     state.memo[LAST] = t + state.memo[REPORTS]

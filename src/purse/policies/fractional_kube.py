@@ -11,6 +11,7 @@ with N, r the arm's pulls and mean reward so far; ties are broken at random. Whe
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.costs[i]` |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | D_t(i) | `state.scores[i]`, `OUT` where c(i) is more than what is left |
 
 Guarantee: regret O(K log B / min Delta) for i.i.d. rewards.
@@ -31,9 +32,10 @@ bandits. AAAI 2012.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from purse.indices import FIRST, OUT, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+from purse.indices import OUT, IndexState, add_report, common_width, init, row, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -56,20 +58,23 @@ def params(problem: Problem) -> FractionalKubeParams:
 
 @kernel
 def weigh(params: FractionalKubeParams, state: IndexState, t: int, left: Floats) -> None:
-    log_t = 2 * log_before(t)
+    width = common_width(2.0, t)
     for i in range(state.scores.shape[0]):
-        if params.costs[i] > left[0]:
-            state.scores[i] = OUT
-        elif state.pulls[i] == 0:
-            state.scores[i] = FIRST
-        else:
-            state.scores[i] = (state.rewards[i] / state.pulls[i] + radius(log_t, state.pulls[i])) / params.costs[i]
+        state.scores[i] = OUT if params.costs[i] > left[0] else state.bases[i] + width * state.slopes[i]
 
 
 @kernel
 def choose(key: U, params: FractionalKubeParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t, left)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: FractionalKubeParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    state.bases[i] = state.rewards[i] / (state.pulls[i] * params.costs[i])
+    state.slopes[i] = 1 / (math.sqrt(state.pulls[i]) * params.costs[i])
 
 
 @kernel

@@ -10,6 +10,7 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | alpha^2 | `params.alpha2` |
 | D_t(i) | `state.scores[i]` |
 
@@ -39,7 +40,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+from purse.indices import IndexState, add_report, common_width, init, keep_ratio_and_root, row, score_lines, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -62,15 +63,19 @@ def params(problem: Problem, *, alpha: float = 0.25) -> IUcbParams:
 
 @kernel
 def weigh(params: IUcbParams, state: IndexState, t: int) -> None:
-    log_t = params.alpha2 * log_before(t)
-    for i in range(state.scores.shape[0]):
-        state.scores[i] = state.rewards[i] / state.costs[i] + radius(log_t, state.pulls[i]) if state.pulls[i] > 0 else FIRST
+    score_lines(common_width(params.alpha2, t), state.bases, state.slopes, state.scores)
 
 
 @kernel
 def choose(key: U, params: IUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: IUcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    add_report(state, arms[0], rewards[0], costs[0, 0])
+    keep_ratio_and_root(state, arms[0])
 
 
 @kernel

@@ -12,6 +12,7 @@ with N, r the arm's pulls and mean reward so far. When no arm can be paid for th
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.prices.costs[i]`, and exactly `params.prices.units[i]` |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
 | the arms by falling D_t | `state.order` |
 
@@ -39,8 +40,8 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.filling import FillingState, Prices, draw, fill, fits, init, prices, rank, row, share, units_left, update
-from purse.indices import OUT, log_before, radius
-from purse.jit import kernel
+from purse.indices import common_width, score_lines
+from purse.jit import cold, kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
 
@@ -65,22 +66,25 @@ def params(problem: Problem) -> KubeParams:
 def weigh(params: KubeParams, state: FillingState, t: int, left: Floats) -> float:
     """Write m(i), and return the sum; in initial rounds 1 for the arms to pull."""
     purse = units_left(params.prices, left)
+    if t <= params.first.shape[0] or state.seen[0] < state.pulls.shape[0]:
+        missing = weigh_missing(params, state, t, purse)
+        if missing > 0:
+            return missing
+    score_lines(common_width(2.0, t), state.bases, state.slopes, state.scores)
+    rank(state.scores, state.order)
+    return fill(params.prices, state.order, state.pulls, purse, state.counts)
+
+
+@cold
+def weigh_missing(params: KubeParams, state: FillingState, t: int, purse: int) -> float:
+    """Write 1 for the arm of an initial round, else for those without a report; returns how many."""
     initial = params.first[t - 1] if t <= params.first.shape[0] and fits(params.prices, state.pulls, params.first[t - 1], purse) else -1
     missing = 0.0
     for i in range(state.pulls.shape[0]):
         wanted = i == initial or (initial < 0 and state.pulls[i] == 0 and fits(params.prices, state.pulls, i, purse))
         state.counts[i] = 1.0 if wanted else 0.0
         missing += state.counts[i]
-    if missing > 0:
-        return missing
-    log_t = 2 * log_before(t)
-    for i in range(state.pulls.shape[0]):
-        if state.pulls[i] > 0:
-            state.scores[i] = (state.rewards[i] / state.pulls[i] + radius(log_t, state.pulls[i])) / params.prices.costs[i]
-        else:
-            state.scores[i] = OUT
-    rank(state.scores, state.order)
-    return fill(params.prices, state.order, state.pulls, purse, state.counts)
+    return missing
 
 
 @kernel

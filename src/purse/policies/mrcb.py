@@ -10,7 +10,8 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| N(i) x_t(i) | `spread(log_t, state.pulls[i])` |
+| sqrt(N(i)) | `state.slopes[i]`, renewed with a report on i only |
+| N(i) x_t(i) | `common_width(params.kappa, t)` times that |
 | D_t(i) | `state.scores[i]`, by `indices.ratio_bound` |
 
 Options: kappa=2e-4, which a published implementation uses.
@@ -34,10 +35,11 @@ Reference: Y. Xia, T. Qin, W. Ma, N. Yu, T.-Y. Liu. Budgeted multi-armed bandits
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import IndexState, init, log_before, ratio_bound, row, share_largest, spread, take_largest, update
+from purse.indices import IndexState, add_report, common_width, init, ratio_bound, row, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -60,15 +62,21 @@ def params(problem: Problem, *, kappa: float = 2e-4) -> MrcbParams:
 
 @kernel
 def weigh(params: MrcbParams, state: IndexState, t: int) -> None:
-    log_t = params.kappa * log_before(t)
+    width = common_width(params.kappa, t)
     for i in range(state.scores.shape[0]):
-        state.scores[i] = ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], spread(log_t, state.pulls[i]))
+        state.scores[i] = ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i])
 
 
 @kernel
 def choose(key: U, params: MrcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: MrcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    add_report(state, arms[0], rewards[0], costs[0, 0])
+    state.slopes[arms[0]] = math.sqrt(state.pulls[arms[0]])
 
 
 @kernel

@@ -15,6 +15,7 @@ which has no difference that could cancel, and is positive because costs are.
 | symbol | code |
 |---|---|
 | N(i), R(i), C(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| s (N - s) / N of R(i) and of C(i), N(i) / C(i)^2 | `state.reward_parts[i]`, `state.cost_parts[i]`, `state.factors[i]`, renewed with a report on i only |
 | 2 rho | `params.rho2` |
 | z^2 | `z2` |
 | D_t(i) | `state.scores[i]` |
@@ -42,13 +43,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from purse import check
-from purse.indices import FIRST, IndexState, init, row, share_largest, take_largest, update
+from purse.fastmath import log
+from purse.indices import FIRST, add_report, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
-
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "omega-ucb"
 SWEEP = True
@@ -58,33 +60,64 @@ class OmegaUcbParams(NamedTuple):
     rho2: float
 
 
+class OmegaUcbState(NamedTuple):
+    pulls: Floats  # (P, K)
+    rewards: Floats  # (P, K)
+    costs: Floats  # (P, K)
+    reward_parts: Floats  # (P, K)
+    cost_parts: Floats  # (P, K)
+    factors: Floats  # (P, K)
+    scores: Floats  # (P, K) scratch
+
+
 def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
     """Options: rho, the scale of the squared radius."""
     problem.require(NAME, plays=1, n_resources=1)
     return OmegaUcbParams(2 * check.number("rho", rho, above=0))
 
 
+def init(params: OmegaUcbParams, problem: Problem, n_paths: int) -> OmegaUcbState:
+    return OmegaUcbState(*(np.zeros((n_paths, problem.n_arms)) for _ in OmegaUcbState._fields))
+
+
 @kernel
-def reach(n: float, s: float, z2: float) -> float:
+def row(state: OmegaUcbState, path: int) -> OmegaUcbState:
+    return OmegaUcbState(
+        state.pulls[path], state.rewards[path], state.costs[path], state.reward_parts[path], state.cost_parts[path], state.factors[path], state.scores[path]
+    )
+
+
+@kernel
+def reach(s: float, part: float, z2: float) -> float:
     """The numerator of w+(s)."""
-    return s + 0.5 * z2 + math.sqrt(z2 * (s * (n - s) / n + 0.25 * z2))
+    return s + 0.5 * z2 + math.sqrt(z2 * (part + 0.25 * z2))
 
 
 @kernel
-def weigh(params: OmegaUcbParams, state: IndexState, t: int) -> None:
-    z2 = params.rho2 * math.log(t)
+def weigh(params: OmegaUcbParams, state: OmegaUcbState, t: int) -> None:
+    z2 = params.rho2 * log(t)
     for i in range(state.scores.shape[0]):
-        n, cost = state.pulls[i], state.costs[i]
-        state.scores[i] = n * reach(n, state.rewards[i], z2) * reach(n, cost, z2) / ((n + z2) * cost * cost) if n > 0 else FIRST
+        most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(state.costs[i], state.cost_parts[i], z2)
+        state.scores[i] = state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
 
 
 @kernel
-def choose(key: U, params: OmegaUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(key: U, params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def probabilities(params: OmegaUcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def update(key: U, params: OmegaUcbParams, state: OmegaUcbState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    n, reward, cost = state.pulls[i], state.rewards[i], state.costs[i]
+    state.reward_parts[i] = reward * (n - reward) / n
+    state.cost_parts[i] = cost * (n - cost) / n
+    state.factors[i] = n / (cost * cost)
+
+
+@kernel
+def probabilities(params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, out: Floats) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

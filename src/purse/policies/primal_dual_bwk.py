@@ -17,6 +17,7 @@ price does not matter, and the rule is the ratio of an upper to a lower bound.
 | N(i), N(i) r(i), N(i) c_j(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i, j]` |
 | u(i), l_j(i) | `state.upper[i]`, `state.lower[i, j]`, time last |
 | v_j, relative to the largest | `state.prices[j]` |
+| D_t(i) | `state.scores[i]` |
 | ln v_j / ln(1 + eps) | `state.used[j]` |
 | C | `params.c_rad` |
 
@@ -31,7 +32,7 @@ the world of the suite, `routing`, it loses 11% of OPT with the C of theory and 
 Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant open; prices move after the initial pulls; a
 late report moves them by the bounds of the moment. Where T is the least of the budgets it takes part as B, too.
 
-Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on their arm.
+Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on their arm, and where there is one resource so do indices.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000)
@@ -79,7 +80,7 @@ class PrimalDualState(NamedTuple):
     lower: Floats  # (P, K, D)
     used: Floats  # (P, D)
     prices: Floats  # (P, D)
-    scores: Floats  # (P, K) scratch
+    scores: Floats  # (P, K) scratch where there are several prices
 
 
 def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
@@ -113,7 +114,7 @@ def init(params: PrimalDualParams, problem: Problem, n_paths: int) -> PrimalDual
         lower,
         np.zeros((n_paths, n_prices)),
         np.ones((n_paths, n_prices)),
-        np.zeros((n_paths, n_arms)),
+        np.full((n_paths, n_arms), FIRST),
     )
 
 
@@ -132,12 +133,19 @@ def row(state: PrimalDualState, path: int) -> PrimalDualState:
 
 
 @kernel
+def score(state: PrimalDualState, i: int) -> float:
+    cost = 0.0
+    for j in range(state.prices.shape[0]):
+        cost += state.prices[j] * state.lower[i, j]
+    return min(FIRST, state.upper[i] / cost) if cost > 0 else FIRST
+
+
+@kernel
 def weigh(state: PrimalDualState) -> None:
-    for i in range(state.scores.shape[0]):
-        cost = 0.0
-        for j in range(state.prices.shape[0]):
-            cost += state.prices[j] * state.lower[i, j]
-        state.scores[i] = min(FIRST, state.upper[i] / cost) if cost > 0 else FIRST
+    """Renew the scores where prices move; a single price stays at 1, and only a report on its arm changes a score."""
+    if state.prices.shape[0] > 1:
+        for i in range(state.scores.shape[0]):
+            state.scores[i] = score(state, i)
 
 
 @kernel
@@ -159,6 +167,8 @@ def update(key: U, params: PrimalDualParams, state: PrimalDualState, t: int, arm
         state.costs[i, j] += params.factors[j] * costs[0, j]
         width = math.sqrt(params.c_rad * state.costs[i, j]) + params.c_rad
         state.lower[i, j] = max(0.0, (state.costs[i, j] - width) / state.pulls[i])
+    if state.prices.shape[0] == 1:
+        state.scores[i] = score(state, i)
 
 
 @kernel

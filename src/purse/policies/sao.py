@@ -16,8 +16,9 @@ EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that r
 | symbol | code |
 |---|---|
 | n H~(i), after the switch EXP3.P's estimated gain | `state.gains[i]` |
-| N(i), N(i) H(i) | `state.pulls[i]`, `state.rewards[i]` |
+| N(i), N(i) H(i), H(i) | `state.pulls[i]`, `state.rewards[i]`, `state.means[i]` |
 | tau(i), q(i) tau(i) | `state.stops[i]` (0 while active), `state.floors[i]` |
+| how many arms are not active | `state.stopped[0]` |
 | p(i) | `state.chances[i]` |
 | n; sqrt(T / (T - n)) at the switch, 0 before | `state.memo` |
 
@@ -33,7 +34,8 @@ A report that comes late counts with the probability on its ticket, one from bef
 is given is implicit in the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its constants
 are taken from accounts of the paper.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch with K exps.
+Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch with K exps. While all arms are active, which
+is for long, one pass without roots and divisions finds that every test is passed.
 
 >>> import purse
 >>> world = purse.environments.switching(segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5])
@@ -58,7 +60,7 @@ from purse.policies.exp3 import rounds_of
 from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
-from purse.weights import pick
+from purse.weights import largest, pick
 
 NAME = "sao"
 REPORTS, STRETCH = range(2)  # state.memo
@@ -75,9 +77,11 @@ class SaoState(NamedTuple):
     gains: Floats  # (P, K)
     pulls: Floats  # (P, K)
     rewards: Floats  # (P, K)
+    means: Floats  # (P, K)
     stops: Floats  # (P, K)
     floors: Floats  # (P, K)
     chances: Floats  # (P, K)
+    stopped: Ints  # (P, 1)
     memo: Floats  # (P, 2)
 
 
@@ -98,12 +102,23 @@ def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
     def per_arm(value: float = 0.0) -> Floats:
         return np.full((n_paths, params.n_arms), value)
 
-    return SaoState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(1 / params.n_arms), np.zeros((n_paths, 2)))
+    stopped = np.zeros((n_paths, 1), np.int64)
+    return SaoState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(1 / params.n_arms), stopped, np.zeros((n_paths, 2)))
 
 
 @kernel
 def row(state: SaoState, path: int) -> SaoState:
-    return SaoState(state.gains[path], state.pulls[path], state.rewards[path], state.stops[path], state.floors[path], state.chances[path], state.memo[path])
+    return SaoState(
+        state.gains[path],
+        state.pulls[path],
+        state.rewards[path],
+        state.means[path],
+        state.stops[path],
+        state.floors[path],
+        state.chances[path],
+        state.stopped[path],
+        state.memo[path],
+    )
 
 
 @kernel
@@ -121,17 +136,37 @@ def update(key: U, params: SaoParams, state: SaoState, t: int, arms: Ints, probs
     state.memo[REPORTS] += 1
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
+    state.means[i] = state.rewards[i] / state.pulls[i]
     state.gains[i] += rewards[0] / probs[0]
-    if in_order(params, state, state.memo[REPORTS]):
-        share(params, state, state.memo[REPORTS] + 1)
-    else:
-        switch(params, state)
+    if state.stopped[0] > 0 or not clearly_in_order(params, state, state.memo[REPORTS]):
+        look_closely(params, state, state.memo[REPORTS])
 
 
 @kernel
 def width(params: SaoParams, x: float) -> float:
     ratio = params.n_arms * params.log_beta / x
     return math.sqrt(ratio * (4 + 5 * ratio))
+
+
+@kernel
+def clearly_in_order(params: SaoParams, state: SaoState, n: float) -> bool:
+    """While all arms are active: whether none is to be deactivated and all tests are passed, so that the chances stay as they are. No branches."""
+    per_round = 1 / n
+    wide = width(params, n)  # for an active arm the second root of the first test is the same
+    best = largest(state.gains)
+    failed = 0
+    for i in range(params.n_arms):
+        beyond = abs(state.gains[i] * per_round - state.means[i]) - wide
+        failed += ((best - state.gains[i]) * per_round > 6 * wide) | ((beyond > 0) & (beyond * beyond * state.pulls[i] > 2 * params.log_beta))
+    return failed == 0
+
+
+@cold
+def look_closely(params: SaoParams, state: SaoState, n: float) -> None:
+    if in_order(params, state, n):
+        share(params, state, n + 1)
+    else:
+        switch(params, state)
 
 
 @kernel
@@ -147,6 +182,7 @@ def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
         behind = best / n - estimate
         if state.stops[i] == 0 and behind > wide:
             state.stops[i] = n
+            state.stopped[0] += 1
             state.floors[i] = state.chances[i] * n
         stop = state.stops[i]
         spread = params.n_arms / n
@@ -154,7 +190,7 @@ def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
             if behind <= 2 * width(params, stop) or (stop > 1 and behind > 10 * width(params, stop - 1)):
                 return False
             spread = params.n_arms * stop / (n * n) + (n - stop) / (state.floors[i] * n)
-        off = abs(estimate - state.rewards[i] / state.pulls[i]) if state.pulls[i] > 0 else 0.0
+        off = abs(estimate - state.means[i]) if state.pulls[i] > 0 else 0.0
         ratio = params.n_arms * params.log_beta / (stop if stop > 0 else n)
         beyond = off - math.sqrt(4 * spread * params.log_beta + 5 * ratio * ratio)
         if beyond > 0 and beyond * beyond * state.pulls[i] > 2 * params.log_beta:
@@ -176,7 +212,7 @@ def share(params: SaoParams, state: SaoState, t: float) -> None:
             state.chances[i] = rest / active
 
 
-@cold
+@kernel
 def switch(params: SaoParams, state: SaoState) -> None:
     state.memo[STRETCH] = math.sqrt(params.rounds / max(1.0, params.rounds - state.memo[REPORTS]))
     for i in range(params.n_arms):

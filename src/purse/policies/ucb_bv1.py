@@ -10,6 +10,7 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | D_t(i) | `state.scores[i]` |
 
 Options: lam=None (c_min) or a number up to the least mean cost.
@@ -35,7 +36,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+from purse.indices import FIRST, IndexState, add_report, common_width, init, keep_ratio_and_root, row, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -58,17 +59,22 @@ def params(problem: Problem, *, lam: float | None = None) -> UcbBv1Params:
 
 @kernel
 def weigh(params: UcbBv1Params, state: IndexState, t: int) -> None:
-    log_t = log_before(t)
+    width = common_width(1.0, t)
     for i in range(state.scores.shape[0]):
-        eta = radius(log_t, state.pulls[i])
-        ratio = state.rewards[i] / state.costs[i]
-        state.scores[i] = ratio + (1 + 1 / params.lam) * eta / (params.lam - eta) if eta < params.lam else FIRST
+        eta = width * state.slopes[i]
+        state.scores[i] = state.bases[i] + (1 + 1 / params.lam) * eta / (params.lam - eta) if eta < params.lam else FIRST
 
 
 @kernel
 def choose(key: U, params: UcbBv1Params, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
+
+
+@kernel
+def update(key: U, params: UcbBv1Params, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    add_report(state, arms[0], rewards[0], costs[0, 0])
+    keep_ratio_and_root(state, arms[0])
 
 
 @kernel

@@ -11,6 +11,7 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| r(i) / c(i), 1 / sqrt(N(i)), c(i) | `state.bases[i]`, `state.slopes[i]`, `state.mean_costs[i]`, renewed with a report on i only |
 | lam_t | `lam`, from the arms that have reported |
 | D_t(i) | `state.scores[i]` |
 
@@ -34,12 +35,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.indices import FIRST, IndexState, init, log_before, radius, row, share_largest, take_largest, update
+import numpy as np
+
+from purse.indices import FIRST, add_report, common_width, keep_ratio_and_root, share_largest, take_largest
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
-
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+from purse.weights import smallest
 
 NAME = "ucb-bv2"
 SWEEP = True
@@ -49,31 +51,59 @@ class UcbBv2Params(NamedTuple):
     n_arms: int
 
 
+class UcbBv2State(NamedTuple):
+    pulls: Floats  # (P, K)
+    rewards: Floats  # (P, K)
+    costs: Floats  # (P, K)
+    bases: Floats  # (P, K) `FIRST` without a report
+    slopes: Floats  # (P, K) 0 without a report
+    mean_costs: Floats  # (P, K) 1 without a report
+    scores: Floats  # (P, K) scratch
+
+
 def params(problem: Problem) -> UcbBv2Params:
     """No options."""
     problem.require(NAME, plays=1, n_resources=1)
     return UcbBv2Params(problem.n_arms)
 
 
-@kernel
-def weigh(params: UcbBv2Params, state: IndexState, t: int) -> None:
-    log_t = log_before(t)
-    lam = 1.0
-    for i in range(params.n_arms):
-        if state.pulls[i] > 0:
-            lam = min(lam, state.costs[i] / state.pulls[i])
-    for i in range(params.n_arms):
-        eta = radius(log_t, state.pulls[i])
-        state.scores[i] = state.rewards[i] / state.costs[i] + (1 + 1 / (lam - eta)) * eta / lam if eta < lam else FIRST
+def init(params: UcbBv2Params, problem: Problem, n_paths: int) -> UcbBv2State:
+    shape = n_paths, params.n_arms
+    return UcbBv2State(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(shape, FIRST), np.zeros(shape), np.ones(shape), np.zeros(shape))
 
 
 @kernel
-def choose(key: U, params: UcbBv2Params, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def row(state: UcbBv2State, path: int) -> UcbBv2State:
+    return UcbBv2State(
+        state.pulls[path], state.rewards[path], state.costs[path], state.bases[path], state.slopes[path], state.mean_costs[path], state.scores[path]
+    )
+
+
+@kernel
+def weigh(params: UcbBv2Params, state: UcbBv2State, t: int) -> None:
+    width = common_width(1.0, t)
+    lam = smallest(state.mean_costs)
+    scale = width / lam
+    for i in range(params.n_arms):
+        eta = width * state.slopes[i]
+        state.scores[i] = state.bases[i] + (1 + 1 / (lam - eta)) * (scale * state.slopes[i]) if eta < lam else FIRST
+
+
+@kernel
+def choose(key: U, params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def probabilities(params: UcbBv2Params, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def update(key: U, params: UcbBv2Params, state: UcbBv2State, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+    i = arms[0]
+    add_report(state, i, rewards[0], costs[0, 0])
+    keep_ratio_and_root(state, i)
+    state.mean_costs[i] = state.costs[i] / state.pulls[i]
+
+
+@kernel
+def probabilities(params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, out: Floats) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

@@ -12,6 +12,7 @@ are equal, all arms that share this value are equally likely to come.
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | U_t(i) | `state.scores[i]` |
 
 Guarantee: regret O(K m^4 log B) for i.i.d. rewards and costs, against the m arms with the best efficiencies. Until an arm has
@@ -36,7 +37,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.indices import FIRST, OUT, IndexState, init, radius, row
+from purse.fastmath import log
+from purse.indices import FIRST, OUT, IndexState, add_report, init, keep_ratio_and_root, row
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
@@ -60,11 +62,10 @@ def params(problem: Problem) -> UcbMbParams:
 
 @kernel
 def weigh(params: UcbMbParams, state: IndexState, t: int) -> None:
-    log_t = (params.plays + 1) * math.log(t)
+    width = math.sqrt((params.plays + 1) * log(t))
     for i in range(state.scores.shape[0]):
-        x = radius(log_t, state.pulls[i])
-        ratio = state.rewards[i] / state.costs[i]
-        state.scores[i] = ratio + (1 + 1 / params.c_min) * x / (params.c_min - x) if x < params.c_min else FIRST
+        x = width * state.slopes[i]
+        state.scores[i] = state.bases[i] + (1 + 1 / params.c_min) * x / (params.c_min - x) if x < params.c_min else FIRST
 
 
 @kernel
@@ -109,10 +110,8 @@ def choose(key: U, params: UcbMbParams, state: IndexState, t: int, left: Floats,
 @kernel
 def update(key: U, params: UcbMbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
     for k in range(params.plays):
-        i = arms[k]
-        state.pulls[i] += 1
-        state.rewards[i] += rewards[k]
-        state.costs[i] += costs[k, 0]
+        add_report(state, arms[k], rewards[k], costs[k, 0])
+        keep_ratio_and_root(state, arms[k])
 
 
 @kernel

@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from purse.fastmath import log
 from purse.indices import FIRST, IndexState, init, row, share_largest, take_largest, update
 from purse.jit import kernel
 from purse.random import U
@@ -61,7 +62,7 @@ def params(problem: Problem) -> UcbScParams:
 
 @kernel
 def weigh(params: UcbScParams, state: IndexState, t: int) -> None:
-    half_log = 0.5 * math.log(t)
+    half_log = 0.5 * log(t)
     for i in range(params.n_arms):
         reward, cost = state.rewards[i], state.costs[i]
         area = half_log * state.pulls[i]

@@ -1,0 +1,101 @@
+"""Plain C to hold each policy against: one program for each family of rules, in the folder `plain`."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import purse
+from benchmarks.instance import BUDGET, TOLD, USUAL, enough, timed, world
+
+FLOOR = "exp3++.bwk"  # whose program is the floor that all are held against
+# the policy that a program plays, and the others whose round is the same kind of work
+FAMILIES = {
+    "uniform": ("fixed", "oracle"),
+    "exp3.bwk": ("exp3", "exp3-ix", "exp3-ix.bwk"),
+    "exp3.m.b": (),
+    "exp3++.bwk": ("exp3++", "exp3++.price", "exp3++.prices"),
+    "exp3.p": ("exp3.p.bwk",),
+    "tsallis-inf": ("tsallis-inf.bwk", "tsallis-inf.price"),
+    "ucb-bv1": ("ucb-bv2", "ucb-mb", "ucb-sc", "i-ucb", "c-ucb", "m-ucb", "budget-ucb", "mrcb", "fractional-kube"),
+    "omega-ucb": (),
+    "b-greedy": (),
+    "epsilon-first": ("bounded-epsilon-first",),
+    "kube": ("b-kube",),
+    "budgeted-thompson": (),
+    "primal-dual-bwk": (),
+    "ucb-bwk": ("sw-ucb-bwk",),
+    "lagrange-bwk": ("bobw-primal-dual",),
+    "elimination-race": (),
+    "sao": (),
+}
+HEAD = {policy: head for head, others in FAMILIES.items() for policy in (head, *others)}
+SCRATCH = tempfile.TemporaryDirectory()
+CHECK_PATHS = 400
+DOUBT = 5  # standard errors beyond which two mean gains are not of the same game
+
+
+class Outcome(NamedTuple):
+    """What a plain program prints."""
+
+    rounds_per_second: float
+    gain: float
+    error: float  # standard
+
+
+def without_family() -> list[str]:
+    """The policies that nothing in C is there for."""
+    return sorted(set(purse.policies.names()) - set(HEAD))
+
+
+@cache
+def program(head: str) -> Path | None:
+    """The program that plays this policy, compiled with gcc -O3; None where there is no gcc."""
+    if shutil.which("gcc") is None:
+        return None
+    stem = Path(purse.policies.load(head).__file__ or "").stem
+    source, built = Path(__file__).parent / "plain" / f"{stem}.c", Path(SCRATCH.name) / stem
+    subprocess.run(["gcc", "-O3", "-march=native", "-o", built, source, "-lm"], check=True)
+    return built
+
+
+def play(head: str, n_arms: int, budget: float, runs: int) -> Outcome | None:
+    """What the program of this policy does; None without gcc."""
+    path = program(head)
+    if path is None:
+        return None
+    done = subprocess.run([path, str(n_arms), str(budget), str(runs)], capture_output=True, text=True, check=True)
+    return Outcome(*map(float, done.stdout.split()))
+
+
+@cache
+def enough_runs(head: str, n_arms: int, budget: float) -> int:
+    """How many runs take long enough to be measured."""
+    return enough(lambda runs: timed(lambda: play(head, n_arms, budget, runs), time.perf_counter))
+
+
+def plain_rate(head: str, n_arms: int, budget: float) -> float | None:
+    """Rounds per second of the program of this policy; None without gcc."""
+    if program(head) is None:
+        return None
+    found = play(head, n_arms, budget, enough_runs(head, n_arms, budget))
+    return found.rounds_per_second if found else None
+
+
+def check_gain(head: str) -> dict[str, Any] | None:
+    """The mean gain of the program and of the policy on the same instance; raises where they cannot be the same; None without gcc."""
+    plain = play(head, USUAL, BUDGET, CHECK_PATHS)
+    if plain is None:
+        return None
+    run = purse.simulate(head, world(USUAL), BUDGET, n_paths=CHECK_PATHS, **TOLD)
+    gain, error = float(run.gain.mean()), float(run.gain.std(ddof=1)) / math.sqrt(run.n_paths)
+    apart = (plain.gain - gain) / math.hypot(plain.error, error)
+    if abs(apart) > DOUBT:
+        raise AssertionError(f"{head}: mean gain {plain.gain:.6g} in C, {gain:.6g} here: {apart:.1f} standard errors apart")
+    return {"policy": head, "plain_gain": plain.gain, "gain": gain, "standard_errors_apart": apart}

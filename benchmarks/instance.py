@@ -1,0 +1,51 @@
+"""What everything is measured on: one world for each K, one budget, and the best of a few measurements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import purse
+
+SIZES = (3, 10, 100, 1_000)
+USUAL = 10  # the K of what is measured at one K only
+BUDGET = 3_000
+TOLD: dict[str, Any] = {"cost_min": 0.2, "cost_max": 1}  # what a policy is told of the costs; plain/game.h tells the same
+REPEATS = 3
+SECONDS = 0.1  # that a measurement takes, about
+
+
+def world(n_arms: int) -> purse.World:
+    """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the best."""
+    grid = np.arange(n_arms) / (n_arms - 1)
+    return purse.environments.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
+
+
+def best(measure: Callable[[], float]) -> float:
+    """The largest of a few rates: what the code can do when nothing else runs."""
+    return max(measure() for _ in range(REPEATS))
+
+
+def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
+    """The seconds that a call takes, of processor time unless another clock is given: other work on the machine does not count."""
+    start = clock()
+    call()
+    return clock() - start
+
+
+def enough(seconds_of: Callable[[int], float]) -> int:
+    """How many times something has to be done to take `SECONDS`; `seconds_of` does it so many times."""
+    seconds_of(1)  # loads what has to be loaded
+    count, taken = 1, seconds_of(1)
+    while taken < SECONDS / 4:
+        count *= 4
+        taken = seconds_of(count)
+    return max(1, round(count * SECONDS / taken))
+
+
+def say(line: str) -> None:
+    """A line on how far it is."""
+    print(line, flush=True)

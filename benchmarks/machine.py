@@ -1,0 +1,40 @@
+"""What the numbers were measured with; nothing that tells whose machine it is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+
+PACKAGES = ("purse", "numba", "numpy", "river", "mabwiser")
+
+
+def machine() -> dict[str, str]:
+    """Architecture, processor, cores, and versions of what takes part."""
+    found = {"architecture": platform.machine(), "processor": processor(), "cores": str(os.cpu_count()), "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {**found, "gcc": first_number(output("gcc", "-dumpfullversion"))}
+
+
+def processor() -> str:
+    """The processor's model, as lscpu names it; empty where that is not there."""
+    named = re.search(r"Model name:\s*(.+)", output("lscpu"))
+    return named[1].strip() if named else ""
+
+
+def first_number(text: str) -> str:
+    """The first word with a digit, or nothing."""
+    named = re.search(r"\d[\d.]*", text)
+    return named[0] if named else ""
+
+
+def output(*command: str) -> str:
+    """What a command prints; nothing where it is not there."""
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout if shutil.which(command[0]) else ""

@@ -1,0 +1,198 @@
+"""The same loop on a GPU: one thread plays one path.
+
+A block's states lie side by side, item by item, so that neighbouring threads touch neighbouring words; where they are small they are
+copied into the fast memory beside the processors for the length of a launch. A launch plays a stretch of rounds and comes back, so that
+progress can be shown and Ctrl-C is heard; paths are cut into chunks that fit into the card's memory.
+
+Each operation gives the CPU's bits (see `purse.engine.lowering`, `purse.fastmath`): path by path the results are the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from numba import cuda, typeof, types
+from numba.cuda.cudadrv.driver import CudaAPIError
+from numba.cuda.cudadrv.error import CudaSupportError
+
+from purse.engine.card import MOST_THREADS, Card, arrays, card_of, chunk_of, each, example_card, fetched, words_of
+from purse.engine.cpu import Job, cut, empty_results, faulty, player
+from purse.engine.lowering import compiling
+from purse.engine.path import FAULT, GOING, Desk, Game, Marks, Results
+from purse.environments.draw import draw_any, draw_simply
+from purse.errors import PurseError
+from purse.jit import compile_errors, fingerprint, with_globals
+from purse.progress import Progress
+from purse.stack import beside, copy, matrix, vector
+
+play: Any = None  # these are bound by `bound`
+row: Any = None
+PLAYS = 1
+RESOURCES = 1
+BLOCK = 128  # threads
+NEAR = False  # whether the states of a block are kept in fast memory
+
+NEAR_BYTES = 48 << 10  # fast memory that a block may have
+FIRST_STRETCH = 1 << 10  # rounds
+STRETCH = 0.2  # seconds between two looks at progress and at Ctrl-C
+SAMPLE = 1 << 10  # paths that tell how far all are
+
+
+class Launch(NamedTuple):
+    """How many threads share a block, and how many bytes of fast memory."""
+
+    block: int
+    near: int
+
+
+def threads(policy: Any, tables: Any, game: Game, marks: Marks, number: int, card: Card, rounds: int) -> None:
+    """Play each path on by so many rounds; the first has this number."""
+    path = cuda.grid(1)
+    out = card.out
+    if path < out.gain.shape[0] and card.standing[path] == GOING:
+        desk = Desk(
+            vector(PLAYS, 0),
+            vector(PLAYS, 0.0),
+            vector(PLAYS, 0.0),
+            matrix(PLAYS, RESOURCES, 0),
+            matrix(PLAYS, RESOURCES, 0.0),
+            vector(RESOURCES, 0),
+            vector(RESOURCES, 0.0),
+            card.aside[path],
+        )
+        last = min(out.rounds[path] + rounds, game.last_round)
+        start = row(card.first, 0)
+        memory = beside(start, card.states, cuda.blockIdx.x * (card.states.shape[0] // cuda.gridDim.x), cuda.threadIdx.x, BLOCK)
+        if out.rounds[path] == 0:
+            copy(start, memory)
+        if NEAR:
+            near = beside(start, cuda.shared.array(0, "float64"), 0, cuda.threadIdx.x, BLOCK)
+            copy(memory, near)
+            card.standing[path] = play(policy, near, tables, game, marks, number + path, path, out, desk, last)
+            copy(near, memory)
+        else:
+            card.standing[path] = play(policy, memory, tables, game, marks, number + path, path, out, desk, last)
+
+
+def available() -> bool:
+    """Whether there is a GPU that can be used."""
+    return bool(cuda.is_available())
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Say in one line that no GPU can be used, or why one gave up."""
+    try:
+        yield
+    except CudaSupportError as error:
+        reasons = [line.strip() for line in str(error).splitlines() if line.strip(" :") and not line.startswith("Error at driver init")]
+        raise PurseError(f'device="cuda" needs an NVIDIA GPU and its driver: {reasons[0] if reasons else "none was found"}') from error
+    except CudaAPIError as error:
+        raise PurseError(f"the GPU gave up: {' '.join(str(error).split())}") from error
+
+
+def launch_of(first: Any) -> Launch:
+    """Fast memory where the states of at least a warp fit into what a block may have."""
+    for name, array in first._asdict().items():
+        if array.itemsize != 8:
+            raise PurseError(f"state.{name} has items of {array.itemsize} bytes ({array.dtype}); a GPU needs 8: float64 or int64")
+    per_path = 8 * words_of(first)
+    fitting = min(MOST_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
+    return Launch(fitting, fitting * per_path) if fitting else Launch(MOST_THREADS, 0)
+
+
+def bound(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
+    """The code of a thread with the policy bound to it, and its fingerprint.
+
+    What this job does not need is left out, since registers are scarce: marks, the other stop rules, the way to draw of other worlds.
+    """
+    draw = {} if job.world.draw else {"draw": draw_simply if job.world.tables.simple else draw_any}
+    game = player(job, MARKS=len(job.marks.left) > 0, RULE=job.game.rule, **draw)
+    sizes = {"PLAYS": job.problem.plays, "RESOURCES": job.problem.n_resources, "BLOCK": launch.block, "NEAR": launch.near > 0}
+    scope = {**threads.__globals__, "play": game, "row": job.policy.row, **sizes}
+    mark = fingerprint(with_globals(threads, scope, threads.__name__))
+    return with_globals(threads, scope, f"{threads.__name__}_{mark}"), mark
+
+
+_kernels: dict[str, Any] = {}
+
+
+def compiled(job: Job, launch: Launch) -> Any:
+    """The kernel for this policy; its machine code is cached on disk."""
+    code, mark = bound(job, launch)
+    if mark not in _kernels:
+        _kernels[mark] = cuda.jit(code, cache=True, lto=False)  # the linker would fuse again
+    return _kernels[mark]
+
+
+def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
+    """The kernel as assembly for cards of a compute capability; needs no card."""
+    first = job.policy.init(job.params, job.problem, 1)
+    launch = launch_of(first)
+    kinds = [typeof(value) for value in (job.params, job.world.tables, job.game, job.marks, 0, example_card(job, first), 0)]
+    device = type("Device", (), {"compute_capability": capability})
+    with compile_errors(job.name), compiling(), patch("numba.cuda.dispatcher.get_current_device", device):
+        code, _ = cuda.compile(bound(job, launch)[0], types.void(*kinds), device=False, cc=capability, abi="numba")
+    return str(code)
+
+
+def simulate(job: Job, n_paths: int, shown: Progress) -> Results:
+    """Run paths 0 .. n_paths - 1."""
+    first = job.policy.init(job.params, job.problem, 1)
+    results = empty_results(job, n_paths)
+    with one_line():
+        size = chunk_of(job, first)
+        for start in range(0, n_paths, size):
+            play_chunk(job, first, slice(start, min(start + size, n_paths)), results, shown)
+    return results
+
+
+def play_chunk(job: Job, first: Any, rows: slice, results: Results, shown: Progress) -> None:
+    """Play a chunk of paths to their ends, into their rows of the results."""
+
+    def show(fraction: float) -> None:
+        shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))
+
+    with shown.busy(f"compiling {job.name} for the GPU, once"):
+        stretch, card = ready(job, first, rows)
+    play_on(job, stretch, card, show)
+    for target, source in zip(arrays(cut(results, rows)), arrays(card.out), strict=True):
+        target[:] = fetched(source)
+
+
+def ready(job: Job, first: Any, rows: slice) -> tuple[Callable[[int], None], Card]:
+    """What plays all paths of a chunk on by so many rounds, compiled, and where their standing is found."""
+    n_paths = rows.stop - rows.start
+    launch = launch_of(first)
+    card = card_of(job, first, n_paths, launch.block)
+    given = [each(part, cuda.to_device) for part in (job.params, job.world.tables, job.game, job.marks)]
+    with compile_errors(job.name), compiling():
+        kernel = compiled(job, launch)[-(-n_paths // launch.block), launch.block, 0, launch.near]
+        kernel(*given, rows.start, card, 0)
+
+    def stretch(rounds: int) -> None:
+        kernel(*given, rows.start, card, rounds)
+        cuda.synchronize()
+
+    return stretch, card
+
+
+def play_on(job: Job, stretch: Callable[[int], None], card: Card, show: Callable[[float], None]) -> None:
+    """Play the paths of a chunk to their ends."""
+    rounds = FIRST_STRETCH
+    while True:
+        began = time.perf_counter()
+        stretch(rounds)
+        standing = card.standing.copy_to_host()
+        if (standing == FAULT).any():
+            raise faulty(job)
+        if not (standing == GOING).any():
+            return
+        sample: Any = card.out.spent[:SAMPLE, 0]
+        show(float(sample.copy_to_host().mean()) / float(job.game.budget[0]))
+        if time.perf_counter() - began < STRETCH / 2:
+            rounds *= 2

@@ -1,0 +1,167 @@
+"""The GPU engine. Where there is no GPU every kernel is still compiled; what a GPU computes is marked `gpu`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import purse
+from purse import environments, policies
+from purse.engine import card, gpu
+from purse.engine.path import GOING
+from purse.simulation import make_job
+from purse.testing import check_gpu, suitable
+
+NAMES = policies.names()
+SEVERAL_PLAYS = ["exp3.m.b", "ucb-mb", "uniform"]
+
+
+@pytest.fixture
+def device() -> None:
+    """A GPU; without one a test is left out, and says so, unless PURSE_GPU=required."""
+    if not gpu.available():
+        if os.environ.get("PURSE_GPU") == "required":
+            pytest.fail("there is no GPU, and PURSE_GPU=required")
+        pytest.skip("there is no GPU: what it would compute was not checked")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) -> None:
+    place, horizon = suitable(name, 1, None)
+    code = gpu.ptx(make_job(name, place, 100, horizon=horizon))
+    assert ".entry" in code
+    assert "__nv_" not in code  # log, exp and the like are ours
+    assert ".extern .func" not in code  # nothing is allocated
+
+
+@pytest.mark.parametrize("rule", purse.types.STOP_RULES)
+def test_every_stop_rule_compiles_and_several_plays_and_resources_and_marks_do(rule: str) -> None:
+    assert ".entry" in gpu.ptx(make_job("uniform", environments.example("ad_slots"), [50, 50], stop=rule, plays=2, marks=5))
+
+
+def test_products_and_sums_are_fused_only_where_a_kernel_says_so() -> None:
+    place = environments.example("bernoulli")
+    assert "fma.rn.f64" not in gpu.ptx(make_job("fixed", place, 100))
+    assert "fma.rn.f64" in gpu.ptx(make_job("exp3.bwk", place, 100))
+
+
+def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
+    def shared(n_arms: int) -> tuple[bool, int]:
+        job = make_job("exp3.bwk", environments.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms), 100)
+        launch = gpu.launch_of(job.policy.init(job.params, job.problem, 1))
+        return "ld.shared" in gpu.ptx(job), launch.near
+
+    assert shared(10) == (True, 128 * 8 * (10 + 32 + 1))
+    assert shared(1000) == (False, 0)
+
+
+def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise gpu.CudaSupportError("Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:")
+
+    monkeypatch.setattr(card.cuda, "current_context", none)
+    with pytest.raises(purse.PurseError, match=r'^device="cuda" needs an NVIDIA GPU and its driver: CUDA driver library cannot be found\.$'):
+        purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
+
+
+def test_a_gpu_that_gives_up_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise gpu.CudaAPIError(2, "Call to cuMemAlloc results in\nCUDA_ERROR_OUT_OF_MEMORY")
+
+    monkeypatch.setattr(card.cuda, "current_context", full)
+    with pytest.raises(purse.PurseError, match=r"^the GPU gave up: \[2\] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY$"):
+        purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
+
+
+def test_a_state_that_a_gpu_cannot_hold_is_refused() -> None:
+    class SmallState(NamedTuple):
+        flags: np.ndarray[Any, np.dtype[np.bool_]]
+
+    with pytest.raises(purse.PurseError, match=r"^state\.flags has items of 1 bytes \(bool\); a GPU needs 8: float64 or int64$"):
+        gpu.launch_of(SmallState(np.zeros((1, 3), np.bool_)))
+
+
+def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("purse.engine.gpu")
+    monkeypatch.setitem(sys.modules, "purse.engine.gpu", None)
+    with pytest.raises(purse.PurseError, match=r'^device="cuda" needs the extra: pip install "purse\[gpu\]"$'):
+        purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
+
+
+def test_an_unknown_device_is_refused() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"device='tpu': must be one of 'cpu', 'cuda'"):
+        purse.simulate("uniform", "misleading_ratio", 10, device="tpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_plays_as_on_the_cpu(name: str) -> None:
+    check_gpu(name)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("name", environments.names())
+def test_a_world_answers_as_on_the_cpu(name: str) -> None:
+    check_gpu("uniform", environments.make(environments.example(name), 100))
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("rule", purse.types.STOP_RULES)
+def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
+    for name in ("exp3.bwk", "kube"):
+        check_gpu(name, rule=rule, marks=7)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("name", SEVERAL_PLAYS)
+def test_several_plays_are_as_on_the_cpu(name: str) -> None:
+    for rule in purse.types.STOP_RULES:
+        check_gpu(name, plays=2, rule=rule)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+def test_many_arms_and_long_games_are_as_on_the_cpu() -> None:
+    grid = np.linspace(0.1, 0.9, 3000)
+    check_gpu("exp3.bwk", purse.environments.bernoulli(rewards=grid, costs=1 - grid / 2))
+    ours, theirs = (purse.simulate("exp3++.bwk", "misleading_ratio", 30_000, n_paths=64, device=device) for device in ("cpu", "cuda"))
+    assert (ours.gain == theirs.gain).all()
+    assert (ours.pulls == theirs.pulls).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = purse.simulate("exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda")
+    monkeypatch.setattr(card, "CHUNK", 300)
+    monkeypatch.setattr(gpu, "FIRST_STRETCH", 7)
+    monkeypatch.setattr(gpu, "NEAR_BYTES", 0)
+    pieces = purse.simulate("exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda")
+    assert (whole.gain == pieces.gain).all()
+    assert (whole.pulls == pieces.pulls).all()
+    assert whole.by_round is not None
+    assert pieces.by_round is not None
+    assert (whole.by_round.gain == pieces.by_round.gain).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("device")
+def test_an_interrupt_is_heard_between_two_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = make_job("uniform", "misleading_ratio", 1e9)
+    stretch, chunk = gpu.ready(job, job.policy.init(job.params, job.problem, 1), slice(0, 100))
+
+    def interrupted(fraction: float) -> None:
+        assert 0 < fraction < 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gpu.play_on(job, stretch, chunk, interrupted)
+    assert (chunk.standing.copy_to_host() == GOING).all()
