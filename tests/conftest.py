@@ -1,4 +1,4 @@
-"""A real browser for tests: the system's Chromium; and which tests share a worker."""
+"""A real browser for tests: the system's Chromium; which tests need a GPU, and which share a worker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,26 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
+@cache
+def without_gpu() -> bool:
+    """Whether tests that need a GPU are left out: where there is none, unless PURSE_GPU=required."""
+    from purse.engine import gpu
+
+    return os.environ.get("PURSE_GPU") != "required" and not gpu.available()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was left out."""
+    if without_gpu():
+        terminalreporter.write_line("There is no GPU here: the tests marked gpu did not run; their kernels were compiled.")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once."""
+    if without_gpu():
+        items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
     for item in items:
-        policy = getattr(item, "callspec", None) and item.path.name == "test_testing.py" and item.callspec.params.get("name")  # type: ignore[attr-defined]
+        policy = getattr(item, "callspec", None) and item.path.name in ("test_gpu.py", "test_testing.py") and item.callspec.params.get("name")  # type: ignore[attr-defined]
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
         group = f"policies/test_{stem}.py" if policy else "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
         item.add_marker(pytest.mark.xdist_group(group))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,6 +126,22 @@ def test_log_never_falls() -> None:
 def test_log_gives_the_same_bits_alone_and_in_a_loop() -> None:
     x = np.random.default_rng(5).uniform(0, 100, 1_003)
     assert filled(fill_log, x).tobytes() == np.array([log(value) for value in x]).tobytes()
+
+
+def as_written(kernel: Any) -> Any:
+    """The function in plain Python, with fused multiply-adds in exact arithmetic: what any machine should give."""
+
+    def exact_fma(a: float, b: float, c: float) -> np.float64:
+        return np.float64(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
+
+    return FunctionType(kernel.py_func.__code__, {**kernel.py_func.__globals__, "fma": exact_fma})
+
+
+@pytest.mark.parametrize(("kernel", "fill", "sign"), [(exp, fill_exp, -1), (log, fill_log, 1)], ids=["exp", "log"])
+def test_products_are_fused_where_it_is_written_and_nowhere_else(kernel: Any, fill: Any, sign: int) -> None:
+    x = sign * np.arange(1.0, 2_001.0) / 7
+    with np.errstate(over="ignore"):
+        assert filled(fill, x).tobytes() == np.array([as_written(kernel)(value) for value in x]).tobytes()
 
 
 def test_exp_undoes_log() -> None:

@@ -11,10 +11,15 @@ their known parts are booked with the next report. A report that comes after one
 
 from __future__ import annotations
 
+from typing import Any
+
+from purse.fastmath import exp
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import SKIP, Floats, Ints, Problem
 from purse.weights import pick
+
+OLD = 2**62  # the age of weights that are to be computed afresh
 
 
 def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
@@ -41,16 +46,19 @@ def rounds_since(booked: Ints, t: int) -> int:
 
 
 @kernel
-def book(passed: int, beta: float, nothing: float, n_arms: int, gains: Floats, chances: Floats) -> None:
-    """Add to the estimated gains what is known of these rounds, less the bonuses of one of them, which come with its report.
+def book(passed: int, nothing: float, n_arms: int, primal: Any, learner: Any) -> None:
+    """Add to the gains that EXP3.P has estimated what is known of these rounds, less the bonuses of one of them, which come with its report.
 
-    A round is worth beta / chance to every action, and `nothing` to the action beyond the arms.
+    A round is worth beta / chance to every action, and `nothing` to the action beyond the arms. Where more than that one action changes, all
+    weights are computed afresh with the report.
     """
+    if learner.gains.shape[0] > n_arms:
+        learner.gains[n_arms] += passed * nothing
+        learner.weights[n_arms] *= exp(primal.eta * nothing)
     if passed != 1:
-        for i in range(gains.shape[0]):
-            gains[i] += (passed - 1) * beta / chances[i]
-    if gains.shape[0] > n_arms:
-        gains[n_arms] += passed * nothing
+        learner.age[0] = OLD
+        for i in range(learner.gains.shape[0]):
+            learner.gains[i] += (passed - 1) * primal.beta / learner.chances[i]
 
 
 @kernel

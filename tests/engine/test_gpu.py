@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, NamedTuple
 
@@ -18,15 +17,6 @@ from purse.testing import check_gpu, suitable
 
 NAMES = policies.names()
 SEVERAL_PLAYS = ["exp3.m.b", "ucb-mb", "uniform"]
-
-
-@pytest.fixture
-def device() -> None:
-    """A GPU; without one a test is left out, and says so, unless PURSE_GPU=required."""
-    if not gpu.available():
-        if os.environ.get("PURSE_GPU") == "required":
-            pytest.fail("there is no GPU, and PURSE_GPU=required")
-        pytest.skip("there is no GPU: what it would compute was not checked")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,21 +88,18 @@ def test_an_unknown_device_is_refused() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_policy_plays_as_on_the_cpu(name: str) -> None:
     check_gpu(name)
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("name", environments.names())
 def test_a_world_answers_as_on_the_cpu(name: str) -> None:
     check_gpu("uniform", environments.make(environments.example(name), 100))
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("rule", purse.types.STOP_RULES)
 def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
     for name in ("exp3.bwk", "kube"):
@@ -120,7 +107,6 @@ def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("name", SEVERAL_PLAYS)
 def test_several_plays_are_as_on_the_cpu(name: str) -> None:
     for rule in purse.types.STOP_RULES:
@@ -128,7 +114,6 @@ def test_several_plays_are_as_on_the_cpu(name: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 def test_many_arms_and_long_games_are_as_on_the_cpu() -> None:
     grid = np.linspace(0.1, 0.9, 3000)
     check_gpu("exp3.bwk", purse.environments.bernoulli(rewards=grid, costs=1 - grid / 2))
@@ -138,7 +123,6 @@ def test_many_arms_and_long_games_are_as_on_the_cpu() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = purse.simulate("exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda")
     monkeypatch.setattr(card, "CHUNK", 300)
@@ -153,7 +137,6 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatc
 
 
 @pytest.mark.gpu
-@pytest.mark.usefixtures("device")
 def test_an_interrupt_is_heard_between_two_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job("uniform", "misleading_ratio", 1e9)
     stretch, chunk = gpu.ready(job, job.policy.init(job.params, job.problem, 1), slice(0, 100))

@@ -9,8 +9,10 @@ import pytest
 
 import purse
 from purse import amount, environments
+from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.policies import exp3_m_b
+from purse.simulation import make_job
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
 
@@ -127,6 +129,17 @@ def test_rounds_by_hand() -> None:
     # the arm at the cap does not learn; the other does: 1/3 0.9 / (1/2) = 0.6
     assert sorted(live._state.log_weights[0]) == pytest.approx([0, 0.6, 2], abs=1e-15)
     assert live._state.log_weights[0, 0] == 2
+
+
+@pytest.mark.parametrize(("reward", "cost"), [(1, 0.1), (0, 1)])
+@pytest.mark.parametrize("plays", [1, 2])
+def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(plays: int, reward: float, cost: float) -> None:
+    world = environments.function("bernoulli")([reward, reward / 2, reward / 2], [cost, cost, cost])
+    _, state = cpu.play_block(make_job("exp3.m.b:gamma=0.5", world, cost * plays * 5_000, plays=plays, cost_min=0.1, cost_max=1), 2)
+    top = state.log_weights.max(axis=1, keepdims=True)
+    assert (np.abs(state.log_weights).max(axis=1) > 2 * exp3_m_b.FAR).all()
+    assert (np.abs(top - state.shift) <= exp3_m_b.FAR + 1).all()
+    assert state.weights == pytest.approx(np.exp(np.maximum(-708, state.log_weights - state.shift)), rel=1e-12)
 
 
 def test_gamma_as_numbers() -> None:

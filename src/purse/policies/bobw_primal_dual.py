@@ -11,7 +11,7 @@ and nothing is done, to the end, once some resource cannot pay the largest cost 
 
 | symbol | code |
 |---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` behind it as in EXP3.P |
+| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` and `state.weights[i]` behind it as in EXP3.P |
 | lambda_t(j) | `state.prices[j]` |
 | rho, eta | `params.rho`, `params.eta` |
 
@@ -24,7 +24,7 @@ Departures from the paper: it leaves the learner of arms open, and takes EXP3.P 
 brings no report; it is booked with the next one, see `purse.primal`, which moves the prices as if it had been at once. Without a horizon T is the most
 rounds that can be paid for, doing nothing is no action, and play goes on until a pull cannot be paid. A late report meets the prices of the moment.
 
-Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with K exps.
+Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
@@ -65,6 +65,8 @@ class BobwParams(NamedTuple):
 class BobwState(NamedTuple):
     gains: Floats  # (P, actions)
     chances: Floats  # (P, actions)
+    weights: Floats  # (P, actions)
+    age: Ints  # (P, 1) reports
     prices: Floats  # (P, d)
     booked: Ints  # (P, 1) rounds
 
@@ -83,6 +85,8 @@ def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
     return BobwState(
         np.zeros((n_paths, n_actions)),
         np.full((n_paths, n_actions), 1 / n_actions),
+        np.ones((n_paths, n_actions)),
+        np.zeros((n_paths, 1), np.int64),
         np.zeros((n_paths, problem.n_resources)),
         np.zeros((n_paths, 1), np.int64),
     )
@@ -90,7 +94,7 @@ def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
 
 @kernel
 def row(state: BobwState, path: int) -> BobwState:
-    return BobwState(state.gains[path], state.chances[path], state.prices[path], state.booked[path])
+    return BobwState(state.gains[path], state.chances[path], state.weights[path], state.age[path], state.prices[path], state.booked[path])
 
 
 @kernel
@@ -123,8 +127,9 @@ def update(key: U, params: BobwParams, state: BobwState, t: int, arms: Ints, pro
         worth -= price * cost
         state.prices[j] = price - params.eta * (pace - cost)
     project(state.prices, 1 / params.rho)
-    book(passed, params.primal.beta, 1 / (1 + params.rho), params.n_arms, state.gains, state.chances)
-    learn(params.primal, Exp3PState(state.gains, state.chances), arms[0], probs[0], (params.rho * worth + 1) / (params.rho + 1))
+    learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
+    book(passed, 1 / (1 + params.rho), params.n_arms, params.primal, learner)
+    learn(params.primal, learner, arms[0], probs[0], (params.rho * worth + 1) / (params.rho + 1))
 
 
 @kernel

@@ -16,6 +16,7 @@ EXP3.P.BwK runs the same kernels on another x.
 |---|---|
 | G_t(i) | `state.gains[i]` |
 | p_t(i) | `state.chances[i]` |
+| exp(eta G_t(i)), relative to some gain | `state.weights[i]` |
 | x_t(i_t) | `gain` in `learn` |
 
 Options: delta=0.05, the probability with which the guarantee may fail.
@@ -27,7 +28,10 @@ Departures from the paper: it has rounds and no budget; here play goes on until 
 arm's estimate has the probability on its ticket, and the other arms' bonus the probabilities of the moment. The constants are recalled;
 they add up to the bound: 2 + 1.05 + 1.1 0.95 + 1/0.95 < 5.15.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K) a round with K exps: the bonus moves every arm in every round.
+Needs the horizon, or B and c_min; plays any number of resources. O(K) a round. The bonus moves every arm in every round, but by little: since
+eta K / gamma = 0.95 / 1.05 a weight grows by exp(x) with x <= 0.91 beta, for which a short series is exact to rounding. The pulled arm alone takes
+an exp. Every `RENEW` reports all weights are computed afresh, before rounding adds up; so they are with every report where beta is not small, and with
+one of a smaller probability than the rule gives (`sao` has such).
 
 >>> import purse
 >>> policy = purse.Policy("exp3.p", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -49,14 +53,16 @@ from typing import NamedTuple
 import numpy as np
 
 from purse import check
-from purse.fastmath import exp
-from purse.jit import kernel
+from purse.fastmath import exp, times_exp
+from purse.jit import cold, kernel
 from purse.policies.exp3 import rounds_of
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
 from purse.weights import largest, pick, total
 
 NAME = "exp3.p"
+SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
+RENEW = 256  # reports; until then weights grow by at most exp((1 + beta) RENEW), far from overflow
 
 
 class Exp3PParams(NamedTuple):
@@ -70,6 +76,8 @@ class Exp3PParams(NamedTuple):
 class Exp3PState(NamedTuple):
     gains: Floats  # (P, K)
     chances: Floats  # (P, K) the p that follow from the gains
+    weights: Floats  # (P, K) likewise
+    age: Ints  # (P, 1) reports since all weights were computed
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
@@ -87,12 +95,13 @@ def tuned(n_arms: int, c_min: float, rounds: int, delta: float) -> Exp3PParams:
 
 
 def init(params: Exp3PParams, problem: Problem, n_paths: int) -> Exp3PState:
-    return Exp3PState(np.zeros((n_paths, params.n_arms)), np.full((n_paths, params.n_arms), 1 / params.n_arms))
+    shape = n_paths, params.n_arms
+    return Exp3PState(np.zeros(shape), np.full(shape, 1 / params.n_arms), np.ones(shape), np.zeros((n_paths, 1), np.int64))
 
 
 @kernel
 def row(state: Exp3PState, path: int) -> Exp3PState:
-    return Exp3PState(state.gains[path], state.chances[path])
+    return Exp3PState(state.gains[path], state.chances[path], state.weights[path], state.age[path])
 
 
 @kernel
@@ -111,14 +120,26 @@ def learn(params: Exp3PParams, state: Exp3PState, arm: int, prob: float, gain: f
     """Adds a gain in [0, 1] and the bonuses, and renews the chances."""
     state.chances[arm] = prob
     for i in range(params.n_arms):
-        state.gains[i] += params.beta / state.chances[i]
+        bonus = params.beta / state.chances[i]
+        state.gains[i] += bonus
+        state.weights[i] = times_exp(state.weights[i], params.eta * bonus)
     state.gains[arm] += gain / prob
+    state.weights[arm] *= exp(params.eta * (gain / prob))
+    state.age[0] += 1
+    if state.age[0] >= RENEW or params.beta > SMALL or prob < params.eta or params.gamma == 1:
+        weigh_afresh(params, state)
+    scale = (1 - params.gamma) / total(state.weights)
+    for i in range(params.n_arms):
+        state.chances[i] = scale * state.weights[i] + params.gamma / params.n_arms
+
+
+@cold
+def weigh_afresh(params: Exp3PParams, state: Exp3PState) -> None:
+    """Computes all weights from the gains, the largest of them 1."""
+    state.age[0] = 0
     top = largest(state.gains)
     for i in range(params.n_arms):
-        state.chances[i] = exp(params.eta * (state.gains[i] - top))
-    scale = (1 - params.gamma) / total(state.chances)
-    for i in range(params.n_arms):
-        state.chances[i] = scale * state.chances[i] + params.gamma / params.n_arms
+        state.weights[i] = exp(params.eta * (state.gains[i] - top))
 
 
 @kernel

@@ -9,6 +9,7 @@ The rule, with costs c in [c_min, 1], is that of EXP3.P with
 |---|---|
 | G_t(i) | `state.gains[i]` |
 | p_t(i) | `state.chances[i]` |
+| exp(eta G_t(i)), relative to some gain | `state.weights[i]` |
 | x_t(i_t) | `gain` in `learn` |
 
 Options: delta=0.05, the probability with which the guarantee may fail.
@@ -20,7 +21,7 @@ most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in general, 
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is ours. Late reports as in EXP3.P.
 
-Needs B and c_min. O(K) a round with K exps.
+Needs B and c_min. O(K) a round with one exp, see EXP3.P.
 
 >>> import purse
 >>> policy = purse.Policy("exp3.p.bwk", n_arms=2, budget=100, cost_min=0.25, seed=1)

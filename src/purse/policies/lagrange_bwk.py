@@ -14,7 +14,7 @@ y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brough
 
 | symbol | code |
 |---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` behind it as in EXP3.P |
+| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` and `state.weights[i]` behind it as in EXP3.P |
 | sum c_{s,j}, q_t(j) | `state.spent[j]`, `state.prices[j]`, time last |
 | z | one of `params.stakes` |
 | eta | `params.eta` |
@@ -29,7 +29,7 @@ Departures from the paper: the mixture of resources by q instead of one drawn fr
 nothing is done brings no report; its part is booked with the next one, at that one's prices, see `purse.primal`. Without a horizon T is the
 most rounds that can be paid for, and doing nothing is no action. A late report meets the prices of its own time and of what has been reported since.
 
-Needs B and T, or c_min; takes any number of resources. O(K + D) a round with as many exps.
+Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of EXP3.P.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
@@ -73,6 +73,8 @@ class LagrangeParams(NamedTuple):
 class LagrangeState(NamedTuple):
     gains: Floats  # (P, actions)
     chances: Floats  # (P, actions)
+    weights: Floats  # (P, actions)
+    age: Ints  # (P, 1) reports
     spent: Floats  # (P, d) rescaled
     prices: Floats  # (P, D) scratch
     booked: Ints  # (P, 1) rounds
@@ -103,6 +105,8 @@ def init(params: LagrangeParams, problem: Problem, n_paths: int) -> LagrangeStat
     return LagrangeState(
         np.zeros((n_paths, n_actions)),
         np.full((n_paths, n_actions), 1 / n_actions),
+        np.ones((n_paths, n_actions)),
+        np.zeros((n_paths, 1), np.int64),
         np.zeros((n_paths, n_resources)),
         np.zeros((n_paths, n_resources + params.timed)),
         np.zeros((n_paths, 1), np.int64),
@@ -111,7 +115,9 @@ def init(params: LagrangeParams, problem: Problem, n_paths: int) -> LagrangeStat
 
 @kernel
 def row(state: LagrangeState, path: int) -> LagrangeState:
-    return LagrangeState(state.gains[path], state.chances[path], state.spent[path], state.prices[path], state.booked[path])
+    return LagrangeState(
+        state.gains[path], state.chances[path], state.weights[path], state.age[path], state.spent[path], state.prices[path], state.booked[path]
+    )
 
 
 @kernel
@@ -152,8 +158,9 @@ def update(key: U, params: LagrangeParams, state: LagrangeState, t: int, arms: I
         cost = params.factors[j] * costs[0, j]
         worth -= z * state.prices[j] * cost
         state.spent[j] += cost
-    book(rounds_since(state.booked, t), params.primal.beta, nothing, params.n_arms, state.gains, state.chances)
-    learn(params.primal, Exp3PState(state.gains, state.chances), arms[0], probs[0], (rewards[0] + worth) / (1 + z))
+    learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
+    book(rounds_since(state.booked, t), nothing, params.n_arms, params.primal, learner)
+    learn(params.primal, learner, arms[0], probs[0], (rewards[0] + worth) / (1 + z))
 
 
 @kernel

@@ -81,6 +81,8 @@ class SaoState(NamedTuple):
     stops: Floats  # (P, K)
     floors: Floats  # (P, K)
     chances: Floats  # (P, K)
+    weights: Floats  # (P, K) of EXP3.P
+    age: Ints  # (P, 1) likewise
     stopped: Ints  # (P, 1)
     memo: Floats  # (P, 2)
 
@@ -102,8 +104,12 @@ def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
     def per_arm(value: float = 0.0) -> Floats:
         return np.full((n_paths, params.n_arms), value)
 
-    stopped = np.zeros((n_paths, 1), np.int64)
-    return SaoState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), per_arm(1 / params.n_arms), stopped, np.zeros((n_paths, 2)))
+    def count() -> Ints:
+        return np.zeros((n_paths, 1), np.int64)
+
+    gains, pulls, rewards, means, stops, floors = (per_arm() for _ in range(6))
+    chances, weights = per_arm(1 / params.n_arms), per_arm(1.0)
+    return SaoState(gains, pulls, rewards, means, stops, floors, chances, weights, count(), count(), np.zeros((n_paths, 2)))
 
 
 @kernel
@@ -116,6 +122,8 @@ def row(state: SaoState, path: int) -> SaoState:
         state.stops[path],
         state.floors[path],
         state.chances[path],
+        state.weights[path],
+        state.age[path],
         state.stopped[path],
         state.memo[path],
     )
@@ -225,7 +233,7 @@ def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, rewar
     rate = state.memo[STRETCH]
     gamma = rate * params.later.gamma
     now = Exp3PParams(params.n_arms, 1.0, rate * params.later.eta, gamma if gamma <= 0.5 else 1.0, rate * params.later.beta)
-    learn(now, Exp3PState(state.gains, state.chances), arm, prob, reward)
+    learn(now, Exp3PState(state.gains, state.chances, state.weights, state.age), arm, prob, reward)
 
 
 @kernel
