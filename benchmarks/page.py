@@ -104,8 +104,10 @@ def in_short(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
         times, cores = (median(row[key][count] for row in rows.values()) for key in ("workers", "cores"))
         lines.append(f"{count} workers play {times:.2f} times as many rounds as one (the median policy); other work left them {cores:.2f} cores.")
     if cuda:
-        fastest = at(cuda, USUAL)[0]
-        lines.append(f"A GPU plays {number(fastest['rounds_per_second'] / 1e6)} million rounds a second of `{fastest['policy']}`.")
+        there = {row["policy"]: row["rounds_per_second"] / 1e9 for row in cuda["rows"]}
+        lines.append(
+            f"An {cuda['machine']['GPU']} plays {number(there['exp3.bwk'])} billion rounds a second of `exp3.bwk`, {number(there[FLOOR])} of `{FLOOR}`."
+        )
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -115,7 +117,8 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
         return []
     refused = f"Not there: {listed(list(cuda['refused']))}." if cuda["refused"] else ""
     lead = (
-        f"On {described(cuda['machine'])}; {cuda['paths']:,} paths, K = {USUAL}, budget {cuda['budget']:,}; plain C on one core of the same machine. {refused}"
+        f"On {described(cuda['machine'])}; {cuda['paths']:,} paths, K = {USUAL}, a budget of up to {cuda['budget']:,}, less for slow policies; setting up and "
+        f"fetching the results count. Plain C on one core of the same machine. The numbers that come out are the CPU's, [to the last bit](gpu.md). {refused}"
     )
     return ["## On a GPU", lead.strip(), gpu_table(cuda)]
 
