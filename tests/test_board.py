@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_a_policy_that_cannot_play_a_case_is_left_out_there_and_says_why(quick: 
 
 def test_a_second_board_computes_nothing(quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, first = quick
-    monkeypatch.setattr("purse.store.play", lambda *_, **__: pytest.fail("computed again"))
+    monkeypatch.setattr("purse.dispatch.play_shard", lambda *_: pytest.fail("computed again"))
     again = purse.leaderboard(FEW, quick=True, folder=folder)
     assert all((again.scores[key] == value).all() for key, value in first.scores.items())
 
@@ -118,3 +119,14 @@ def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
     assert board.moving_oracle(environments.make(case.world, 10), case, 0) == 20
     steady = Case("c", "s", "bernoulli:rewards=[1,1],costs=[.5,.25]", 10, 2)
     assert board.moving_oracle(environments.make(steady.world, 10), steady, 0) == 40
+
+
+def test_a_notebook_shows_the_standings() -> None:
+    shown = by_hand()._repr_html_()
+    assert shown.startswith(f"<p>suite {VERSION}: 2 cases, 2 policies; normalised regret 1 - G/OPT, smaller is better</p><table>")
+    rows = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)]
+    assert rows == [
+        ["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"],
+        ["a", "2", "0.317 ± 0.033", "1.0", "0.533", "two"],
+        ["b", "1", "0.250 ± 0.057", "2.0", "0.250", "one"],
+    ]

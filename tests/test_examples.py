@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,29 @@ def test_the_router_spends_its_budget_on_the_cheap_model(capsys: pytest.CaptureF
     assert 9.95 <= spent <= 10
     counts = [int(line.split()[1]) for line in models]
     assert counts[0] > counts[2]
+
+
+def test_recorded_answers_are_replayed_with_every_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "pareto_bandit" / "data" / "examples"
+    folder.mkdir(parents=True)
+    (tmp_path / "pareto_bandit" / "__init__.py").touch()
+    line = json.dumps({"prompt": "?", "arms": {"a/small": {"reward": 0.5, "cost": 0.001}, "b/large": {"reward": 1, "cost": 0.1}}})
+    (folder / "test_holdout.jsonl").write_text(f"{line}\n" * 100)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["llm_routing_replay.py", "uniform"])
+    runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["quality", "bought", "with", "$0.1", "$0.3", "$1", "$3", "$10", "$30"]
+    found = {line[:40].strip(): line[40:].split() for line in lines}
+    assert found["always small (cheapest)"] == ["50"] * 6
+    assert found["always large (best)"] == ["1", "3", "10", "30", "100", "100"]
+    assert found["LP optimum"] == ["50", "51", "55", "65", "100", "100"]
+    assert "uniform" in found
+
+
+def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "the data are in a package that is not installed: pip install paretobandit\n"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +12,7 @@ import pytest
 
 import purse
 import purse.engine.shadow
-from purse import knapsack, store
+from purse import dispatch, knapsack
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.environments import bernoulli, make, table, two_point
@@ -486,7 +488,7 @@ def test_with_a_folder_nothing_is_computed_twice(tmp_path: Path, monkeypatch: py
     without = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5)
     first = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     computed = []
-    monkeypatch.setattr(store, "play", lambda job, *args, **kwargs: computed.append(job.name))
+    monkeypatch.setattr(dispatch, "play_shard", lambda shard, *args: computed.append(shard.job.name))
     monkeypatch.setattr(purse.engine.shadow, "shadows", lambda *args, **kwargs: computed.append("shadows"))
     again = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     assert computed == []
@@ -515,7 +517,7 @@ def test_a_folder_holds_several_measurements_apart(change: dict[str, Any], tmp_p
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
     """Let the piece of work of this number be interrupted; the list grows with what was begun."""
     begun: list[str] = []
-    for module, name in ((store, "play"), (purse.engine.shadow, "shadows")):
+    for module, name in ((dispatch, "play_shard"), (purse.engine.shadow, "shadows")):
         real = getattr(module, name)
 
         def work(*args: Any, name: str = name, real: Any = real, **kwargs: Any) -> Any:
@@ -536,7 +538,7 @@ def test_an_interrupted_measurement_continues_where_it_was(at: int, tmp_path: Pa
         purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
     assert not list(tmp_path.rglob(".*"))
     assert same(purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path), whole)
-    assert sorted(begun) == sorted(["play", "play", "play", "shadows", "shadows" if at == 4 else "play"])
+    assert sorted(begun) == sorted([*["play_shard"] * 3, "shadows", "shadows" if at == 4 else "play_shard"])
 
 
 @pytest.mark.parametrize(("start", "length"), [(0.0, 1.0), (0.25, 0.5)])
@@ -611,3 +613,12 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(purse.PurseError, match="cannot write to folder"):
         purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "taken")
+
+
+def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
+    found = purse.regrets("uniform", PLAIN, 20, n_paths=4)
+    shown = found._repr_html_()
+    assert shown.startswith(f"<p>uniform on {PLAIN}: 4 paths, budget 20</p><table>")
+    head, *rows = ([unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)] for row in re.findall(r"<tr>(.*?)</tr>", shown))
+    assert head == ["regret", "mean", "± 95%", "what it is"]
+    assert rows == [[name, *rounded(each), said(NOTIONS[name])] for name, each in found.estimates.items()]

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import purse
-from purse import environments, study
+from purse import environments, manifest, shard, study, studyfile, summary
+from purse.plan import MARKS
+from purse.shard import Frames, Shard
+from purse.study import Study
 
 WORLD = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
@@ -92,7 +99,9 @@ def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
     table = purse.compare("uniform", worlds, **SMALL).table()
     halves = [table.filter(table["world"] == name).drop("world") for name in worlds]
     assert halves[0].equals(halves[1])
-    assert study.named_worlds(["misleading_ratio", WORLD]).keys() == {"misleading_ratio", "bernoulli"}
+    assert halves[0]["budget"].to_list() == [20, 50]
+    listed = purse.compare("uniform", ["misleading_ratio", WORLD], **SMALL).table()
+    assert listed["world"].unique(maintain_order=True).to_list() == ["misleading_ratio", "bernoulli"]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +113,9 @@ def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
         ({"budgets": [float("nan")]}, "budgets=nan"),
         ({"n_paths": 0}, "n_paths=0"),
         ({"world": "nowhere"}, "unknown world 'nowhere'"),
+        ({"n_workers": 0}, "n_workers=0"),
+        ({"device": "tpu"}, "device='tpu': must be one of 'cpu', 'cuda'"),
+        ({"on": "mars://here"}, "on='mars://here': must be one of"),
     ],
 )
 def test_bad_input_is_one_line_before_anything_is_written(tmp_path: Path, arguments: dict[str, object], message: str) -> None:
@@ -125,3 +137,277 @@ def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
 def test_one_budget_and_one_path_are_enough() -> None:
     result = purse.compare("uniform", WORLD, budgets=20, n_paths=1)
     assert "±" not in str(result).split("\n", 2)[2]
+
+
+TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
+FRAMES = ("frame", "table", "shares", "growth", "bounds", "references")
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float, int, int]]:
+    """The shards that are played from now on: policy, budget, first path and number of paths."""
+    seen: list[tuple[str, float, int, int]] = []
+    real = shard.play_shard
+
+    def play(shard: Shard, *args: Any) -> Frames:
+        seen.append((shard.job.name, float(shard.job.problem.budget[0]) / 1e9, shard.first, shard.n_paths))
+        return real(shard, *args)
+
+    monkeypatch.setattr("purse.dispatch.play_shard", play)
+    return seen
+
+
+def same(one: Study, other: Study) -> bool:
+    return all(getattr(one, name)().equals(getattr(other, name)()) for name in FRAMES)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a study but the manifest, which tells the time."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"}
+
+
+def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
+    kept = purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL, folder=tmp_path)
+    assert same(kept, purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL))
+    assert same(kept, Study.load(tmp_path))
+    assert Study.load(str(tmp_path)).facts == kept.facts
+    files = {"manifest.json", "results.parquet", "shards", *(f"{name}.parquet" for name in summary.COLUMNS)}
+    assert {path.name for path in tmp_path.iterdir()} == files
+
+
+def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:
+    for found in (purse.compare("uniform", TEXT, **SMALL), purse.compare("uniform", TEXT, **SMALL, folder=tmp_path)):
+        assert isinstance(found.lazy(), pl.LazyFrame)
+        assert found.lazy().collect().equals(found.frame())
+        assert found.lazy().filter(pl.col("budget") == 50).select(pl.len()).collect().item() == 6
+
+
+def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "WORK", 3e3)
+    for name, n_workers in (("one", 1), ("other", 3)):
+        purse.compare(["exp3.bwk", "uniform"], {"shop": TEXT, "ratio": "misleading_ratio"}, **SMALL, n_workers=n_workers, folder=tmp_path / name)
+    one, other = contents(tmp_path / "one"), contents(tmp_path / "other")
+    assert len([name for name in one if name.startswith("shards")]) > 20
+    assert one == other
+
+
+def test_results_that_came_in_pieces_have_the_bytes_of_those_that_came_at_once(tmp_path: Path, played: list[Any]) -> None:
+    """Also when they lie in other shards: a study that has grown is the study that it has become."""
+    at_once, grown = tmp_path / "at once", tmp_path / "grown"
+    purse.compare(["exp3.bwk", "uniform"], TEXT, budgets=[20, 50], n_paths=6, folder=at_once)
+    purse.compare(["uniform"], TEXT, budgets=[50], n_paths=2, folder=grown)
+    purse.compare(["uniform", "exp3.bwk"], TEXT, budgets=[50, 20], n_paths=4, folder=grown)
+    purse.compare(["exp3.bwk", "uniform"], TEXT, budgets=[20, 50], n_paths=6, folder=grown)
+    one, other = contents(at_once), contents(grown)
+    assert one.items() <= other.items()
+
+
+def test_run_again_nothing_is_played(tmp_path: Path, played: list[Any]) -> None:
+    first = purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL, folder=tmp_path)
+    assert len(played) == 2 * (2 + 3)
+    before = contents(tmp_path)
+    played.clear()
+    assert same(first, purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL, folder=tmp_path))
+    assert played == []
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "new"),
+    [
+        ({"title": "Another"}, set()),
+        ({"policies": "uniform"}, set()),
+        ({"policies": ["fixed:arm=1", "uniform"]}, {("fixed:arm=1", 20, 0, 6), ("fixed:arm=1", 50, 0, 6)}),
+        ({"budgets": [20, 30]}, {(name, 30, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")}),
+        ({"world": {"two": TEXT, "names": environments.make(TEXT, 20)}}, set()),
+        ({"stop": "retry"}, {("uniform", 20, 0, 6), ("uniform", 50, 0, 6)}),
+        ({"n_workers": 1}, set()),
+        ({"seed": 4}, {(name, budget, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2") for budget in (20, 50)}),
+    ],
+    ids=lambda change: "-".join(change) if isinstance(change, dict) else "",
+)
+def test_after_a_change_only_what_is_new_is_played(change: dict[str, Any], new: set[Any], tmp_path: Path, played: list[Any]) -> None:
+    """A policy that is an arm alone is played once more, for the shares of its pulls."""
+    arguments: dict[str, Any] = {"policies": ["uniform"], "world": TEXT, **SMALL}
+    purse.compare(**arguments, folder=tmp_path)
+    played.clear()
+    changed = purse.compare(**{**arguments, **change}, folder=tmp_path)
+    assert set(played) == new
+    assert len(played) == len(new)
+    assert same(changed, purse.compare(**{**arguments, **change}))
+
+
+def test_more_paths_are_played_on_from_the_last_whole_shard(tmp_path: Path, played: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    few = purse.compare("uniform", TEXT, budgets=20, n_paths=6, folder=tmp_path).frame()
+    assert {spot[2:] for spot in played} == {(0, 4), (4, 2)}
+    played.clear()
+    many = purse.compare("uniform", TEXT, budgets=20, n_paths=9, folder=tmp_path)
+    assert {spot[2:] for spot in played} == {(4, 4), (8, 1)}
+    assert many.frame()["gain"].to_list()[:6] == few["gain"].to_list()
+    assert same(many, purse.compare("uniform", TEXT, budgets=20, n_paths=9))
+
+
+def test_how_paths_are_cut_into_shards_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL)
+    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    assert same(whole, purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL))
+
+
+def test_an_interrupted_study_is_refused_until_it_has_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Any]) -> None:
+    real, calls = shard.play_shard, list[str]()
+
+    def interrupted(shard: Shard, *args: Any) -> Frames:
+        calls.append(shard.job.name)
+        if len(calls) > 4:
+            raise KeyboardInterrupt
+        return real(shard, *args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("purse.dispatch.play_shard", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
+    with pytest.raises(purse.PurseError, match=r"is not finished: 4 of 8 shards are there \(\d+\.\d MB\); run it again to continue"):
+        Study.load(tmp_path)
+    assert not (tmp_path / "results.parquet").exists()
+    continued = purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
+    assert len(played) == 4
+    assert same(continued, purse.compare(["uniform"], TEXT, **SMALL))
+    assert same(continued, Study.load(tmp_path))
+
+
+def test_a_study_that_was_changed_and_interrupted_is_not_taken_for_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+
+    def interrupted(*args: Any) -> Frames:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("purse.dispatch.play_shard", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        purse.compare(["uniform", "exp3.bwk"], TEXT, **SMALL, folder=tmp_path)
+    with pytest.raises(purse.PurseError, match="8 of 10 shards are there"):
+        Study.load(tmp_path)
+
+
+def test_work_that_ends_while_results_are_put_together_leaves_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(summary, "growth_row", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards"}
+    assert manifest.standing(tmp_path).startswith("8 of 8 shards")
+
+
+def test_a_folder_that_holds_no_study_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(purse.InvalidInput, match="holds no study"):
+        Study.load(tmp_path)
+
+
+def test_a_changed_policy_file_is_played_again(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    source = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
+    path.write_text(source)
+    before = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
+    old = "return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms)))"
+    assert old in source
+    path.write_text(source.replace(old, old.replace("np.zeros", "np.ones", 1) + "  # hopeful"))
+    after = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
+    assert not after.equals(before)
+    assert after.equals(purse.compare(f"{path}", WORLD, **SMALL).frame())
+
+
+def test_the_study_file_in_the_manifest_makes_the_same_study(tmp_path: Path, played: list[Any]) -> None:
+    first = purse.compare(["exp3.bwk:gamma=0.5", "uniform"], {'a "shop"': TEXT}, **SMALL, folder=tmp_path, title="Größe")
+    plan = studyfile.parse(manifest.study(tmp_path), tmp_path)
+    assert plan.title == "Größe"
+    played.clear()
+    assert same(first, study.run(plan, folder=tmp_path))
+    assert played == []
+
+
+def test_the_manifest_says_what_was_made_and_with_what(tmp_path: Path) -> None:
+    made = purse.compare(["uniform"], {"shop": WORLD}, **SMALL, folder=tmp_path, title="Shopping")
+    facts = json.loads((tmp_path / "manifest.json").read_text())
+    assert facts == made.facts
+    assert (facts["title"], facts["policies"], facts["worlds"], facts["budgets"], facts["n_paths"]) == (
+        "Shopping",
+        ["uniform"],
+        {"shop": "bernoulli"},
+        [20, 50],
+        6,
+    )
+    assert facts["versions"]["purse"] == purse.__version__
+    assert len(facts["shards"]) == 2 * (1 + 3)
+    assert all((tmp_path / "shards" / f"{name}.parquet").is_file() for name in facts["shards"])
+    assert facts["study"] is None
+    with pytest.raises(purse.InvalidInput, match="has policies or worlds that were not given as text"):
+        manifest.study(tmp_path)
+
+
+def test_a_comparison_and_a_measurement_share_the_arms_alone(tmp_path: Path, played: list[Any]) -> None:
+    purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+    played.clear()
+    found = purse.regrets("uniform", TEXT, 50, n_paths=6, seed=3, folder=tmp_path)
+    assert played == [("uniform", 50, 0, 6)]  # without counting pulls at parts of the budget
+    assert np.isfinite([each.mean for each in found.estimates.values()]).all()
+
+
+def test_gains_are_told_in_the_unit_of_the_user() -> None:
+    """With 0.25 a reward of 0 and 2.25 one of 1, a gain is 2 G + N / 4; costs and rounds are what they were."""
+    plain = purse.compare("uniform", WORLD, **SMALL)
+    priced = purse.compare("uniform", replace(WORLD, reward_range=(0.25, 2.25)), **SMALL)
+    ours, theirs = priced.frame(), plain.frame()
+    assert ours["gain"].to_list() == (2 * theirs["gain"] + theirs["rounds"] / 4).to_list()
+    assert ours.select("rounds", "used", "left", "pulls").equals(theirs.select("rounds", "used", "left", "pulls"))
+    assert priced.shares().equals(plain.shares())
+    fixed = [purse.simulate(f"fixed:arm={arm}", WORLD, 50, n_paths=6, seed=3) for arm in range(3)]
+    gains = np.array([2 * run.gain + run.rounds / 4 for run in fixed])
+    best = gains[gains.mean(axis=1).argmax()]
+    mine = ours.filter(pl.col("budget") == 50)
+    assert mine["regret"].to_list() == (best - mine["gain"].to_numpy()).tolist()
+    assert priced.references().row(2, named=True)["gain"] == best.mean()
+
+
+def test_shares_are_those_of_all_paths_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    found = purse.compare("uniform", WORLD, **SMALL).shares()
+    run = purse.simulate("uniform", WORLD, 50, n_paths=6, seed=3, marks=MARKS)
+    assert run.by_budget is not None
+    pulls = np.diff(run.by_budget.pulls.sum(axis=0), axis=0, prepend=0)
+    expected = (pulls / pulls.sum(axis=1, keepdims=True)).ravel().tolist()
+    mine = found.filter(pl.col("budget") == 50)
+    assert mine["share"].to_list() == expected
+    assert mine["fraction"].unique(maintain_order=True).to_list() == [part / MARKS for part in range(1, MARKS + 1)]
+
+
+def test_growth_is_told_from_two_budgets_on_and_a_shape_from_three() -> None:
+    def growth(budgets: list[float]) -> pl.DataFrame:
+        return purse.compare("uniform", WORLD, budgets=budgets, n_paths=20).growth()
+
+    assert len(growth([20])) == 0
+    assert growth([20, 50])["shape"].to_list() == [None]
+    assert growth([80, 20, 50]).equals(growth([20, 50, 80]))
+    assert growth([20, 50, 80])["shape"].item() in ("log B", "log² B", "√B", "B")
+
+
+def test_who_has_no_regret_is_no_trouble() -> None:
+    found = purse.compare("oracle", WORLD, budgets=[20, 50, 80], n_paths=6)
+    assert found.table()["regret"].to_list() == [0, 0, 0]
+    assert found.growth()["slope"].is_nan().all()
+
+
+def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> None:
+    world = environments.bernoulli(rewards=[0.5, 0.9], costs=["0.000000001", 10])
+    found = purse.compare(["fixed:arm=0", "fixed:arm=1"], world, budgets=[1e-6], n_paths=2)
+    assert len(found.bounds()) == 0
+    assert found.table()["rounds"].to_list() == [1000, 0]
+
+
+def test_a_single_round_is_a_whole_study() -> None:
+    made: Callable[[float], purse.World] = lambda budget: environments.bernoulli(rewards=[1], costs=[budget])  # noqa: E731
+    found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)
+    assert found.frame()["gain"].to_list() == [1] * 4
+    assert found.shares()["fraction"].to_list() == [1, 1]

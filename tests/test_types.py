@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,39 @@ def test_simulate_gives_a_run_that_can_be_shown() -> None:
     assert first.endswith(": 3 paths, budget 10, stop=exit, seed=5")
     assert [gain, rounds, spent] == ["  gain    20 (standard error 0)", "  rounds  20", "  spent   10"]
     assert pulls.startswith("  pulls   ")
+
+
+def test_a_run_is_a_frame_with_a_row_for_each_path() -> None:
+    frame = run_of(ended=np.array([True, False])).frame()
+    assert frame.rows() == [(0, 4.0, 10, 9.0, True, [5, 5]), (1, 6.0, 12, 10.0, False, [11, 1])]
+    assert frame.columns == ["path", "gain", "rounds", "spent", "ended", "pulls"]
+    assert frame.to_pandas()["gain"].tolist() == [4, 6]
+    several = run_of(budget=np.array([10.0, 2.5]), spent_units=np.array([[9, 1], [10, 2]]) * UNIT).frame()
+    assert several["spent"].to_list() == [[9, 1], [10, 2]]
+
+
+def test_a_notebook_shows_a_run_as_a_table() -> None:
+    shown = run_of()._repr_html_()
+    assert shown.startswith("<p>uniform on bernoulli: 2 paths, budget 10, stop=exit, seed=3</p><table>")
+    assert rows_of(shown) == [
+        ["", "mean", "standard error", "least", "most"],
+        ["gain", "5", "1", "4", "6"],
+        ["rounds", "11", "1", "10", "12"],
+        ["spent", "9.5", "0.5", "9", "10"],
+        ["pulls of arm 0", "8", "3", "5", "11"],
+        ["pulls of arm 1", "3", "2", "1", "5"],
+    ]
+
+
+def test_a_notebook_shows_every_resource_the_first_twelve_arms_and_worlds_that_ended() -> None:
+    run = run_of(budget=np.array([10.0, 2.5]), spent_units=np.full((2, 2), UNIT), pulls=np.ones((2, 20), np.int64), ended=np.array([True, False]))
+    names = [row[0] for row in rows_of(run._repr_html_())]
+    assert names == ["", "gain", "rounds", "spent of resource 0", "spent of resource 1", *(f"pulls of arm {arm}" for arm in range(12)), "..."]
+    assert run._repr_html_().endswith("<p>1 of 2 paths reached the end of the world before the end of the budget</p>")
+    alone = run_of(gain=np.array([4.0]), rounds=np.array([3]), spent_units=np.array([[UNIT]]), pulls=np.array([[1, 2]]), ended=np.array([False]))
+    assert rows_of(alone._repr_html_())[1] == ["gain", "4", "", "4", "4"]
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """The cells of a table, without entities."""
+    return [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from purse.errors import GameOver as GameOver
     from purse.errors import HorizonReached as HorizonReached
     from purse.errors import InvalidInput as InvalidInput
+    from purse.errors import MissingExtra as MissingExtra
     from purse.errors import PurseError as PurseError
     from purse.errors import TicketError as TicketError
     from purse.live import Policy as Policy
     from purse.measure import Regrets as Regrets
     from purse.measure import regrets as regrets
+    from purse.records.replay import replay as replay
     from purse.simulation import simulate as simulate
     from purse.study import Study as Study
     from purse.study import compare as compare
@@ -36,10 +38,11 @@ __version__ = "0.1.0"
 
 _HOME = {
     "purse": ("bounds", "environments", "knapsack", "mixture", "policies", "testing"),
-    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "PurseError", "TicketError"),
+    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "MissingExtra", "PurseError", "TicketError"),
     "purse.board": ("Leaderboard", "leaderboard"),
     "purse.live": ("Policy",),
     "purse.measure": ("Regrets", "regrets"),
+    "purse.records.replay": ("replay",),
     "purse.simulation": ("simulate",),
     "purse.study": ("Study", "compare"),
     "purse.types": ("Problem", "Run", "Ticket", "Trajectory", "World"),

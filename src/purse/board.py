@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purse import amount, check, environments, policies
+from purse import amount, check, environments, html, policies
 from purse.engine.cpu import Job
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
@@ -101,6 +101,21 @@ class Leaderboard:
             numbers = f"{row['cases']:5}  {row['score']:8.3f} ± {1.96 * row['error']:5.3f}  {row['rank']:9.1f}  {row['worst']:11.3f}"
             lines.append(f"{row['policy']:{width}}  {numbers}  {row['worst_case']}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The standings as a table, for notebooks."""
+        rows = [
+            (
+                row["policy"],
+                str(row["cases"]),
+                f"{row['score']:.3f} ± {1.96 * row['error']:.3f}",
+                f"{row['rank']:.1f}",
+                f"{row['worst']:.3f}",
+                row["worst_case"],
+            )
+            for row in self.standings().iter_rows(named=True)
+        ]
+        return html.table(["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"], rows, title=str(self).splitlines()[0], texts=(0, 5))
 
 
 def leaderboard(

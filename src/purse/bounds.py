@@ -18,6 +18,7 @@ Outside its conditions it still gives its value. K arms, budget B, costs in [c, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -58,6 +59,12 @@ class Bound(NamedTuple):
     holds: str  # when
     applies: bool  # to the setting that was asked about
     source: str
+
+    @property
+    def policy(self) -> str | None:
+        """The policy whose regret it bounds, or "every player"; None where it bounds something else."""
+        about = re.match(r"(?:mean )?regret of (every player|[^\s,]+)", self.bounds)
+        return about[1] if about else None
 
 
 def setting_of(world: World) -> Setting:

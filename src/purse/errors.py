@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -28,6 +29,19 @@ class HorizonReached(GameOver):
 
 class TicketError(PurseError):
     """A report for a ticket that was never issued, or that is finished already."""
+
+
+class MissingExtra(PurseError):
+    """A package that is needed for this is not installed. The message says how to get it."""
+
+
+@contextmanager
+def needs(what: str, extra: str) -> Iterator[None]:
+    """Say in one line which extra brings a package that is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(f'{what} needs the extra: pip install "purse[{extra}]"') from error
 
 
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:

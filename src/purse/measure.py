@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purse import amount, check, environments, knapsack
+from purse import amount, check, environments, html, knapsack
 from purse.engine.cpu import Job
 from purse.engine.referee import RETRY
 from purse.errors import InvalidInput, unknown
@@ -46,6 +46,11 @@ class Regrets:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}" for name, mean, half, what in rows]
         return "\n".join([f"{self.policy} on {self.world}: {plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}", *lines])
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        rows = [(name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()]
+        return html.table(["regret", "mean", "± 95%", "what it is"], rows, title=str(self).splitlines()[0], texts=(0, 3))
 
 
 def rounded(found: Estimate) -> tuple[str, str]:

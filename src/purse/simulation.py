@@ -9,9 +9,9 @@ import numpy as np
 
 from purse import amount, check, environments, policies, spec
 from purse.engine import cpu
-from purse.engine.path import Game, Marks, Record
+from purse.engine.path import Game, Marks, Record, Results
 from purse.engine.referee import NEVER, sweep_rounds
-from purse.errors import InvalidInput, PurseError, invalid
+from purse.errors import InvalidInput, invalid, needs
 from purse.progress import Progress, progress
 from purse.types import CPU, CUDA, DEVICES, STOP_RULES, Floats, Problem, Run, Trajectory, World, cap_array
 
@@ -66,31 +66,33 @@ def play(job: cpu.Job, n_paths: int, *, n_workers: int | None, shown: Progress, 
     gigabytes = n_paths * (len(job.marks.rounds) + len(job.marks.left)) * (job.problem.n_arms + job.problem.n_resources + 2) * 8 / 1e9
     if gigabytes > MOST_GIGABYTES:
         raise invalid("marks", len(job.marks.left), f"would need {gigabytes:.0f} GB for {n_paths} paths and {job.problem.n_arms} arms")
-    results = gpu_engine().simulate(job, n_paths, shown) if device == CUDA else cpu.simulate(job, n_paths, n_workers, block, shown)
-    n_marks = len(job.marks.left)
+    return told(job, gpu_engine().simulate(job, n_paths, shown) if device == CUDA else cpu.simulate(job, n_paths, n_workers, block, shown))
+
+
+def told(job: cpu.Job, results: Results) -> Run:
+    """The results of a job under their names, in the user's unit."""
+    plain, n_marks = job.world.reward_range == (0.0, 1.0), len(job.marks.left)
     return Run(
         policy=job.name,
         world=job.world.name,
         budget=job.problem.budget / amount.UNIT,
         stop=STOP_RULES[job.game.rule],
         seed=job.game.seed,
-        gain=results.gain,
-        efficiency=results.efficiency * float(job.problem.share[0] * amount.UNIT) if job.problem.n_resources == 1 else None,
+        gain=job.world.in_units_of_user(results.gain, results.pulls),
+        efficiency=results.efficiency * float(job.problem.share[0] * amount.UNIT) if job.problem.n_resources == 1 and plain else None,
         rounds=results.rounds,
         spent_units=results.spent,
         pulls=results.pulls,
         ended=(results.rounds >= (job.world.n_rounds or NEVER)) & (results.spent < job.problem.budget).all(axis=1),
-        by_round=trajectory(job.marks.rounds.astype(np.float64), results.by_round) if n_marks else None,
-        by_budget=trajectory(np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
+        by_round=trajectory(job.world, job.marks.rounds.astype(np.float64), results.by_round) if n_marks else None,
+        by_budget=trajectory(job.world, np.arange(1, n_marks + 1) / n_marks, results.by_budget) if n_marks else None,
     )
 
 
 def gpu_engine() -> Any:
     """The engine for GPUs, which needs an extra."""
-    try:
+    with needs('device="cuda"', "gpu"):
         from purse.engine import gpu
-    except ImportError as error:
-        raise PurseError('device="cuda" needs the extra: pip install "purse[gpu]"') from error
     return gpu
 
 
@@ -174,6 +176,6 @@ def make_marks(count: int, problem: Problem, last_round: int) -> Marks:
     return Marks(rounds, np.array(floors, np.int64).reshape(count, problem.n_resources))
 
 
-def trajectory(marks: Floats, record: Record) -> Trajectory:
+def trajectory(world: World, marks: Floats, record: Record) -> Trajectory:
     """A record in the user's unit."""
-    return Trajectory(marks, record.rounds, record.gain, record.spent / amount.UNIT, record.pulls)
+    return Trajectory(marks, record.rounds, world.in_units_of_user(record.gain, record.pulls), record.spent / amount.UNIT, record.pulls)

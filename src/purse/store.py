@@ -1,22 +1,18 @@
-"""Finished parts of a study on disk, found again by what decides their numbers."""
+"""Frames by name: on disk, where each is a Parquet file that is whole or not there, or in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import fields
-from hashlib import sha256
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from purse import amount
+from purse.dispatch import play_all
 from purse.engine import shadow
-from purse.engine.cpu import Job, compiled
+from purse.engine.cpu import Job
 from purse.files import make_folder, write_atomically
 from purse.progress import Progress
-from purse.simulation import play
+from purse.shard import Frames, Shard, key_of, shards_of
 from purse.types import CPU
 
 if TYPE_CHECKING:
@@ -24,44 +20,56 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """Finished cells on disk, each a Parquet file named by a hash of everything that decides its numbers."""
+    """What has been computed, found again by what decides its numbers."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        self.folder = None if folder is None else make_folder(make_folder(Path(folder)) / "cells")
+        self.folder = None if folder is None else make_folder(make_folder(Path(folder)) / "shards")
+        self.memory: dict[str, pl.DataFrame] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether the frame is there."""
+        return name in self.memory if self.folder is None else (self.folder / f"{name}.parquet").is_file()
+
+    def get(self, name: str) -> pl.DataFrame:
+        """The frame of this name."""
+        import polars as pl
+
+        return self.memory[name] if self.folder is None else pl.read_parquet(self.folder / f"{name}.parquet")
+
+    def put(self, name: str, frame: pl.DataFrame) -> None:
+        """Keep a frame."""
+        if self.folder is None:
+            self.memory[name] = frame
+        else:
+            write_atomically(self.folder / f"{name}.parquet", frame.write_parquet)
 
     def keep(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
         """The frame of this name: found, or made and kept."""
+        if not self.has(name):
+            self.put(name, make())
+        return self.get(name)
+
+    def missing(self, shards: Sequence[Shard]) -> list[Shard]:
+        """The shards that are not there, each once."""
+        return list({shard.name: shard for shard in shards if not self.has(shard.name)}.values())
+
+    def accept(self, shard: Shard, frames: Frames) -> None:
+        """Keep what a shard came to; its runs last, since they say that it is finished."""
+        if frames.trace is not None:
+            self.put(f"{shard.name}-trace", frames.trace)
+        self.put(shard.name, frames.runs)
+
+    def runs(self, shards: Sequence[Shard]) -> pl.DataFrame:
+        """A row for each path of finished shards."""
         import polars as pl
 
-        if self.folder is None:
-            return make()
-        path = self.folder / f"{name}.parquet"
-        if path.is_file():
-            return pl.read_parquet(path)
-        frame = make()
-        write_atomically(path, frame.write_parquet)
-        return frame
+        return pl.concat([self.get(shard.name) for shard in shards])
 
     def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU) -> pl.DataFrame:
-        """The runs of one policy on one world with one budget, a row for each path."""
-        import polars as pl
-
-        def make() -> pl.DataFrame:
-            run = play(job, n_paths, n_workers=n_workers, shown=shown, device=device)
-            return pl.DataFrame(
-                {
-                    "path": np.arange(run.n_paths),
-                    "gain": run.gain,
-                    "rounds": run.rounds,
-                    "used": (run.spent / run.budget).max(axis=1),
-                    "ended": run.ended,
-                    "efficiency": np.full(run.n_paths, np.nan) if run.efficiency is None else run.efficiency,
-                    "left": ((job.problem.budget - run.spent_units) / amount.UNIT)[:, 0],
-                    "pulls": run.pulls,
-                }
-            )
-
-        return self.keep(cell_name(job, n_paths), make)
+        """The runs of one policy on one world with one budget, a row for each path: found, or played and kept."""
+        shards = list(shards_of(job, n_paths))
+        play_all(self.missing(shards), self.accept, shown, n_workers=n_workers, device=device)
+        return self.runs(shards)
 
     def shadows(self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress) -> pl.DataFrame:
         """What each arm was worth over the rounds that these runs of the job had: a row for each path, a column `shadow`."""
@@ -70,23 +78,4 @@ class Store:
         def make() -> pl.DataFrame:
             return pl.DataFrame({"shadow": shadow.shadows(job, runs["rounds"].to_numpy(), shown, n_workers)})
 
-        return self.keep(f"{cell_name(job, len(runs))}-{shadow.compiled(job.world).py_func.__name__}", make)
-
-
-def cell_name(job: Job, n_paths: int) -> str:
-    """A hash of everything that decides the numbers: compiled code, parameters, first state, world, problem and game."""
-    digest = sha256(compiled(job).py_func.__name__.encode())
-
-    def add(part: Any) -> None:
-        if isinstance(part, tuple):
-            digest.update(f"({len(part)}".encode())
-            for entry in part:
-                add(entry)
-        elif isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype}{part.shape}".encode() + part.tobytes())
-        else:
-            digest.update(repr(part).encode())
-
-    add((job.params, job.policy.init(job.params, job.problem, 1), job.world.tables, job.game, n_paths))
-    add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
-    return digest.hexdigest()[:20]
+        return self.keep(f"{key_of(job)}-{len(runs)}-{shadow.compiled(job.world).py_func.__name__}", make)

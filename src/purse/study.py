@@ -1,29 +1,30 @@
-"""`purse.compare`: policies on worlds over budgets, as one table. What has been computed is kept and found again."""
+"""`purse.compare`: policies on worlds over budgets. What has been computed is kept and found again; what comes out is a `Study`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purse import check, environments
-from purse.engine.cpu import Job
-from purse.errors import InvalidInput
+from purse import check, cluster, manifest, summary
+from purse.dispatch import play_all
+from purse.errors import PurseError
+from purse.files import make_folder, write_atomically
+from purse.plan import Cell, Plan, Policies, WorldLike, Worlds
 from purse.progress import progress
-from purse.regret import against_best_fixed_arm, brief, estimate
-from purse.simulation import make_job, yardsticks
+from purse.regret import against_best_fixed_arm, brief
+from purse.shard import Recipe
 from purse.store import Store
-from purse.types import CPU, DEVICES, Floats, World
+from purse.types import CPU, DEVICES, Floats
 
 if TYPE_CHECKING:
     import polars as pl
-
-WorldLike = str | World | Callable[[float], World]
-Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
 
 DEFAULT_POLICIES = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
 DEFAULT_WORLDS: Mapping[str, WorldLike] = {
@@ -34,40 +35,69 @@ DEFAULT_WORLDS: Mapping[str, WorldLike] = {
 }
 DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4, 1e5)
 DEFAULT_PATHS = 50
+DEFAULT_TITLE = "Policies compared"
+RESULTS = "results.parquet"
+ROW_GROUP = 1 << 17  # rows of the results that are read at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
-    """The results of a comparison, one row for each world, budget, policy and path."""
+    """What a comparison came to: its runs, read when they are asked for, and the frames that are made from them."""
 
-    data: pl.DataFrame
+    data: pl.LazyFrame
+    frames: Mapping[str, pl.DataFrame]
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Study:
+        """The finished study in a folder."""
+        import polars as pl
+
+        target, facts = Path(folder), manifest.load(Path(folder))
+        if facts["made"] is None:
+            raise PurseError(f"the study in {str(target)!r} is not finished: {manifest.standing(target)}; run it again to continue")
+        frames = {name: pl.read_parquet(target / f"{name}.parquet") for name in summary.COLUMNS}
+        return cls(pl.scan_parquet(target / RESULTS), frames, facts)
+
+    def lazy(self) -> pl.LazyFrame:
+        """The same as `frame()`, not yet read: for results that do not fit into memory."""
+        return self.data
 
     def frame(self) -> pl.DataFrame:
         """One row per world, budget, policy and path: gain, rounds, the part of the budget that was used, regret."""
-        return self.data
+        return self.data.collect()
 
     def table(self) -> pl.DataFrame:
-        """One row per world, budget and policy: mean gain and regret, with standard error and 95% interval."""
-        import polars as pl
+        """One row per world, budget and policy: mean gain and regret with 95% intervals, what was left, rounds."""
+        return self.frames["table"]
 
-        rows = []
-        for (world, policy, budget), part in self.data.group_by(["world", "policy", "budget"], maintain_order=True):
-            regret = estimate(part["regret"].to_numpy())
-            rows.append(
-                {
-                    "world": world,
-                    "policy": policy,
-                    "budget": budget,
-                    "n_paths": len(part),
-                    "gain": float(np.mean(part["gain"].to_numpy())),
-                    "regret": regret.mean,
-                    "error": regret.error,
-                    "low": regret.low,
-                    "high": regret.high,
-                    "ended": int(part["ended"].sum()),
-                }
-            )
-        return pl.DataFrame(rows)
+    def shares(self) -> pl.DataFrame:
+        """One row per world, budget, policy, slice of the budget and arm: the arm's share of the pulls in that slice."""
+        return self.frames["shares"]
+
+    def growth(self) -> pl.DataFrame:
+        """One row per world and policy: the slope of log regret against log budget, and the shape that fits best."""
+        return self.frames["growth"]
+
+    def bounds(self) -> pl.DataFrame:
+        """One row per world, budget, policy and theorem on its regret: the value, and whether it applies there."""
+        return self.frames["bounds"]
+
+    def references(self) -> pl.DataFrame:
+        """One row per world, budget and yardstick: what it gains."""
+        return self.frames["references"]
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the study as one HTML file."""
+        from purse.report.page import write_page
+
+        return write_page(self, Path(path))
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and each of its figures as PNG, SVG and CSV; the page comes first."""
+        from purse.report.export import export
+
+        return [self.report(make_folder(folder) / "report.html"), *export(self, make_folder(folder / "figures"))]
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
         """For each world, its name and the table of regrets for people: a row per policy, a column per budget."""
@@ -97,7 +127,7 @@ def with_error(mean: float, high: float) -> str:
 
 
 def compare(
-    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    policies: Policies = DEFAULT_POLICIES,
     world: Worlds = DEFAULT_WORLDS,
     *,
     budgets: float | Sequence[float] = DEFAULT_BUDGETS,
@@ -106,74 +136,95 @@ def compare(
     stop: str = "exit",
     n_workers: int | None = None,
     device: str = CPU,
+    on: str | None = None,
     folder: str | os.PathLike[str] | None = None,
+    title: str = DEFAULT_TITLE,
 ) -> Study:
     """Play every policy on every world with every budget, and set each against the best fixed arm on the same draws.
 
-    `world` is one world, a list of them, or a dictionary that gives them names; a world is a `World`, text such as
-    "two_worlds:world=2", or a function of the budget. With `folder`, finished parts are kept there and used again.
-    `device` is "cpu" or "cuda"; neither it nor `n_workers` changes any number.
+    `policies` and `world` are one of them, a list, or a dictionary that gives them labels. A policy is text such as "exp3++.bwk:beta=1", the path of
+    a policy file, or a module; a world is a `World`, text such as "two_worlds:world=2", or a function of the budget. With `folder`, finished
+    parts are kept there and used again. `device` is "cpu" or "cuda"; `on` the address of a cluster ("ray://host:10001", "dask://host:8786");
+    none of these nor `n_workers` changes any number.
     """
-    chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    worlds = named_worlds(world)
-    sizes = [check.number("budgets", budget, above=0) for budget in (budgets if isinstance(budgets, Sequence) else [budgets])]
-    if not chosen or not worlds or not sizes:
-        raise InvalidInput("nothing to compare: give at least one policy, one world and one budget")
-    refuse_repeats("policy", [policy if isinstance(policy, str) else policy.NAME for policy in chosen])
-    refuse_repeats("budget", sizes)
-    n_paths = check.integer("n_paths", n_paths, low=1)
+    plan = Plan.of(policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title)
+    return run(plan, n_workers=n_workers, device=device, on=on, folder=folder)
+
+
+def run(plan: Plan, *, n_workers: int | None = None, device: str = CPU, on: str | None = None, folder: str | os.PathLike[str] | None = None) -> Study:
+    """Carry out a plan: play the shards that are not there yet, and put everything together."""
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     check.choice("device", device, DEVICES)
-    cells = []  # making every job first says what is wrong before anything runs
-    for label, place in worlds.items():
-        for budget in sizes:
-            here = environments.make(place, budget)
-            alone = yardsticks(here, budget, seed=seed, stop=stop)
-            cells.append((label, budget, alone, [make_job(policy, here, budget, seed=seed, stop=stop) for policy in chosen]))
+    if on is not None:
+        cluster.parse(on)
+    recipes: dict[str, Recipe] = {}
+    cells = list(plan.cells(recipes))  # making every job first says what is wrong before anything runs
+    shards = [shard for cell in cells for group in (*cell.policies.values(), *cell.alone) for shard in group]
     store = Store(folder)
-    total = sum(len(alone) + len(jobs) for _, _, alone, jobs in cells)
-    done, parts = 0, []
+    target = None if folder is None else Path(folder)
+    facts = {**plan.facts, **manifest.surroundings(), "shards": sorted({shard.name for shard in shards}), "made": None}
+    if target is not None:
+        manifest.save(target, facts)
     with progress("comparing") as shown:
+        play_all(store.missing(shards), store.accept, shown, n_workers=n_workers, device=device, on=on, recipes=recipes)
+    facts["made"] = manifest.now()
+    with TemporaryDirectory(dir=target, prefix=".parts-") as scratch:
+        study = Study(*put_together(cells, store, Path(scratch) if target else None), facts)
+        if target is None:
+            return study
+        write_atomically(target / RESULTS, lambda file: study.data.sink_parquet(file, row_group_size=ROW_GROUP))
+        for name, frame in study.frames.items():
+            write_atomically(target / f"{name}.parquet", frame.write_parquet)
+    manifest.save(target, facts)
+    return Study.load(target)
 
-        def run(job: Job) -> pl.DataFrame:
-            nonlocal done
-            shown.part(done / total, 1 / total, f"{label}, B = {budget:g}, {job.name}")
-            done += 1
-            return store.run(job, n_paths, n_workers, shown, device)
 
-        for label, budget, alone, jobs in cells:
-            fixed = np.array([run(job)["gain"].to_numpy() for job in alone])
-            parts += [described(run(job), label, job.name, budget, fixed) for job in jobs]
+def put_together(cells: Sequence[Cell], store: Store, scratch: Path | None) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
+    """All runs, cell by cell, so that no more than one policy's in one cell need be in memory; and the frames made from them."""
     import polars as pl
 
-    return Study(pl.concat(parts))
+    parts: list[pl.LazyFrame] = []
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in summary.COLUMNS}
+    regrets: dict[tuple[str, str], dict[float, Floats]] = defaultdict(dict)
+    for cell in cells:
+        fixed = np.array([store.runs(alone)["gain"].to_numpy() for alone in cell.alone])
+        here = {"world": cell.label, "budget": cell.budget}
+        rows["bounds"] += [{**here, **row} for row in summary.bound_rows(cell.world, cell.budget, list(cell.policies), cell.stop)]
+        rows["references"] += [{**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)]
+        for policy, shards in cell.policies.items():
+            runs = described(store.runs(shards), cell, policy, fixed)
+            parts.append(spilled(runs, scratch, len(parts)))
+            rows["table"].append({**here, "policy": policy, **summary.table_row(runs)})
+            regrets[cell.label, policy][cell.budget] = summary.in_groups(runs["regret"].to_numpy())
+            if shards[0].job.marks.left.size:
+                traces = [store.get(f"{shard.name}-trace") for shard in shards]
+                pulls = np.sum([trace["pulls"].to_numpy() for trace in traces], axis=0)
+                rows["shares"] += [{**here, "policy": policy, **row} for row in summary.share_rows(cell.world, traces[0]["fraction"].to_list(), pulls)]
+    for (world, policy), found in regrets.items():
+        if len(found) > 1:
+            rows["growth"].append({"world": world, "policy": policy, **summary.growth_row(list(found), list(found.values()))})
+    return pl.concat(parts), {name: summary.framed(name, each) for name, each in rows.items()}
 
 
-def named_worlds(world: Worlds) -> dict[str, WorldLike]:
-    """Worlds with a name each."""
-    if isinstance(world, Mapping):
-        return dict(world)
-    worlds = [world] if isinstance(world, (str, World)) or callable(world) else list(world)
-    names = [place if isinstance(place, str) else place.name if isinstance(place, World) else getattr(place, "__name__", "world") for place in worlds]
-    refuse_repeats("world", names, "; give them names of their own: {'one': world, 'two': world}")
-    return dict(zip(names, worlds, strict=True))
+def spilled(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
+    """The runs, to be read later: from a file, where there is a folder for it."""
+    import polars as pl
+
+    if scratch is None:
+        return runs.lazy()
+    path = scratch / f"{number}.parquet"
+    runs.write_parquet(path)
+    return pl.scan_parquet(path)
 
 
-def refuse_repeats(what: str, names: Sequence[object], hint: str = "") -> None:
-    """Refuse a list that names something twice, whose paths would be counted twice."""
-    for name in names:
-        if list(names).count(name) > 1:
-            raise InvalidInput(f"{what} {name!r} is there twice{hint}")
-
-
-def described(runs: pl.DataFrame, world: str, policy: str, budget: float, fixed: Floats) -> pl.DataFrame:
-    """The runs of a cell with what they belong to, and their regret."""
+def described(runs: pl.DataFrame, cell: Cell, policy: str, fixed: Floats) -> pl.DataFrame:
+    """The runs of a policy in a cell with what they belong to, and their regret."""
     import polars as pl
 
     return runs.select(
-        pl.lit(world).alias("world"),
+        pl.lit(cell.label).alias("world"),
         pl.lit(policy).alias("policy"),
-        pl.lit(budget).alias("budget"),
+        pl.lit(cell.budget).alias("budget"),
         pl.exclude("pulls"),
         pl.col("pulls").arr.to_list(),  # worlds differ in their number of arms
         pl.Series("regret", against_best_fixed_arm(runs["gain"].to_numpy(), fixed)),

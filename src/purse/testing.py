@@ -153,14 +153,9 @@ def check_gpu(policy: str | ModuleType, world: World | None = None, *, rule: str
     with progress(f"{job.name} on {place.name}") as shown:
         ours, theirs = cpu.simulate(job, GPU_PATHS, None, None, shown), gpu_engine().simulate(job, GPU_PATHS, shown)
     label = f"{job.policy.NAME} on {place.name} under stop={rule!r}"
-    for k, (here, there) in enumerate(zip(arrays_of(ours), arrays_of(theirs), strict=True)):
+    for k, (here, there) in enumerate(zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True)):
         differ = ((here != there) & ((here == here) | (there == there))).reshape(GPU_PATHS, -1).any(axis=1).sum()  # NaN is NaN
         assert differ == 0, f"{label}: result {k} differs between CPU and GPU on {differ} of {GPU_PATHS} paths"
-
-
-def arrays_of(results: Any) -> list[Any]:
-    """The arrays of results and of the records in them."""
-    return [array for value in results for array in (arrays_of(value) if isinstance(value, tuple) else [value])]
 
 
 def live_policy(policy: str | ModuleType, world: World, budget: Any, rule: str, seed: int, plays: int, horizon: int | None) -> Policy:

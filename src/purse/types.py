@@ -29,13 +29,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purse import amount, check
+from purse import amount, check, html
 from purse.errors import InvalidInput, invalid
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -165,6 +168,8 @@ class World:
     reward_means: Floats | None = None  # (K,)
     cost_means: Floats | None = None  # (K, d) in the user's unit
     draw: Callable[..., Any] | None = None
+    arms: tuple[str, ...] | None = None  # names of the arms, where they have any
+    reward_range: tuple[float, float] = (0.0, 1.0)  # what rewards of 0 and 1 are in the user's unit, in which gains are told
 
     def __post_init__(self) -> None:
         amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
@@ -173,6 +178,16 @@ class World:
     def n_arms(self) -> int:
         """The number of arms, K."""
         return len(self.cost_min)
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """The name of each arm; its number where it has none."""
+        return self.arms or tuple(map(str, range(self.n_arms)))
+
+    def in_units_of_user(self, gain: Floats, pulls: Ints) -> Floats:
+        """Gains (...) of so many pulls of each arm (..., K), from rewards in [0, 1] to the user's unit."""
+        low, high = self.reward_range
+        return gain if self.reward_range == (0.0, 1.0) else low * pulls.sum(axis=-1) + (high - low) * gain
 
     @property
     def n_resources(self) -> int:
@@ -255,6 +270,15 @@ class Run:
         """(P, d) What each path spent, in the user's unit."""
         return self.spent_units / amount.UNIT
 
+    def frame(self) -> pl.DataFrame:
+        """A row for each path: gain, rounds, what was spent (an array where there are several resources), whether the world ended, pulls of each arm."""
+        import polars as pl
+
+        spent = self.spent[:, 0] if len(self.budget) == 1 else self.spent
+        return pl.DataFrame(
+            {"path": np.arange(self.n_paths), "gain": self.gain, "rounds": self.rounds, "spent": spent, "ended": self.ended, "pulls": self.pulls}
+        )
+
     def __str__(self) -> str:
         """A few lines for people."""
         error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
@@ -269,3 +293,17 @@ class Run:
         if self.ended.any():
             lines.append(f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of the world before the end of the budget")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        title, *lines = str(self).splitlines()
+        spent = ["spent"] if len(self.budget) == 1 else [f"spent of resource {number}" for number in range(len(self.budget))]
+        parts = {"gain": self.gain, "rounds": self.rounds, **dict(zip(spent, self.spent.T, strict=True))}
+        parts |= {f"pulls of arm {arm}": pulls for arm, pulls in enumerate(self.pulls.T[:12])}
+
+        def row(name: str, values: Floats | Ints) -> list[str]:
+            error = f"{values.std(ddof=1) / np.sqrt(self.n_paths):.2g}" if self.n_paths > 1 else ""
+            return [name, f"{values.mean():.6g}", error, f"{values.min():.6g}", f"{values.max():.6g}"]
+
+        rows = [row(name, values) for name, values in parts.items()] + [["..."] + [""] * 4] * (len(self.pulls.T) > 12)
+        return html.table(["", "mean", "standard error", "least", "most"], rows, title=title) + html.paragraph(lines[-1].strip() if self.ended.any() else "")

@@ -10,8 +10,9 @@ import pytest
 
 import purse
 from purse import environments, policies
-from purse.engine import card, gpu
+from purse.engine import card, cpu, gpu
 from purse.engine.path import GOING
+from purse.progress import Progress
 from purse.simulation import make_job
 from purse.testing import check_gpu, suitable
 
@@ -137,9 +138,16 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatc
 
 
 @pytest.mark.gpu
+def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
+    job, shown = make_job("exp3.bwk", "misleading_ratio", 500, marks=5), Progress("test")
+    ours, theirs = cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)), gpu.simulate(job, 50, shown, start=70)
+    assert all((here == there).all() for here, there in zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True))
+
+
+@pytest.mark.gpu
 def test_an_interrupt_is_heard_between_two_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job("uniform", "misleading_ratio", 1e9)
-    stretch, chunk = gpu.ready(job, job.policy.init(job.params, job.problem, 1), slice(0, 100))
+    stretch, chunk = gpu.ready(job, job.policy.init(job.params, job.problem, 1), 0, 100)
 
     def interrupted(fraction: float) -> None:
         assert 0 < fraction < 1

@@ -65,31 +65,31 @@ def test_a_second_study_computes_nothing_and_writes_the_same(study: Studied, mon
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("purse.store.play", refuse)
+    monkeypatch.setattr("purse.dispatch.play_shard", refuse)
     monkeypatch.setattr("purse.engine.shadow.shadows", refuse)
     again = paper.study(folder, quick=True)
     assert {path: path.read_bytes() for path in again.files} == before
 
 
 def test_an_interrupted_study_continues_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from purse import store
+    from purse import dispatch
 
     only = [claim for claim in claims() if claim.TITLE in ("The class G", "Proposition B")]
     monkeypatch.setattr(paper, "claims", lambda: only)
-    real, played = store.play, []
+    real, played = dispatch.play_shard, []
 
-    def interrupted(job, *args, **kwargs):  # type: ignore[no-untyped-def]
-        played.append(job.name)
+    def interrupted(shard, *args):  # type: ignore[no-untyped-def]
+        played.append(shard.job.name)
         if len(played) == 20:
             raise KeyboardInterrupt
-        return real(job, *args, **kwargs)
+        return real(shard, *args)
 
-    monkeypatch.setattr(store, "play", interrupted)
+    monkeypatch.setattr(dispatch, "play_shard", interrupted)
     with pytest.raises(KeyboardInterrupt):
         paper.study(tmp_path, quick=True)
     assert not (tmp_path / "paper.html").exists()
     assert paper.study(tmp_path, quick=True).agrees
-    alone = len(list((tmp_path / "cells").glob("*.parquet")))
+    alone = len(list((tmp_path / "shards").glob("*.parquet")))
     assert len(played) - 1 <= alone
 
 

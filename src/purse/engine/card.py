@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
-from purse.engine.cpu import Job, empty_results
+from purse.engine.cpu import Job, arrays, empty_results
 from purse.engine.lowering import compiling
 from purse.engine.path import GOING, Results
 from purse.engine.referee import RETRY
@@ -54,12 +54,6 @@ def each(values: Any, change: Callable[[Any], Any]) -> Any:
     """A NamedTuple with its arrays, and those of NamedTuples in it, changed."""
     changed = (each(value, change) if isinstance(value, tuple) else change(value) if isinstance(value, np.ndarray) else value for value in values)
     return type(values)._make(changed)
-
-
-def arrays(values: Any) -> Iterator[Any]:
-    """The arrays of a NamedTuple and of those in it."""
-    for value in values:
-        yield from arrays(value) if isinstance(value, tuple) else (value,)
 
 
 def repeated(one: Any, n_paths: int) -> Any:

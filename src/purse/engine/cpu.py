@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from types import ModuleType
@@ -97,6 +97,12 @@ def cut(results: Results, rows: slice) -> Results:
     return Results._make([*(total[rows] for total in totals), *(Record._make(part[rows] for part in record) for record in (by_round, by_budget))])
 
 
+def arrays(values: Any) -> Iterator[Any]:
+    """The arrays of a NamedTuple and of those in it."""
+    for value in values:
+        yield from arrays(value) if isinstance(value, tuple) else (value,)
+
+
 def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt: Ints) -> Any:
     """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the policy's state."""
     state = job.policy.init(job.params, job.problem, len(out.gain))
@@ -110,12 +116,35 @@ def play_block(job: Job, n_paths: int) -> tuple[Results, Any]:
     return results, play_rows(compiled(job), job, 0, results, np.zeros(1), np.zeros(1, np.int64))
 
 
+def block_size(job: Job) -> int:
+    """How many paths may share an allocation."""
+    bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem, 1))
+    return max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path)))
+
+
+def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> Results:
+    """Play the paths first .. first + n_paths - 1 in this thread, a block at a time; `pulse` sums up to the paths done."""
+    loop, size, results = compiled(job), block_size(job), empty_results(job, n_paths)
+    for start in range(0, n_paths, size):
+        pulse[0], pulse[1] = 0, start
+        play_rows(loop, job, first + start, cut(results, slice(start, min(start + size, n_paths))), pulse, halt)
+        if halt[0]:
+            break
+    return results
+
+
+def warm_up(job: Job, shown: Progress) -> None:
+    """Compile here, where Ctrl-C is heard, and not in a thread."""
+    with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
+        play_rows(compiled(job), job, 0, empty_results(job, 0), np.zeros(1), np.zeros(1, np.int64))
+
+
 def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress) -> Results:
     """Run paths 0 .. n_paths - 1."""
+    warm_up(job, shown)
     loop = compiled(job)
     workers = n_workers or usable_cores()
-    bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem, 1))
-    size = block or max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path), -(-n_paths // (4 * workers))))
+    size = block or min(block_size(job), -(-n_paths // (4 * workers)))
     results = empty_results(job, n_paths)
     starts = range(0, n_paths, size)
     pulses = np.zeros((len(starts), 1))
@@ -124,8 +153,6 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
     def play(rows: slice, pulse: Floats) -> None:
         play_rows(loop, job, rows.start, cut(results, rows), pulse, halt)
 
-    with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
-        play(slice(0, 0), np.zeros(1))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
     tasks = [partial(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)]
     in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
     if halt[0] == FAULT:

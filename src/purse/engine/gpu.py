@@ -19,8 +19,8 @@ from numba import cuda, typeof, types
 from numba.cuda.cudadrv.driver import CudaAPIError
 from numba.cuda.cudadrv.error import CudaSupportError
 
-from purse.engine.card import MOST_THREADS, Card, arrays, card_of, chunk_of, each, example_card, fetched, words_of
-from purse.engine.cpu import Job, cut, empty_results, faulty, player
+from purse.engine.card import MOST_THREADS, Card, card_of, chunk_of, each, example_card, fetched, words_of
+from purse.engine.cpu import Job, arrays, cut, empty_results, faulty, player
 from purse.engine.lowering import compiling
 from purse.engine.path import FAULT, GOING, Desk, Game, Marks, Results
 from purse.environments.draw import draw_any, draw_simply
@@ -140,42 +140,41 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     return str(code)
 
 
-def simulate(job: Job, n_paths: int, shown: Progress) -> Results:
-    """Run paths 0 .. n_paths - 1."""
+def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> Results:
+    """Run the paths start .. start + n_paths - 1."""
     first = job.policy.init(job.params, job.problem, 1)
     results = empty_results(job, n_paths)
     with one_line():
         size = chunk_of(job, first)
-        for start in range(0, n_paths, size):
-            play_chunk(job, first, slice(start, min(start + size, n_paths)), results, shown)
+        for row in range(0, n_paths, size):
+            play_chunk(job, first, start, slice(row, min(row + size, n_paths)), results, shown)
     return results
 
 
-def play_chunk(job: Job, first: Any, rows: slice, results: Results, shown: Progress) -> None:
-    """Play a chunk of paths to their ends, into their rows of the results."""
+def play_chunk(job: Job, first: Any, start: int, rows: slice, results: Results, shown: Progress) -> None:
+    """Play a chunk of paths to their ends, into their rows of the results; row 0 is path `start`."""
 
     def show(fraction: float) -> None:
         shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))
 
     with shown.busy(f"compiling {job.name} for the GPU, once"):
-        stretch, card = ready(job, first, rows)
+        stretch, card = ready(job, first, start + rows.start, rows.stop - rows.start)
     play_on(job, stretch, card, show)
     for target, source in zip(arrays(cut(results, rows)), arrays(card.out), strict=True):
         target[:] = fetched(source)
 
 
-def ready(job: Job, first: Any, rows: slice) -> tuple[Callable[[int], None], Card]:
-    """What plays all paths of a chunk on by so many rounds, compiled, and where their standing is found."""
-    n_paths = rows.stop - rows.start
+def ready(job: Job, first: Any, start: int, n_paths: int) -> tuple[Callable[[int], None], Card]:
+    """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is found."""
     launch = launch_of(first)
     card = card_of(job, first, n_paths, launch.block)
     given = [each(part, cuda.to_device) for part in (job.params, job.world.tables, job.game, job.marks)]
     with compile_errors(job.name), compiling():
         kernel = compiled(job, launch)[-(-n_paths // launch.block), launch.block, 0, launch.near]
-        kernel(*given, rows.start, card, 0)
+        kernel(*given, start, card, 0)
 
     def stretch(rounds: int) -> None:
-        kernel(*given, rows.start, card, rounds)
+        kernel(*given, start, card, rounds)
         cuda.synchronize()
 
     return stretch, card

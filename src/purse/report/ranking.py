@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purse.board import Leaderboard
 from purse.report.figure import STYLE, save
 from purse.suite import VERSION
+
+if TYPE_CHECKING:
+    from purse.board import Leaderboard
 
 KNOWN_COSTS = "needs to know what each arm costs"
 NOTHING = "I know nothing"

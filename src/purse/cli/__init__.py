@@ -1,0 +1,70 @@
+"""The command line. Its verbs are the library's; results go to stdout, everything else to stderr; bad input exits with 2."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import click
+
+from purse import __version__
+from purse.cli import claims, data, lab, play, shelf
+from purse.errors import PurseError
+
+CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")  # verbs that find again what they had computed
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, package_name="purse")
+def cli() -> None:
+    """Bandits with knapsacks: learn which option is worth it before the money runs out.
+
+    \b
+    purse compare                                     the main job: policies on four worlds
+    purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
+    purse init; purse run study.toml                  a study in a file: resumable, on one machine or many
+    purse replay data.csv --budget 25                 which policy would have spent my budget best?
+    purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
+    purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies
+    purse leaderboard                                 every policy on the suite: which one should I use?
+    purse paper                                       the paper's claims, measured, on one page
+    purse policies exp3++.bwk                         what a policy does and which options it has
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+
+
+for verb in (
+    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report, data.replay, play.simulate, play.regret,
+    claims.paper, claims.leaderboard, claims.bounds, shelf.policies, shelf.environments,
+):  # fmt: skip
+    cli.add_command(verb)
+
+
+def main() -> None:
+    """Run the command; every mistake of the user is one line and exit code 2."""
+    words = sys.argv[1:] or ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± is no reason to lose the table
+    try:
+        code = cli(words, prog_name="purse", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        code = complain(error.format_message())
+    except PurseError as error:
+        code = complain(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        code = complain("interrupted" + ("; the same command continues where it was" if words[0] in CONTINUES else ""), 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    except (MemoryError, OSError) as error:
+        code = complain(f"{type(error).__name__}: {error}")
+    sys.exit(code or 0)
+
+
+def complain(message: str, code: int = 2) -> int:
+    """One line on stderr."""
+    click.echo("purse: " + " ".join(message.split()), err=True)
+    return code

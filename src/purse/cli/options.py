@@ -1,0 +1,50 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
+
+DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
+
+
+class Budget(click.ParamType[float]):
+    """A positive number such as 1000 or 1e4."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Leave the range to the library, which has the words for it."""
+        try:
+            return float(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is not a number") from None
+
+
+def common(function: F) -> F:
+    """The options that `compare` and `simulate` share."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+        click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number."),
+        click.option("--stop", default="exit", show_default=True, help="What happens when a pull cannot be paid: exit, hold or retry."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."),
+    ):
+        function = option(function)
+    return function
+
+
+def run_options(function: F) -> F:
+    """The options of verbs that carry out a plan that is written down."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+        click.option("--on", metavar="ADDRESS", help="A cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT. Does not change any number."),
+        click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP),
+        click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number."),
+    ):
+        function = option(function)
+    return function

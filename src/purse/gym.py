@@ -1,0 +1,118 @@
+"""Worlds as Gymnasium environments, for loops and agents of one's own: `KnapsackEnv`. Needs the extra `purse[gym]`.
+
+An episode is a path: with the same seed and path, the same arms bring the rewards and costs that they bring in `purse.simulate`, to the bit.
+Importing this module registers the environment: `gymnasium.make("purse.gym:purse/Knapsack-v0", world="two_worlds", budget=100)`.
+"""
+
+from __future__ import annotations
+
+from operator import ge, index, sub, truediv
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purse import check, environments
+from purse.account import in_users_unit
+from purse.engine.draws import draws
+from purse.engine.referee import NEVER
+from purse.errors import GameOver, PurseError, invalid, unknown
+from purse.simulation import SEEDS, problem_of
+from purse.types import World
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError as error:
+    raise PurseError('purse.gym needs the extra: pip install "purse[gym]"') from error
+
+Observation = NDArray[np.float32]
+RULES = ("exit", "hold")  # under `retry` another arm than the chosen one would be pulled
+BLOCK = 2**15  # so many draws are made at once: to make one costs as much as to make thousands
+
+
+class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
+    """A world with a budget, as an environment.
+
+    action        the arm to pull
+    observation   what is left of each resource, as a part of its budget; where there is a horizon, then the part of the rounds that remains
+    reward        what the pull returned, in the world's `reward_range`; 0 where the pull could not be paid
+    terminated    the pull could not be paid (`stop` as in `purse.simulate`: "exit" or "hold"), or no arm can be from now on
+    truncated     that was the last round of the horizon, or of the world
+    info          `cost` of the pull, `spent` and `left` in all, in the user's unit, one number for each resource where there are several;
+                  `t`, the rounds so far; after `reset` also `seed` and `path`
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 - what Gymnasium wants
+
+    def __init__(self, world: str | World, budget: Any, *, horizon: int | None = None, stop: str = "exit") -> None:
+        self.world = environments.make(world, budget)
+        self.problem = problem_of(self.world, budget, plays=1, horizon=horizon, cost_min=None, cost_max=None, caps=None)
+        self.stop = check.choice("stop", stop, RULES)
+        self.action_space = spaces.Discrete(self.problem.n_arms)
+        self.observation_space = spaces.Box(0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32)
+        self._budget: list[int] = self.problem.budget.tolist()
+        least = self.problem.cost_max if stop == "hold" else self.problem.cost_min
+        self._needs: list[list[int]] = least.tolist()  # where less than this is left, the arm cannot be paid
+        self._last_round = min(self.problem.horizon or NEVER, self.world.n_rounds or NEVER)
+        self._seed, self._path = int(self.np_random.integers(SEEDS)), -1
+        self._going = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Begin path 0 of the seed; without a seed the next path of the one before, at first of a random one. `options={"path": 3}` chooses the path."""
+        for name in options or {}:
+            if name != "path":
+                raise unknown("option", str(name), ["path"])
+        chosen = self._seed if seed is None else check.integer("seed", seed, low=0, high=SEEDS)
+        self._path = check.integer("path", (options or {}).get("path", self._path + 1 if seed is None else 0), low=0, high=SEEDS)
+        self._seed = chosen
+        super().reset(seed=None if seed is None else chosen)
+        self._t, self._left, self._going = 0, self._budget, True
+        self._first, self._rewards = 1, np.zeros((0, 0))
+        return self._observation(), self._info([0] * len(self._budget)) | {"seed": self._seed, "path": self._path}
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Pull an arm."""
+        if not self._going:
+            raise GameOver("there is no game going on: call reset()")
+        try:
+            arm = index(action)
+        except TypeError:
+            arm = -1
+        if not 0 <= arm < self.problem.n_arms:
+            raise invalid("action", action, f"must be an arm, a whole number from 0 to {self.problem.n_arms - 1}")
+        reward, cost = self._draw(arm)
+        paid = self._affords(self._needs[arm]) and self._affords(cost)
+        if paid:
+            self._t += 1
+            self._left = list(map(sub, self._left, cost))
+        terminated = not paid or not any(map(self._affords, self._needs))
+        truncated = not terminated and self._t == self._last_round
+        self._going = not terminated and not truncated
+        return self._observation(), reward if paid else 0.0, terminated, truncated, self._info(cost if paid else [0] * len(cost))
+
+    def _draw(self, arm: int) -> tuple[float, list[int]]:
+        """What the arm returns in the next round, and what it costs in units."""
+        row = self._t + 1 - self._first
+        if row == len(self._rewards):
+            self._first, row = self._t + 1, 0
+            count = min(max(1, BLOCK // self.problem.n_arms), self._last_round - self._t)
+            self._rewards, self._costs = draws(self.world, count, seed=self._seed, path=self._path, first=self._first)
+        low, high = self.world.reward_range
+        return low + (high - low) * self._rewards[row, arm].item(), self._costs[row, arm].tolist()
+
+    def _affords(self, units: list[int]) -> bool:
+        return all(map(ge, self._left, units))
+
+    def _observation(self) -> Observation:
+        parts = list(map(truediv, self._left, self._budget))
+        if self.problem.horizon is not None:
+            parts.append(1 - self._t / self.problem.horizon)
+        return np.array(parts, np.float32)
+
+    def _info(self, cost: list[int]) -> dict[str, Any]:
+        spent = list(map(sub, self._budget, self._left))
+        return {"cost": in_users_unit(cost), "spent": in_users_unit(spent), "left": in_users_unit(self._left), "t": self._t}
+
+
+gymnasium.register("purse/Knapsack-v0", entry_point="purse.gym:KnapsackEnv")

@@ -1,0 +1,211 @@
+r"""A full table: what every arm returned and cost in every round, so that any policy can be played on it.
+
+Two forms, told apart by whether there is a column `arm`:
+
+    wide    a row for each round:            reward_small, cost_small, reward_large, cost_large
+    long    a row for each round and arm:    round, arm, reward, cost
+
+Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is known to the players: both money and rounds run out.
+
+Rewards are any numbers. Policies see them divided by the largest; only where some are negative are they shifted, too, since zero has to stay what a round
+without a pull is worth. Costs are rounded to units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
+
+The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end: a cheaper arm may serve the rounds that are left, and
+`exit` or `hold` would give these up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purse import amount, check
+from purse.environments.tables import make_world
+from purse.errors import InvalidInput, shorten
+from purse.files import write_atomically
+from purse.records.reading import Source, read
+from purse.records.references import Standing, references, standing
+from purse.study import Study, compare
+from purse.types import Floats, Ints, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")  # two that reckon with a horizon, and one that does not learn
+
+
+@dataclass(frozen=True, eq=False)
+class FullTable:
+    """Rewards and costs of K arms in T rounds."""
+
+    name: str
+    arms: tuple[str, ...]
+    rewards: Floats  # (T, K) in the user's unit
+    costs: Ints  # (T, K) units
+
+
+def read_table(
+    data: str | os.PathLike[str] | pl.DataFrame | Source, *, reward: str = "reward", cost: str = "cost", arm: str = "arm", round: str = "round"
+) -> FullTable:
+    """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its columns; in the wide form they begin their names."""
+    source = data if isinstance(data, Source) else read(data)
+    arms, rewards, costs = read_long(source, reward, cost, arm, round) if arm in source.frame.columns else read_wide(source, reward, cost, arm)
+    if len(arms) == 1:
+        raise InvalidInput(f"{source.path} has one arm, {arms[0]!r}: there is nothing to choose")
+    return FullTable(source.path.name, arms, rewards, costs)
+
+
+def read_wide(source: Source, reward: str, cost: str, arm: str) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a pair of columns for each arm; a column without its other half is refused, since an arm would be missing."""
+    columns = source.frame.columns
+    arms = list(dict.fromkeys(column.removeprefix(f"{each}_") for column in columns for each in (reward, cost) if column.startswith(f"{each}_")))
+    if not arms:
+        raise InvalidInput(
+            f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for each arm nor {arm!r}; it has {shorten(', '.join(columns))}"
+        )
+    rewards = np.stack([source.numbers(f"{reward}_{name}") for name in arms], axis=1)
+    costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
+    return tuple(arms), rewards, costs
+
+
+def read_long(source: Source, reward: str, cost: str, arm: str, round: str) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a row for each round and arm, in the order in which they first appear."""
+    rounds, arms = source.labels(round), source.labels(arm)
+    values, units = source.numbers(reward), cost_units(source, cost)
+    round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
+    arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
+    cells = np.array([round_numbers[one] * len(arm_numbers) + arm_numbers[other] for one, other in zip(rounds, arms, strict=True)])
+    found, first = np.unique(cells, return_index=True)
+    if len(found) < len(cells):
+        again = int(np.setdiff1d(np.arange(len(cells)), first)[0])
+        raise InvalidInput(f"{source.where(again)}: round {rounds[again]!r} has arm {arms[again]!r} already")
+    shape = len(round_numbers), len(arm_numbers)
+    if len(found) < shape[0] * shape[1]:
+        row, column = divmod(int(np.setdiff1d(np.arange(shape[0] * shape[1]), found)[0]), shape[1])
+        raise InvalidInput(f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm {list(arm_numbers)[column]!r}")
+    return tuple(arm_numbers), values[first].reshape(shape), units[first].reshape(shape)
+
+
+def cost_units(source: Source, column: str) -> Ints:
+    """(rows,) The column's costs in units."""
+    values, most = source.numbers(column, low=0), amount.LARGEST // amount.UNIT
+    for wrong, allowed in (
+        (values > most, f"must be at most {most:,}"),
+        ((values > 0) & (np.rint(values * amount.UNIT) == 0), "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit"),
+    ):
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise source.refuse(row, column, float(values[row]), allowed)
+    return amount.unit_array(column, values)
+
+
+def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
+    """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for all of them."""
+    n_rounds = len(table.rewards)
+    rounds = n_rounds if horizon is None else check.integer("horizon", horizon, low=1, high=n_rounds)
+    low, high = min(0.0, float(table.rewards.min())), max(0.0, float(table.rewards.max()))
+    if low == high:
+        high = 1.0  # all rewards are zero
+    world = make_world(
+        table.name,
+        np.ones((*table.rewards.shape, 1)),
+        np.clip((table.rewards - low) / (high - low), 0, 1)[:, :, None],
+        table.costs[:, :, None, None],
+        last=np.arange(1, n_rounds + 1),
+        shuffle=True,
+        n_rounds=n_rounds,
+        horizon=rounds,
+    )
+    return replace(world, arms=table.arms, reward_range=(low, high))
+
+
+@dataclass(frozen=True, eq=False)
+class TableReplay:
+    """Policies on a table, and what they are measured against."""
+
+    world: World
+    stop: str
+    study: Study
+    references: pl.DataFrame
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each budget and player, policies and references alike: gain with its 95% interval, its share of the LP optimum, spent, pulls."""
+        import polars as pl
+
+        runs = self.study.frame()
+        policies = [
+            standing(budget, policy, "policy", part["gain"].to_numpy(), budget - part["left"].to_numpy(), part["pulls"].list.sum().to_numpy())
+            for (budget, policy), part in runs.group_by(["budget", "policy"], maintain_order=True)
+        ]
+        every = pl.concat([pl.DataFrame(policies, Standing._fields, orient="row"), self.references])
+        optimum = self.references.filter(player="LP optimum").select("budget", pl.col("gain").alias("optimum"))
+        return every.join(optimum, "budget", maintain_order="left").with_columns(share=pl.col("gain") / pl.col("optimum")).drop("optimum")
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figures; the page comes first."""
+        return self.study.publish(folder)
+
+    def __str__(self) -> str:
+        """A table for each budget, the largest gain first."""
+        rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
+        lines = [f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, stop={self.stop}"]
+        for (budget,), part in (
+            self.frame().sort("gain", descending=True, maintain_order=True).sort("budget", maintain_order=True).group_by("budget", maintain_order=True)
+        ):
+            grid = [[f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"]]
+            for row in part.iter_rows(named=True):
+                half = row["gain_high"] - row["gain"]
+                gain = digits(row["gain"]) + (f" ± {half:.2g}" if half > 1e-9 * abs(row["gain"]) else "")
+                grid.append([row["player"], gain, f"{row['share']:.1%}", digits(row["spent"]), digits(row["pulls"])])
+            widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+            lines += ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in grid]
+        return "\n".join(lines)
+
+
+def digits(number: float) -> str:
+    """A number with four digits, or all those before the point."""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def replay_table(
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    *,
+    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    budgets: float | Sequence[float],
+    n_paths: int = 100,
+    seed: int = 0,
+    horizon: int | None = None,
+    stop: str = "retry",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    reward: str = "reward",
+    cost: str = "cost",
+    arm: str = "arm",
+    round: str = "round",
+) -> TableReplay:
+    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them beside the references.
+
+    `horizon` is the number of rounds that a player has and knows of, by default all; for the names of columns see `read_table`, for the rest `purse.compare`.
+    """
+    world = world_of_table(read_table(data, reward=reward, cost=cost, arm=arm, round=round), horizon=horizon)
+    title = f"{world.name}: which policy spends a budget best?"
+    study = compare(policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, folder=folder, title=title)
+    found = references(world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers)
+    return TableReplay(world, stop, beside(study, found, folder), found)
+
+
+def beside(study: Study, found: pl.DataFrame, folder: str | os.PathLike[str] | None) -> Study:
+    """The study with these references instead of its own, in its folder too."""
+    import polars as pl
+
+    (world,) = study.facts["worlds"]
+    rows = found.select(pl.lit(world).alias("world"), "budget", pl.col("player").alias("name"), "gain")
+    if folder is not None:
+        write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
+    return replace(study, frames={**study.frames, "references": rows})

@@ -1,0 +1,133 @@
+"""The same study, shard by shard and byte by byte, on one worker, two workers, a real local Dask cluster and a real local Ray cluster."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from lab_helpers import STUDY, run
+from purse import cluster, policies
+from purse.errors import InvalidInput, PurseError
+from purse.progress import Progress
+from purse.shard import Recipe, Shard, key_of, play_shard, shards_of
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A study file, and what it comes to with one worker."""
+    folder = tmp_path_factory.mktemp("cluster")
+    (folder / "study.toml").write_text(STUDY)
+    return folder, run(folder / "study.toml", folder / "one", n_workers=1)
+
+
+def free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+@pytest.fixture
+def dask_address() -> Iterator[str]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as local:
+        yield local.scheduler_address.replace("tcp://", "dask://")
+
+
+@pytest.fixture
+def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A head node of its own, without a dashboard and without a token."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    tool = [sys.executable, "-m", "ray.scripts.scripts"]
+    port, door = free_port(), free_port()
+    words = ["start", "--head", f"--port={port}", f"--ray-client-server-port={door}", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
+    started = subprocess.run([*tool, *words, "--min-worker-port=0", "--max-worker-port=0"], capture_output=True, text=True, timeout=120, check=False)
+    assert started.returncode == 0, started.stdout + started.stderr
+    yield f"ray://127.0.0.1:{door}"
+    subprocess.run([*tool, "stop", "--force"], capture_output=True, timeout=120, check=False)
+
+
+def test_two_workers(plain: tuple[Path, dict[str, bytes]]) -> None:
+    folder, expected = plain
+    assert len([name for name in expected if name.startswith("shards") and "trace" not in name]) > 18  # more than a shard for each job
+    assert run(folder / "study.toml", folder / "two", n_workers=2) == expected
+
+
+def test_a_dask_cluster(plain: tuple[Path, dict[str, bytes]], dask_address: str) -> None:
+    folder, expected = plain
+    assert run(folder / "study.toml", folder / "dask", on=dask_address) == expected
+
+
+def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -> None:
+    folder, expected = plain
+    assert run(folder / "study.toml", folder / "ray", on=ray_address) == expected
+
+
+def test_a_cluster_continues_what_threads_began(plain: tuple[Path, dict[str, bytes]], dask_address: str) -> None:
+    folder, expected = plain
+    half = folder / "half"
+    (half / "shards").mkdir(parents=True)
+    for name in [name for name in expected if name.startswith("shards")][::2]:
+        shutil.copy(folder / "one" / name, half / name)
+    times = {path.name: path.stat().st_mtime_ns for path in (half / "shards").iterdir() if "trace" not in path.name}
+    assert run(folder / "study.toml", half, on=dask_address) == expected
+    assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
+
+
+RECIPE = Recipe("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)
+
+
+def test_a_worker_plays_the_shard_that_was_meant() -> None:
+    job = RECIPE.make()
+    (shard,) = shards_of(job, 6)
+    name, frames = cluster.play_there(RECIPE, shard.key, 2, 3)
+    ours = play_shard(Shard(job, shard.key, 2, 3), np.zeros(2), np.zeros(1, np.int64))
+    assert name == f"{shard.key}-2-3"
+    assert frames.runs.equals(ours.runs)
+    assert frames.trace is not None
+    assert ours.trace is not None
+    assert frames.trace.equals(ours.trace)
+
+
+def test_a_worker_with_other_code_refuses() -> None:
+    with pytest.raises(PurseError, match="has other code than this machine"):
+        cluster.play_there(RECIPE, "0" * 20, 0, 1)
+
+
+def test_modules_travel_as_text() -> None:
+    ours = policies.load("exp3.bwk")
+    assert cluster.sendable(RECIPE._replace(policy=ours)).policy == "exp3.bwk"
+    mine = policies.load(str(Path(__file__).parent.parent / "examples" / "epsilon_greedy.py"))
+    text = cluster.sendable(RECIPE._replace(policy=mine)).policy
+    assert key_of(RECIPE._replace(policy=text).make()) == key_of(RECIPE._replace(policy=mine).make())
+    nowhere = ModuleType("nowhere")
+    vars(nowhere).update(NAME="nowhere", __file__=None)
+    with pytest.raises(InvalidInput, match="'nowhere' comes from no file"):
+        cluster.sendable(RECIPE._replace(policy=nowhere))
+
+
+@pytest.mark.parametrize("on", ["spark", "ray://", "dask://", "http://somewhere:80", ""])
+def test_an_address_that_is_none_is_refused(on: str) -> None:
+    with pytest.raises(InvalidInput, match=r"must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT"):
+        cluster.parse(on)
+
+
+def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with pytest.raises(PurseError, match=r"cannot reach dask://127\.0\.0\.1:1: "):
+        cluster.play_on_cluster(list(shards_of(RECIPE.make(), 2)), {}, "dask://127.0.0.1:1", lambda shard, frames: None, Progress("test"))
+
+
+@pytest.mark.parametrize(("on", "module"), [("ray", "ray"), ("dask", "distributed")])
+def test_a_missing_extra_is_one_line(on: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(PurseError, match=rf'on=\'{on}\' needs the extra: pip install "purse\[{on}\]"'):
+        cluster.play_on_cluster([], {}, on, lambda shard, frames: None, Progress("test"))
