@@ -2,15 +2,16 @@
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make leaderboard  play the suite with every policy and renew "Which policy should I use?"
 # make coverage  the tests, and which lines they reach (a third slower)
-# make bench  measure speed and renew its page    make clean  remove the environment and all caches
+# make bench  measure speed and renew its page    make soak   the long campaigns: coverage of off-policy intervals
+# make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test coverage lint docs paper leaderboard bench clean
+.PHONY: demo test coverage lint docs paper leaderboard bench soak clean
 
-demo: $(STAMP)
+demo: $(STAMP)-report
 	$(BIN)/purse compare
 
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
@@ -30,13 +31,13 @@ docs: $(STAMP)-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "Written to docs/_build/index.html"
 
-paper: $(STAMP)
+paper: $(STAMP)-report
 	$(BIN)/purse paper
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
-leaderboard: $(STAMP)
+leaderboard: $(STAMP)-report
 	$(BIN)/purse leaderboard
 	mkdir -p docs/leaderboard
 	cp purse-results/leaderboard/which-policy.md purse-results/leaderboard/leaderboard.svg docs/leaderboard/
@@ -44,13 +45,12 @@ leaderboard: $(STAMP)
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
+soak: $(STAMP)-bench
+	$(BIN)/python -m benchmarks.coverage
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("purse needs Python 3.11 or later; set PYTHON=...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-
-$(STAMP): pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	touch $@
 
 $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"

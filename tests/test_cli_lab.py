@@ -76,7 +76,7 @@ def test_an_unfinished_study_says_how_far_it_is_and_is_continued_from_its_folder
     with monkeypatch.context() as patched:
         patched.setattr("purse.dispatch.play_shard", interrupt)
         code, _, err = command("run", "mine.toml")
-    assert (code, err) == (130, "purse: interrupted; the same command continues where it was\n")
+    assert (code, err.strip()) == (130, "purse: interrupted; the same command continues where it was")
     assert command("status", "mine.toml")[1].endswith("0 of 8 shards are there (0.0 MB); not finished: run it again to continue\n")
     code, _, err = command("show", "mine.toml")
     assert code == 2

@@ -36,7 +36,22 @@ def test_the_site_builds_without_warnings_and_has_a_page_for_every_policy_and_wo
     assert all(f'id="{name.lower().replace("_", "-")}"' in api for name in purse.__all__)
 
 
-@pytest.mark.parametrize("page", ["index", "quickstart", "concepts", "theory/paper", "adding-a-policy", "adding-a-world", "reference/commands"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "index",
+        "quickstart",
+        "studies",
+        "replay",
+        "llm-routing",
+        "notebooks",
+        "concepts",
+        "theory/paper",
+        "adding-a-policy",
+        "adding-a-world",
+        "reference/commands",
+    ],
+)
 def test_pages_open_without_complaint_on_a_desk_and_on_a_phone(site: Path, opened: Any, page: str) -> None:
     for width in (1280, 390):
         with opened(site / f"{page}.html", width=width) as (view, complaints):

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_importing_purse_loads_nothing_heavy() -> None:
-    code = "import sys, purse; print(*{'numba', 'numpy', 'polars', 'matplotlib', 'click', 'rich', 'scipy'} & set(sys.modules))"
+    code = "import sys, purse; print(*{'numba', 'numpy', 'polars', 'matplotlib', 'click', 'rich', 'scipy', 'gymnasium', 'altair', 'joblib'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
@@ -29,11 +29,14 @@ def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
 
 def test_every_error_is_a_purse_error() -> None:
     errors = [value for name in purse.__all__ if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)]
-    assert len(errors) == 6
+    assert len(errors) == 7
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/adding-a-policy.md", "docs/adding-a-world.md"])
+PAGES = ["README.md", *(f"docs/{page}.md" for page in ("quickstart", "studies", "notebooks", "adding-a-policy", "adding-a-world"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_python_of_the_documents_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)

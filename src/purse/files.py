@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +14,10 @@ from secrets import token_hex
 from typing import Any, BinaryIO
 
 from purse.errors import PurseError
+
+PARTS = ".parts-"  # how scratch folders begin
+SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
+ABANDONED = 3600  # seconds
 
 
 def make_folder(path: Path) -> Path:
@@ -21,6 +28,14 @@ def make_folder(path: Path) -> Path:
             return path
     except OSError as error:
         raise PurseError(f"cannot write to folder {str(path)!r}: {error.strerror}") from error
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left here: scratch files and folders that have not been touched for an hour."""
+    for path in folder.glob(".*"):
+        with suppress(OSError):  # another process may be sweeping, too
+            if re.fullmatch(SCRATCH, path.name) and time.time() - path.stat().st_mtime > ABANDONED:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:

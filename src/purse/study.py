@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purse import check, cluster, manifest, summary
+from purse import check, cluster, html, manifest, summary
 from purse.dispatch import play_all
-from purse.errors import PurseError
-from purse.files import make_folder, write_atomically
+from purse.errors import MissingExtra, PurseError
+from purse.files import PARTS, make_folder, sweep, write_atomically
 from purse.plan import Cell, Plan, Policies, WorldLike, Worlds
 from purse.progress import progress
 from purse.regret import against_best_fixed_arm, brief
@@ -109,6 +109,19 @@ class Study:
                 grid.append([str(policy), *(cells[budget] for budget in budgets)])
             yield str(world), grid
 
+    def _repr_html_(self) -> str:
+        """The tables of regrets, for notebooks."""
+        return "".join(html.table(head, rows, title=world) for world, (head, *rows) in self.grids())
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
+        """The chart of regrets, for notebooks that draw it, and the tables for those that do not; None where nothing is installed that makes charts."""
+        from purse.report.export import notebook
+
+        try:
+            return {**notebook(self), "text/html": self._repr_html_(), "text/plain": str(self)}
+        except MissingExtra:
+            return None
+
     def __str__(self) -> str:
         """The tables of regrets as plain text."""
         lines = []
@@ -165,10 +178,12 @@ def run(plan: Plan, *, n_workers: int | None = None, device: str = CPU, on: str 
     facts = {**plan.facts, **manifest.surroundings(), "shards": sorted({shard.name for shard in shards}), "made": None}
     if target is not None:
         manifest.save(target, facts)
+        sweep(target)
+        sweep(target / "shards")
     with progress("comparing") as shown:
         play_all(store.missing(shards), store.accept, shown, n_workers=n_workers, device=device, on=on, recipes=recipes)
     facts["made"] = manifest.now()
-    with TemporaryDirectory(dir=target, prefix=".parts-") as scratch:
+    with TemporaryDirectory(dir=target, prefix=PARTS) as scratch:
         study = Study(*put_together(cells, store, Path(scratch) if target else None), facts)
         if target is None:
             return study

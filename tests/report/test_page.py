@@ -137,7 +137,7 @@ def test_one_path_without_bounds_or_references_makes_a_page(one_path: Any, tmp_p
 
 
 def test_details_name_everything_but_the_shards(study: Any) -> None:
-    entries = {name: value for group in tables.details(replace(study, options={"plays": 2})) for name, value in group["entries"]}
+    entries = {name: value for group in tables.details(replace(study, options={"plays": 2}).facts) for name, value in group["entries"]}
     assert entries["budgets"] == "1,000; 3,000; 10,000; 100,000"
     assert (entries["runs"], entries["stop rule"], entries["plays"], entries["cores"]) == ("20", "exit", "2", "2")
     assert entries["stochastic"].endswith("<stochastic>")

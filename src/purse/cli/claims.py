@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from purse.cli.options import Budget
+from purse.errors import needs
 from purse.printing import print_bounds, print_json
 
 BOUND_OPTIONS = {"n_arms": "--arms", "cost_min": "--cost-min", "cost_max": "--cost-max", "iid": "--iid", "costs": "--costs", "gaps": "--gap"}
@@ -26,7 +27,8 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     Runs Theorems 1 to 5, the equations they rest on, and the propositions that do hold; prints the verdicts and writes
     paper.html (one file), paper.md and pictures. An interrupted run continues where it was.
     """
-    from purse.paper import study
+    with needs("the page", "report"):
+        from purse.paper import study
 
     found = study(folder, quick=quick, n_workers=workers)
     if as_json:
@@ -58,7 +60,8 @@ def leaderboard(policies: tuple[str, ...], folder: str, quick: bool, seed: int, 
 
     board = purse.leaderboard(policies or None, quick=quick, seed=seed, n_workers=workers, folder=folder)
     target = Path(folder)
-    files = ranking.heat_figure(board, target)
+    with needs("the picture", "report"):
+        files = ranking.heat_figure(board, target)
     write_text(target / "which-policy.md", ranking.markdown(board, "leaderboard.svg"))
     write_atomically(target / "scores.csv", board.frame().write_csv)
     if as_json:

@@ -36,9 +36,16 @@ class Job(NamedTuple):
     marks: Marks
 
 
+_loops: dict[tuple[Any, ...], Any] = {}
+
+
 def compiled(job: Job) -> Any:
-    """The loop for this policy; one for all worlds that share the draw."""
-    return bind(path.run, row=job.policy.row, play=player(job))
+    """The loop for this policy; one for all worlds that share the draw. It is found again by its parts: to look through its code takes milliseconds."""
+    policy, problem = job.policy, job.problem
+    parts = (policy.row, policy.choose, policy.update, job.world.draw, problem.plays, problem.n_resources, job.game.sweep_rounds > 0)
+    if parts not in _loops:
+        _loops[parts] = bind(path.run, row=policy.row, play=player(job))
+    return _loops[parts]
 
 
 def player(job: Job, **parts: Any) -> Any:

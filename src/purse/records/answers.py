@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from purse import amount
+from purse import amount, html
 from purse.records.log import Log
-from purse.records.table import digits
 from purse.regret import Estimate
+from purse.report.standings import within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +37,7 @@ class LogReplay:
 
     log: Log
     answers: tuple[Answer, ...]
+    facts: Mapping[str, Any]  # what was asked, with what it was answered, and how to ask again
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -63,19 +66,41 @@ class LogReplay:
         columns = {"arm": log.arms, "rows": log.rows, "ess": log.ess, "reward": reward, "cost": cost, "weight": total / len(log), "doubt": log.doubts}
         return pl.DataFrame(columns).with_columns(pl.col("reward", "cost").fill_nan(None))
 
-    def __str__(self) -> str:
-        """A line for each policy and budget, a column for each method, and below why something is missing or doubtful."""
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figure and tables; the page comes first."""
+        from purse.report.logpage import publish
+
+        return publish(self, folder)
+
+    def grid(self) -> tuple[list[list[str]], list[str]]:
+        """A line for each policy and budget, a column for each method; and the reasons why something is missing, by their numbers from 1."""
         methods = list(dict.fromkeys(answer.method for answer in self.answers))
-        cells: dict[tuple[str, float], dict[str, str]] = {}
+        found: dict[tuple[str, float], dict[str, str]] = {}
         reasons: dict[str, int] = {}
         for answer in self.answers:
             number = reasons.setdefault(answer.refused, len(reasons) + 1) if answer.refused else 0
-            text = f"[{number}]" if number else f"{digits(answer.found.mean)} ± {answer.found.high - answer.found.mean:.2g} ({answer.ess:,.0f})"
-            cells.setdefault((answer.policy, answer.budget), {})[answer.method] = text
-        grid = [["policy", "budget", *methods], *([policy, f"{budget:g}", *found.values()] for (policy, budget), found in cells.items())]
+            text = f"[{number}]" if number else f"{within(answer.found.mean, answer.found.high)} ({answer.ess:,.0f})"
+            found.setdefault((answer.policy, answer.budget), {})[answer.method] = text
+        lines = [[policy, f"{budget:g}", *texts.values()] for (policy, budget), texts in found.items()]
+        return [["policy", "budget", *methods], *lines], list(reasons)
+
+    @property
+    def summary(self) -> str:
+        """What was asked of which log, in a line."""
+        return f"{self.log.name}: {len(self.log):,} rounds of {len(self.log.arms)} arms; gain ± 95% (effective sample size)"
+
+    def _repr_html_(self) -> str:
+        """The table, and below it why something is missing or doubtful, for notebooks."""
+        (head, *rows), notes = self.grid()
+        return html.table(head, rows, title=self.summary) + "".join(map(html.paragraph, self.remarks(notes)))
+
+    def remarks(self, reasons: Sequence[str]) -> list[str]:
+        """A line for each reason, by its number, and for each warning."""
+        return [*(f"[{number}] {reason}" for number, reason in enumerate(reasons, 1)), *(f"warning: {line}" for line in self.warnings)]
+
+    def __str__(self) -> str:
+        """The table as plain text, and below it why something is missing or doubtful."""
+        grid, reasons = self.grid()
         widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-        lines = [f"{self.log.name}: {len(self.log):,} rounds of {len(self.log.arms)} arms; gain ± 95% (effective sample size)"]
-        lines += [
-            "  ".join(f"{cell:{'<' if number == 0 else '>'}{width}}" for number, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in grid
-        ]
-        return "\n".join([*lines, *(f"[{number}] {reason}" for reason, number in reasons.items()), *(f"warning: {line}" for line in self.warnings)])
+        lines = ["  ".join(f"{cell:{'<' if place == 0 else '>'}{width}}" for place, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in grid]
+        return "\n".join([self.summary, *lines, *self.remarks(reasons)])

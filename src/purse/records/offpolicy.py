@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purse import amount, check
+from purse import amount, check, manifest
 from purse.engine import cpu
 from purse.errors import invalid
 from purse.progress import progress
@@ -21,6 +21,7 @@ from purse.records.queue import Replay, replay
 from purse.records.reading import Source, read
 from purse.records.replicates import Played, generator, play_log, with_log_error
 from purse.regret import Estimate
+from purse.report.again import command
 from purse.simulation import SEEDS, make_job
 from purse.types import Floats, Ints
 
@@ -85,7 +86,22 @@ def estimate_log(
             if "replay" in chosen:
                 found["replay"] = by_replay(queues, job, play_log(job, queues.world, queues.once(), queues.redrawn, **how))
             answers += [found[method] for method in chosen]
-    return LogReplay(log, tuple(answers))
+    asked: dict[str, Any] = {"horizon": horizon, "n_paths": n_paths, "seed": seed, "stop": stop, **columns}
+    declared = {"methods": None if tuple(chosen) == METHODS else chosen, "arms": arms, "reward_range": reward_range, "cost_min": cost_min, "cost_max": cost_max}
+    asked |= {name: value for name, value in declared.items() if value is not None}
+    facts = {
+        "title": f"{log.name}: which policy spends a budget best?",
+        "command": command(source.path, players, sizes, "purse.records.offpolicy.estimate_log", **asked),
+        "replay": {"kind": "log", "data": log.name, "rounds": len(log), "horizon": horizon, "arms": list(log.arms)},
+        "policies": list(dict.fromkeys(answer.policy for answer in answers)),
+        "budgets": list(dict.fromkeys(answer.budget for answer in answers)),
+        "n_paths": n_paths,
+        "seed": seed,
+        "stop": rule,
+        **manifest.surroundings(),
+        "made": manifest.now(),
+    }
+    return LogReplay(log, tuple(answers), facts)
 
 
 def model_means(model: models.Estimated, seed: int) -> dict[str, list[Floats]]:

@@ -17,20 +17,22 @@ The default stop rule is `retry`. With a horizon the first pull that cannot be p
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purse import amount, check
+from purse import amount, check, html, manifest
 from purse.environments.tables import make_world
 from purse.errors import InvalidInput, shorten
 from purse.files import write_atomically
 from purse.records.reading import Source, read
-from purse.records.references import Standing, references, standing
+from purse.records.references import references
+from purse.report.again import command
+from purse.report.standings import cells, ranked, standings
 from purse.study import Study, compare
 from purse.types import Floats, Ints, World
 
@@ -136,41 +138,34 @@ class TableReplay:
 
     def frame(self) -> pl.DataFrame:
         """A row for each budget and player, policies and references alike: gain with its 95% interval, its share of the LP optimum, spent, pulls."""
-        import polars as pl
-
-        runs = self.study.frame()
-        policies = [
-            standing(budget, policy, "policy", part["gain"].to_numpy(), budget - part["left"].to_numpy(), part["pulls"].list.sum().to_numpy())
-            for (budget, policy), part in runs.group_by(["budget", "policy"], maintain_order=True)
-        ]
-        every = pl.concat([pl.DataFrame(policies, Standing._fields, orient="row"), self.references])
-        optimum = self.references.filter(player="LP optimum").select("budget", pl.col("gain").alias("optimum"))
-        return every.join(optimum, "budget", maintain_order="left").with_columns(share=pl.col("gain") / pl.col("optimum")).drop("optimum")
+        return standings(self.study)
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report to a folder, and its figures; the page comes first."""
         return self.study.publish(folder)
 
-    def __str__(self) -> str:
-        """A table for each budget, the largest gain first."""
+    def grids(self) -> Iterator[list[list[str]]]:
+        """A table for each budget as text, the largest gain first."""
+        for budget, players in ranked(self.frame()).items():
+            yield [[f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"], *map(cells, players)]
+
+    @property
+    def summary(self) -> str:
+        """What was replayed, in a line."""
         rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
-        lines = [f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, stop={self.stop}"]
-        for (budget,), part in (
-            self.frame().sort("gain", descending=True, maintain_order=True).sort("budget", maintain_order=True).group_by("budget", maintain_order=True)
-        ):
-            grid = [[f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"]]
-            for row in part.iter_rows(named=True):
-                half = row["gain_high"] - row["gain"]
-                gain = digits(row["gain"]) + (f" ± {half:.2g}" if half > 1e-9 * abs(row["gain"]) else "")
-                grid.append([row["player"], gain, f"{row['share']:.1%}", digits(row["spent"]), digits(row["pulls"])])
+        return f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, stop={self.stop}"
+
+    def _repr_html_(self) -> str:
+        """The tables, for notebooks."""
+        return html.paragraph(self.summary) + "".join(html.table(head, rows) for head, *rows in self.grids())
+
+    def __str__(self) -> str:
+        """The tables as plain text."""
+        lines = [self.summary]
+        for grid in self.grids():
             widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
             lines += ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in grid]
         return "\n".join(lines)
-
-
-def digits(number: float) -> str:
-    """A number with four digits, or all those before the point."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def replay_table(
@@ -193,19 +188,28 @@ def replay_table(
 
     `horizon` is the number of rounds that a player has and knows of, by default all; for the names of columns see `read_table`, for the rest `purse.compare`.
     """
-    world = world_of_table(read_table(data, reward=reward, cost=cost, arm=arm, round=round), horizon=horizon)
+    source = data if isinstance(data, Source) else read(data)
+    columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
+    world = world_of_table(read_table(source, **columns), horizon=horizon)
     title = f"{world.name}: which policy spends a budget best?"
     study = compare(policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, folder=folder, title=title)
     found = references(world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers)
-    return TableReplay(world, stop, beside(study, found, folder), found)
+    given = {"horizon": horizon, "n_paths": n_paths, "seed": seed, "stop": None if stop == "retry" else stop, **columns}
+    facts = {
+        "command": command(source.path, policies, budgets, "purse.replay", **given),
+        "replay": {"kind": "table", "data": world.name, "rounds": world.n_rounds, "horizon": world.horizon, "arms": list(world.arm_names)},
+    }
+    return TableReplay(world, stop, beside(study, found, facts, folder), found)
 
 
-def beside(study: Study, found: pl.DataFrame, folder: str | os.PathLike[str] | None) -> Study:
-    """The study with these references instead of its own, in its folder too."""
+def beside(study: Study, found: pl.DataFrame, facts: dict[str, Any], folder: str | os.PathLike[str] | None) -> Study:
+    """The study with these references and facts instead of its own, in its folder too."""
     import polars as pl
 
     (world,) = study.facts["worlds"]
-    rows = found.select(pl.lit(world).alias("world"), "budget", pl.col("player").alias("name"), "gain")
+    rows = found.select(pl.lit(world).alias("world"), pl.col("player").alias("name"), pl.exclude("player"))
+    known = {**study.facts, **facts}
     if folder is not None:
         write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
-    return replace(study, frames={**study.frames, "references": rows})
+        manifest.save(Path(folder), known)
+    return replace(study, frames={**study.frames, "references": rows}, facts=known)

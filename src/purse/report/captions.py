@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from purse.regret import brief
 from purse.report import frames
 from purse.report.charts import Figure
+from purse.report.players import MOST_ARMS
+from purse.report.standings import money
 
 if TYPE_CHECKING:
     from purse.study import Study
@@ -16,7 +17,7 @@ LABELS = {
     "gain": "Gain against the budget",
     "left": "Part of the budget left",
     "shares": "Share of each arm's pulls over the budget",
-    "runs": "Regret of single runs",
+    "runs": "Single runs",
     "growth": "Slope of log regret against log budget",
 }
 
@@ -42,7 +43,15 @@ def regret(figure: Figure, study: Study) -> list[str]:
 
 
 def gain(figure: Figure, study: Study) -> list[str]:
-    """Why gain is divided by the budget."""
+    """Why gain is divided by the budget; on recorded rounds, what the grey marks are."""
+    if "replay" in study.facts:
+        most = f"Of the arms alone, the {MOST_ARMS} that gain most are drawn." if len(study.facts["replay"]["arms"]) > MOST_ARMS else ""
+        return [
+            "Mean gain, a panel for each budget.",
+            interval(study, "Lines are"),
+            "Grey are the references: diamonds were played, upright marks are computed; the dashed line is the LP optimum.",
+            most,
+        ]
     known = "Dashed lines are references." if frames.references(study).height else ""
     if figure.data["budget"].n_unique() == 1:
         return [f"Mean gain at B = {budget(figure)}.", interval(study, "Lines are"), known]
@@ -65,12 +74,13 @@ def shares(figure: Figure, study: Study) -> list[str]:
 
 def runs(figure: Figure, study: Study) -> list[str]:
     """What ticks, bars and lines are."""
+    what = frames.outcome(study).capitalize()
     if study.facts["n_paths"] == 1:
-        return [f"Regret of the single run at {budgets(figure)}."]
+        return [f"{what} of the single run at {budgets(figure)}."]
     many = f"{frames.MOST_RUNS} of them, evenly by rank," if study.facts["n_paths"] > frames.MOST_RUNS else "each"
-    edge = "Where the axis is logarithmic, runs without a positive regret lie on its left edge." if (figure.data["least"] <= 0).any() else ""
+    edge = f"Where the axis is logarithmic, runs without a positive {frames.outcome(study)} lie on its left edge." if (figure.data["least"] <= 0).any() else ""
     return [
-        f"Regret of single runs at {budgets(figure)}: {many} as a tick; the bar holds the middle half, the line 90% of them, the gap in the bar is the median.",
+        f"{what} of single runs at {budgets(figure)}: {many} as a tick; the bar holds the middle half, the line 90% of them, the gap in the bar is the median.",
         edge,
     ]
 
@@ -89,7 +99,7 @@ def interval(study: Study, what: str) -> str:
 
 def budget(figure: Figure) -> str:
     """The largest budget, in words."""
-    return brief(figure.data["budget"].max())  # type: ignore[arg-type]
+    return money(figure.data["budget"].max())  # type: ignore[arg-type]
 
 
 def budgets(figure: Figure) -> str:

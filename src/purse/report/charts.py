@@ -1,4 +1,4 @@
-"""What all figures share: a figure is panels side by side, one for each world; every policy has one colour and one shape."""
+"""What all figures share: a figure is panels side by side, one for each world or budget; every policy has one colour and one shape."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
-CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"  # `chosen` are the policies that a reader has picked out; at first none
+CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"  # `chosen` are the policies, or methods, that a reader has picked out; at first none
 FAINT = 0.15
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: a world, and a policy where it is about one."""
+    """A part of a figure: a world or a budget, and a policy where it is about one."""
 
     world: str
     chart: Any  # an Altair chart
@@ -53,16 +53,16 @@ class Figure:
             return self.chart().to_dict()
 
 
-def policy_colour(policies: Sequence[str]) -> Any:
-    """The colour of a policy."""
+def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
+    """The colour of a policy, or of a method."""
     alt = extra("altair")
-    return alt.Color("policy:N", scale=alt.Scale(domain=list(policies), range=colours(policies)), legend=alt.Legend(title=None))
+    return alt.Color(f"{by}:N", scale=alt.Scale(domain=list(policies), range=colours(policies)), legend=alt.Legend(title=None))
 
 
-def policy_shape(policies: Sequence[str]) -> Any:
-    """The shape of a policy's points."""
+def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
+    """The shape of a policy's points, or of a method's."""
     alt = extra("altair")
-    return alt.Shape("policy:N", scale=alt.Scale(domain=list(policies), range=shapes(policies)), legend=alt.Legend(title=None))
+    return alt.Shape(f"{by}:N", scale=alt.Scale(domain=list(policies), range=shapes(policies)), legend=alt.Legend(title=None))
 
 
 def dash(names: Sequence[str]) -> Any:
@@ -73,10 +73,10 @@ def dash(names: Sequence[str]) -> Any:
     )
 
 
-def visible(full: float = 1.0) -> Any:
-    """The opacity of a policy's marks: faint where a reader has picked out others."""
+def visible(full: float = 1.0, by: str = "policy") -> Any:
+    """The opacity of a policy's marks, or a method's: faint where a reader has picked out others."""
     alt = extra("altair")
-    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN, "value": full})
+    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN.format(by=by), "value": full})
 
 
 def tips(**fields: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The figures of a study as files: PNG, SVG, and CSV of what they show. Equal studies give equal files."""
+"""Figures as files: PNG, SVG, and CSV of what they show. Equal studies give equal files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from purse.files import make_folder, write_atomically
-from purse.report import areas, curves, rows
+from purse.report import areas, curves, players, rows
 from purse.report.charts import Figure
 from purse.report.extra import extra
 
@@ -17,32 +17,38 @@ SCALE = 2  # pixels of a PNG per unit of its figure
 
 
 def export(study: Study, folder: Path) -> list[Path]:
-    """Write every figure as `name.png`, `name.svg` and `name.csv` into a folder; returns their paths."""
+    """Write every figure of a study into a folder; returns their paths."""
+    return [path for figure in figures_of(study) for path in write_figure(figure, make_folder(folder))]
+
+
+def write_figure(figure: Figure, folder: Path) -> list[Path]:
+    """Write a figure as `name.png`, `name.svg` and `name.csv`."""
     renderer = extra("vl_convert")
-    make_folder(folder)
-    paths = []
-    for figure in figures_of(study):
-        spec = figure.spec()
-        kinds = {
-            "png": renderer.vegalite_to_png(spec, vl_version=version(), scale=SCALE),
-            "svg": renderer.vegalite_to_svg(spec, vl_version=version()).encode(),
-            "csv": figure.data.write_csv().encode(),
-        }
-        for kind, content in kinds.items():
-            paths.append(folder / f"{figure.name}.{kind}")
-            write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
-    return paths
+    drawn = renderer.vegalite_to_svg(figure.spec(), vl_version=version())
+    kinds = {"png": renderer.svg_to_png(drawn, scale=SCALE), "svg": drawn.encode(), "csv": figure.data.write_csv().encode()}
+    for kind, content in kinds.items():
+        write_atomically(folder / f"{figure.name}.{kind}", lambda file, content=content: file.write(content))  # type: ignore[misc]
+    return [folder / f"{figure.name}.{kind}" for kind in kinds]
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """All figures that a study has."""
-    drawn = [curves.regret(study), curves.gain(study), curves.left(study), areas.shares(study), rows.runs(study), rows.growth(study)]
+    """All figures that a study has, in the order of its page."""
+    if "replay" in study.facts:
+        drawn = [players.gain(study), areas.shares(study), rows.runs(study), curves.left(study), curves.regret(study)]
+    else:
+        drawn = [curves.regret(study), curves.gain(study), curves.left(study), areas.shares(study), rows.runs(study), rows.growth(study)]
     return [figure for figure in drawn if figure is not None]
 
 
 def chart(study: Study) -> Any:
     """Regret against the budget as an Altair chart, which a notebook shows."""
     return curves.regret(study).chart()
+
+
+def notebook(study: Study) -> dict[str, Any]:
+    """The same by its type for notebooks that draw Vega-Lite themselves."""
+    spec = curves.regret(study).spec()
+    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": spec}
 
 
 def version() -> str:

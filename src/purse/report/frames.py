@@ -115,21 +115,27 @@ def shares(study: Study) -> pl.DataFrame:
     )
 
 
-def regrets(study: Study) -> pl.DataFrame:
-    """The regret of every run with its world's largest budget: no more is read of what may be large."""
+def outcome(study: Study) -> str:
+    """What single runs are measured by: their regret, or on recorded rounds, where one asks what could be had, their gain."""
+    return "gain" if "replay" in study.facts else "regret"
+
+
+def outcomes(study: Study) -> pl.DataFrame:
+    """The outcome of every run with its world's largest budget: no more is read of what may be large."""
     import polars as pl
 
     last = largest(study.table()).select("world", "budget").unique(maintain_order=True).rows()
     chosen = pl.any_horizontal([(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last])
-    return study.lazy().filter(chosen).select(*KEYS, "path", "regret").collect()
+    return study.lazy().filter(chosen).select(*KEYS, "path", outcome(study)).collect()
 
 
 def runs(study: Study) -> pl.DataFrame:
-    """How the regrets of single runs spread at the largest budget: quantiles."""
+    """How the outcomes of single runs spread at the largest budget: quantiles."""
     import polars as pl
 
-    spread = [pl.col("regret").quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
-    return regrets(study).group_by(KEYS, maintain_order=True).agg(pl.len().alias("n_paths"), pl.col("regret").mean().alias("mean"), *spread)
+    value = pl.col(outcome(study))
+    spread = [value.quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
+    return outcomes(study).group_by(KEYS, maintain_order=True).agg(pl.len().alias("n_paths"), value.mean().alias("mean"), *spread)
 
 
 def single_runs(study: Study) -> pl.DataFrame:
@@ -138,7 +144,7 @@ def single_runs(study: Study) -> pl.DataFrame:
 
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
     chosen = (n <= MOST_RUNS) | ((rank * MOST_RUNS) // n > ((rank - 1) * MOST_RUNS) // n)
-    return regrets(study).sort(*KEYS, "regret", maintain_order=True).filter(chosen)
+    return outcomes(study).sort(*KEYS, outcome(study), maintain_order=True).filter(chosen)
 
 
 def growth(study: Study) -> pl.DataFrame:

@@ -72,11 +72,11 @@ def limit_marks(known: pl.DataFrame, x: dict[str, Any], policies: Sequence[str],
 
 
 def runs(study: Study) -> Figure:
-    """Regrets of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as a line, the median white."""
+    """Outcomes of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as a line, the median white."""
     import polars as pl
 
     alt = extra("altair")
-    data, single = frames.runs(study), frames.single_runs(study)
+    data, single, outcome = frames.runs(study), frames.single_runs(study), frames.outcome(study)
     policies = policies_of(study.table())
     shown = tips(
         policy="policy:N",
@@ -93,12 +93,14 @@ def runs(study: Study) -> Figure:
         here, drawn = data.filter(pl.col("world") == world), single.filter(pl.col("world") == world)
         floor = floor_of(here)
         here, drawn = (
-            part.with_columns(pl.selectors.by_name(*frames.QUANTILES, "regret", require_all=False).clip(floor).name.prefix("x_")) for part in (here, drawn)
+            part.with_columns(pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False).clip(floor).name.prefix("x_")) for part in (here, drawn)
         )
-        x = either([*here["x_least"], *here["x_most"]], "regret of a run")
+        x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
         base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
-        ticks = alt.Chart(drawn).mark_tick(thickness=1.2, size=18).encode(x=alt.X("x_regret:Q", **x), y=policy_rows(policies), color=policy_colour(policies))
-        layers = [ticks.encode(opacity=visible(0.35), tooltip=tips(policy="policy:N", run="path:Q", regret="regret:Q"))]
+        ticks = (
+            alt.Chart(drawn).mark_tick(thickness=1.2, size=18).encode(x=alt.X(f"x_{outcome}:Q", **x), y=policy_rows(policies), color=policy_colour(policies))
+        )
+        layers = [ticks.encode(opacity=visible(0.35), tooltip=tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"}))]
         if here["n_paths"].max() != 1:
             layers += [
                 base.mark_rule(strokeWidth=1.6).encode(x=alt.X("x_low:Q", **x), x2="x_high:Q", opacity=visible(), tooltip=shown),

@@ -1,5 +1,6 @@
-// Draws every panel again so that it answers: pointing shows numbers, and picking policies in the legend picks them out everywhere.
+// Draws every panel again so that it answers: pointing shows numbers, and picking policies, or methods, in the legend picks them out everywhere.
 (() => {
+  const by = document.querySelector(".legend").dataset.by;
   const chosen = new Set();
   const views = [];
   const figures = {};
@@ -9,7 +10,7 @@
     const { title, ...panel } = structuredClone(figure.concat[index]);
     for (const layer of panel.layer ?? [panel]) for (const channel of Object.values(layer.encoding)) if (channel.legend) channel.legend = null;
     const config = { ...figure.config, background: null, font: getComputedStyle(document.body).fontFamily };
-    const shared = { $schema: figure.$schema, params: figure.params, datasets: figure.datasets };
+    const shared = { $schema: figure.$schema, params: figure.params, datasets: figure.datasets, ...(figure.data && { data: figure.data }) };
     return { ...panel, ...shared, config, width: "container", autosize: { type: "fit-x", contains: "padding" } };
   }
 
@@ -17,7 +18,7 @@
     const look = { renderer: "svg", actions: false, tooltip: { disableDefaultStyle: true } };
     for (const place of document.querySelectorAll(".panel")) {
       const { view } = await vegaEmbed(place, alone(figures[place.dataset.figure], Number(place.dataset.index)), look);
-      view.addEventListener("click", (_, item) => item?.datum?.policy && toggle(item.datum.policy));
+      view.addEventListener("click", (_, item) => item?.datum?.[by] && toggle(item.datum[by]));
       views.push(view);
     }
     document.documentElement.dataset.drawn = views.length;
@@ -30,9 +31,9 @@
     document.querySelector(".legend .all").hidden = chosen.size === 0;
   }
 
-  function toggle(policy) {
-    if (!document.querySelector(`[data-choose="${CSS.escape(policy)}"]`)) return;
-    if (!chosen.delete(policy)) chosen.add(policy);
+  function toggle(name) {
+    if (!document.querySelector(`[data-choose="${CSS.escape(name)}"]`)) return;
+    if (!chosen.delete(name)) chosen.add(name);
     show();
   }
 

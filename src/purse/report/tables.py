@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from purse.regret import brief
 from purse.report import frames
 from purse.report.charts import worlds_of
-from purse.report.words import measured
+from purse.report.standings import money
+from purse.report.words import counted, measured
 
 if TYPE_CHECKING:
     from purse.study import Study
@@ -16,7 +17,8 @@ CAPTION = "Mean regret over the runs ± half its 95% interval; the least of each
 SINGLE = "Regret of the single run; the least of each column is bold."
 GROWTH = ("Slope: of log regret against log budget, none where a mean regret is not positive. Best fit: of a + b f(B) with f one of log B, log² B, √B and B; "
           "misfit is the relative error that remains, root mean square.")  # fmt: skip
-ELSEWHERE = ("title", "command", "study", "worlds", "policies", "budgets", "versions", "machine", "made", "shards")  # on the page, or not for people
+ELSEWHERE = ("title", "command", "study", "replay", "worlds", "policies", "budgets", "versions", "machine", "made", "shards")  # on the page, or not for people
+PATHS = {"table": "orders of the rounds", "log": "simulated games"}  # what a path is
 
 
 def regrets(study: Study) -> list[dict[str, Any]]:
@@ -31,7 +33,7 @@ def regrets(study: Study) -> list[dict[str, Any]]:
             best = [place for place, budget in enumerate(budgets, 1) if budget in cells and cells[budget]["regret"] == least[budget]]
             texts = [measured(cells[budget]) if budget in cells else "—" for budget in budgets]
             rows.append({"policy": policy, "cells": [policy, *texts], "best": best})
-        tables.append({"title": world, "label": f"Regret in {world}", "head": ["policy", *(f"B = {brief(budget)}" for budget in budgets)], "rows": rows})
+        tables.append({"title": world, "label": f"Regret in {world}", "head": ["policy", *(f"B = {money(budget)}" for budget in budgets)], "rows": rows})
     return tables
 
 
@@ -57,16 +59,22 @@ def growth(study: Study) -> dict[str, Any] | None:
     }
 
 
-def details(study: Study) -> list[dict[str, Any]]:
-    """What was run, by name: worlds in full, options, versions and the machine."""
-    facts = study.facts
+def details(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What was run, by name: worlds in full or the recorded data, options, versions and the machine."""
+    replay = facts.get("replay")
     options = {name: value for name, value in facts.items() if name not in ELSEWHERE and value is not None}
-    names = {"n_paths": "runs", "stop": "stop rule"}
-    run = [("policies", ", ".join(facts["policies"])), ("budgets", "; ".join(map(brief, facts["budgets"])))]
+    names = {"n_paths": "runs" if replay is None else PATHS[replay["kind"]], "stop": "stop rule"}
+    run = [("policies", ", ".join(facts["policies"])), ("budgets", "; ".join(map(money, facts["budgets"])))]
     run += [(names.get(name, name), f"{value:,}" if isinstance(value, int) else str(value)) for name, value in options.items()]
     lists = [
-        ("Worlds", list(facts["worlds"].items())),
+        ("Worlds", list(facts["worlds"].items())) if replay is None else ("Data", data(replay)),
         ("Policies and options", run),
         ("Versions and machine", [(name, str(value)) for name, value in (*facts["versions"].items(), *facts["machine"].items())]),
     ]
     return [{"title": title, "entries": entries} for title, entries in lists if entries]
+
+
+def data(replay: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The recorded rounds, by name."""
+    horizon = "none" if replay["horizon"] is None else counted(replay["horizon"], "round")
+    return [(replay["kind"], replay["data"]), ("rounds", f"{replay['rounds']:,}"), ("arms", ", ".join(replay["arms"])), ("horizon", horizon)]

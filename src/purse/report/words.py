@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from purse.regret import brief, estimate
 from purse.report import frames
 from purse.report.charts import worlds_of
+from purse.report.standings import money
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +27,7 @@ def in_short(study: Study) -> str:
     """What was run."""
     facts, table = study.facts, study.table()
     policies, worlds, budgets = table["policy"].n_unique(), table["world"].n_unique(), sorted(table["budget"].unique())
-    spans = f"a budget of {brief(budgets[0])}" if len(budgets) == 1 else f"{counted(len(budgets), 'budget')} from {brief(budgets[0])} to {brief(budgets[-1])}"
+    spans = f"a budget of {money(budgets[0])}" if len(budgets) == 1 else f"{counted(len(budgets), 'budget')} from {money(budgets[0])} to {money(budgets[-1])}"
     many = facts["n_paths"] > 1
     return (
         f"{counted(policies, 'policy', 'policies').capitalize()} on {counted(worlds, 'world')} with {spans}, "
@@ -43,13 +44,13 @@ def finding(study: Study, world: str) -> str:
     at = frames.largest(study.table()).filter(pl.col("world") == world).sort("regret", maintain_order=True).to_dicts()
     best, budget = at[0], at[0]["budget"]
     lead = (
-        f"{code(best['policy'])} has the least regret at B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{brief(budget)}: {measured(best)}"
+        f"{code(best['policy'])} has the least regret at B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)}: {measured(best)}"
         if len(at) > 1
-        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{brief(budget)} the regret of {code(best['policy'])} is {measured(best)}"
+        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)} the regret of {code(best['policy'])} is {measured(best)}"
     )
     if len(at) == 1:
         return f"{lead}{grows(study, world, best['policy'])}."
-    runs = frames.regrets(study).filter(pl.col("world") == world).sort("path")
+    runs = frames.outcomes(study).filter(pl.col("world") == world).sort("path")
     regrets = {row["policy"]: runs.filter(pl.col("policy") == row["policy"])["regret"].to_numpy() for row in at}
     paired = {row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in at[1:]}
     tied = [policy for policy, difference in paired.items() if not difference.low > 0]
@@ -110,7 +111,8 @@ def ended(study: Study) -> list[str]:
             f"{code(str(policy))} ({int(rows['ended'].sum()):,} of {int(rows['n_paths'].sum()):,})"
             for (policy,), rows in part.group_by(["policy"], maintain_order=True)
         )
-        remarks.append(f"In {named([str(world)])} the world ended before the budget did, in runs of {who}.")
+        what = "The rounds ended" if "replay" in study.facts else f"In {named([str(world)])} the world ended"
+        remarks.append(f"{what} before the budget did, in runs of {who}.")
     return remarks
 
 
