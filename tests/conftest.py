@@ -30,6 +30,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line("There is no GPU here: the tests marked gpu did not run; their kernels were compiled.")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once."""
     if without_gpu():

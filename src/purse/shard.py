@@ -13,6 +13,7 @@ import numpy as np
 from purse import amount
 from purse.engine.cpu import Job, compiled, faulty, play_paths
 from purse.engine.path import FAULT, Results
+from purse.errors import invalid
 from purse.simulation import make_job, told
 from purse.types import Floats, Ints, Run, World
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 WORK = 2e8  # rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
 BYTES = 1 << 26  # and at most so much memory for its results
+MOST_SHARDS = 10**6  # of a job: twelve days of work
 
 
 class Recipe(NamedTuple):
@@ -66,6 +68,8 @@ Accept = Callable[[Shard, Frames], None]
 def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
     """The shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the same."""
     key, size = key_of(job), shard_size(job)
+    if n_paths > MOST_SHARDS * size:
+        raise invalid("n_paths", n_paths, f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}: {MOST_SHARDS:,} seconds of work, or so")
     for first in range(0, n_paths, size):
         yield Shard(job, key, first, min(size, n_paths - first))
 
