@@ -16,10 +16,10 @@ demo: $(STAMP)-report
 
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
 test: $(STAMP)-test lint
-	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 coverage: $(STAMP)-test
-	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup
+	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup --no-loadscope-reorder
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+ABOUT_EVERY_POLICY = ("test_gpu.py", "test_simulation.py", "test_testing.py")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
@@ -32,14 +33,21 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once."""
+    """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once. The many small groups come last."""
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
     for item in items:
-        policy = getattr(item, "callspec", None) and item.path.name in ("test_gpu.py", "test_testing.py") and item.callspec.params.get("name")  # type: ignore[attr-defined]
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    items.sort(key=lambda item: group_of(item).startswith("policies/"))
+
+
+def group_of(item: pytest.Item) -> str:
+    """What shares a worker."""
+    given = item.callspec.params if hasattr(item, "callspec") and item.path.name in ABOUT_EVERY_POLICY else {}
+    if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
-        group = f"policies/test_{stem}.py" if policy else "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
-        item.add_marker(pytest.mark.xdist_group(group))
+        return f"policies/test_{stem}.py"
+    return "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
 
 
 @pytest.fixture(scope="session")

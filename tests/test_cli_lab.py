@@ -142,6 +142,7 @@ def test_replay_of_a_table_in_either_form(command: Any, unpublished: None, tmp_p
     pl.DataFrame(rounds).write_ndjson(tmp_path / "long.jsonl")
     answers = [json.loads(command("replay", name, "uniform", "-b", "10", "-n", "5", "--json")[1])["rows"] for name in ("wide.csv", "long.jsonl")]
     assert answers[0] == answers[1]
+    assert "always small (cheapest)" in command("show", "purse-results/wide")[1]
     assert {"uniform", "always small (cheapest)", "LP optimum", "hindsight optimum"} <= {row["player"] for row in answers[0]}
 
 

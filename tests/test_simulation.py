@@ -38,16 +38,16 @@ def test_golden_numbers_have_not_changed(policy: str) -> None:
     assert [(float(run.gain[j]), int(run.rounds[j]), int(run.spent_units[j, 0])) for j in range(2)] == GOLDEN[policy]
 
 
-@pytest.mark.parametrize("stop", ["exit", "hold", "retry"])
-def test_with_a_single_arm_all_policies_play_the_same_game(stop: str) -> None:
-    world = bernoulli(rewards=[0.6], costs=[0.5])
-    runs = [purse.simulate(policy, world, budget=100, n_paths=10, seed=1, stop=stop, horizon=needed(policy)) for policy in policies.names()]
-    for run in runs:
+@pytest.mark.parametrize("policy", policies.names())
+def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
+    for stop in ("exit", "hold", "retry"):
+        same = {"world": bernoulli(rewards=[0.6], costs=[0.5]), "budget": 100, "n_paths": 10, "seed": 1, "stop": stop}
+        run, plain = purse.simulate(policy, horizon=needed(policy), **same), purse.simulate("fixed", **same)
         assert np.isfinite(run.gain).all()
         assert (run.pulls[:, 0] == run.rounds).all()
-        assert (run.gain == runs[0].gain).all()
-        assert (run.spent_units == runs[0].spent_units).all()
-    assert len(np.unique(runs[0].gain)) > 1
+        assert (run.gain == plain.gain).all()
+        assert (run.spent_units == plain.spent_units).all()
+        assert len(np.unique(run.gain)) > 1
 
 
 @pytest.mark.parametrize("policy", policies.names())

@@ -56,9 +56,26 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
-    ended, paths = (int(result.frame()["ended"].sum()), len(result.frame()))
+    ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
     if ended:
         console.print(f"{ended} of {paths} paths reached the end of their world before the end of the budget")
+
+
+def print_gains(result: Study) -> None:
+    """The tables of gains of a replay for people: policies and references, the largest gain first."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from purse.report.standings import gains
+
+    console = Console(width=max(Console().width, WIDTH))
+    for each in gains(result):
+        table = Table(title=each["title"], title_justify="left")
+        for number, head in enumerate(each["head"]):
+            table.add_column(head, justify="right" if number else "left")
+        for row in each["rows"]:
+            table.add_row(*row["cells"])
+        console.print(table)
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:

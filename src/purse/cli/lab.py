@@ -10,7 +10,7 @@ import click
 
 from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common, run_options
 from purse.errors import InvalidInput, MissingExtra
-from purse.printing import print_json, print_regrets
+from purse.printing import print_gains, print_json, print_regrets
 
 if TYPE_CHECKING:
     from purse.study import Study
@@ -114,11 +114,16 @@ def status(study: Path, as_json: bool) -> None:
 @click.argument("study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def show(study: Path, as_json: bool) -> None:
-    """Print the regrets of a finished study."""
+    """Print the regrets of a finished study, or the gains of a replay."""
     from purse.study import Study
 
     found = Study.load(folder_of(study))
-    print_json({"worlds": found.facts["worlds"], "rows": found.table().to_dicts()}) if as_json else print_regrets(found, found.facts["worlds"])
+    if as_json:
+        print_json({"worlds": found.facts["worlds"], "rows": found.table().to_dicts()})
+    elif "replay" in found.facts:
+        print_gains(found)
+    else:
+        print_regrets(found, found.facts["worlds"])
 
 
 @click.command()
