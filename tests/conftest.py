@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+gc.set_threshold(200_000, 20, 20)  # compiling makes many objects that stay; to look through them less often saves a twentieth
 ABOUT_EVERY_POLICY = ("test_gpu.py", "test_simulation.py", "test_testing.py")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]

@@ -108,6 +108,7 @@ def test_report_writes_the_page_and_each_figure(command: Any, unpublished: None,
         (("run", "mine.toml", "--on", "spark"), "on='spark': must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT"),
         (("run", "mine.toml", "--workers", "0"), "n_workers=0: must be a whole number from 1 up"),
         (("replay", "nowhere.csv", "-b", "1"), "nowhere.csv"),
+        (("replay", "neither.csv", "-b", "1"), "neither.csv has neither 'probability', which a log needs, nor 'round', which a table"),
         (("replay", "log.csv", "-b", "-1"), "budget"),
         (("replay", "log.csv", "-b", "1", "exp3.bkw"), "did you mean 'exp3.bwk'?"),
         (("replay", "log.csv", "-b", "1", "--reward", "money"), "log.csv has no column 'money'"),
@@ -122,6 +123,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(words: tuple[str, ...], me
     rows = {"log": "b,0.5,0.2,0.5", "nan": "b,NaN,0.2,0.5", "negative": "b,0.5,-0.2,0.5", "certain": "b,0.5,0.2,1.5"}
     for name, row in rows.items():
         study.with_name(f"{name}.csv").write_text(f"arm,reward,cost,probability\na,1,0.1,0.5\n{row}\n")
+    study.with_name("neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
     before = sorted(study.parent.rglob("*"))
     code, out, err = command(*words)
     assert (code, out) == (2, "")

@@ -126,8 +126,8 @@ def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch
         cluster.play_on_cluster(list(shards_of(RECIPE.make(), 2)), {}, "dask://127.0.0.1:1", lambda shard, frames: None, Progress("test"))
 
 
-@pytest.mark.parametrize(("on", "module"), [("ray", "ray"), ("dask", "distributed")])
+@pytest.mark.parametrize(("on", "module"), [("ray", "ray"), ("ray", "joblib"), ("dask", "distributed"), ("dask", "joblib")])
 def test_a_missing_extra_is_one_line(on: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(PurseError, match=rf'on=\'{on}\' needs the extra: pip install "purse\[{on}\]"'):
+    with pytest.raises(PurseError, match=rf'a {on.title()} cluster needs the extra: pip install "purse\[{on}\]"'):
         cluster.play_on_cluster([], {}, on, lambda shard, frames: None, Progress("test"))

@@ -28,10 +28,10 @@ ADDRESSES = "ray, ray://HOST:PORT, dask or dask://HOST:PORT"
 
 def play_on_cluster(shards: Sequence[Shard], recipes: Mapping[str, Recipe], on: str, accept: Accept, shown: Progress) -> None:
     """Play the shards on the cluster at this address."""
-    from joblib import Parallel, delayed
-
     waiting = {shard.name: shard for shard in shards}
     with connected(on) as (streams, n_jobs):
+        from joblib import Parallel, delayed
+
         names = list(waiting)
         waves = [names] if streams else [names[start : start + WAVE * n_jobs] for start in range(0, len(names), WAVE * n_jobs)]
         for wave in waves:
@@ -80,16 +80,17 @@ def connected(on: str) -> Iterator[tuple[bool, int]]:
     """Joblib set to a cluster: whether results come back one by one, and how many workers there are."""
     kind, address = parse(on)
     connect = on_ray if kind == "ray" else on_dask
-    with needs(f"on={on!r}", kind), connect(address) as (config, streams, n_jobs), config:
+    with connect(address) as (config, streams, n_jobs), config:
         yield streams, n_jobs
 
 
 @contextmanager
 def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
     """A Ray cluster; without an address the one that is known to Ray here, or a new one on this machine."""
-    import ray
-    from joblib import parallel_config
-    from ray.util.joblib import register_ray
+    with needs("a Ray cluster", "ray"):
+        import ray
+        from joblib import parallel_config
+        from ray.util.joblib import register_ray
 
     with unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"), catch_warnings(action="ignore"):
         ray.init(f"ray://{address}" if address else None, ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
@@ -103,8 +104,9 @@ def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
 @contextmanager
 def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
     """A Dask cluster; without an address a new one on this machine."""
-    from distributed import Client
-    from joblib import parallel_config
+    with needs("a Dask cluster", "dask"):
+        from distributed import Client
+        from joblib import parallel_config
 
     with unreachable(f"dask://{address}"):
         where = {"address": f"tcp://{address}", "timeout": PATIENCE} if address else {"dashboard_address": None}

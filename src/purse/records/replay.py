@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from purse.errors import InvalidInput, shorten
 from purse.records.answers import LogReplay
 from purse.records.offpolicy import estimate_log
 from purse.records.reading import read
@@ -47,6 +48,12 @@ def replay(
     source = read(data)
     columns: dict[str, Any] = {"arm": arm, "reward": reward, "cost": cost}
     common: dict[str, Any] = {"policies": policies, "budgets": budgets, "horizon": horizon, "n_paths": n_paths, "seed": seed, "n_workers": n_workers}
-    if probability in source.frame.columns:
+    found = source.frame.columns
+    if arm in found and probability not in found and round not in found:
+        raise InvalidInput(
+            f"{source.path} has neither {probability!r}, which a log needs, nor {round!r}, which a table of one row for each round and arm needs; "
+            f"it has {shorten(', '.join(found))}"
+        )
+    if probability in found:
         return estimate_log(source, **common, **columns, probability=probability, stop=stop)
     return replay_table(source, **common, **columns, round=round, stop=stop or "retry", folder=folder)
