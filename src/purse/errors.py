@@ -23,12 +23,40 @@ class BudgetExhausted(GameOver):
     """The rest of the budget cannot cover the pull."""
 
 
+class BudgetHeld(BudgetExhausted):
+    """The pull would fit, were nothing held for tickets that are out: it may fit once they are told or voided."""
+
+
 class HorizonReached(GameOver):
     """All rounds of the horizon have been asked for."""
 
 
+class CampaignPaused(GameOver):
+    """The campaign takes reports and gives out no tickets until it is resumed."""
+
+
+class CampaignClosed(GameOver):
+    """The campaign takes reports and gives out no more tickets."""
+
+
 class TicketError(PurseError):
     """A report for a ticket that was never issued, or that is finished already."""
+
+
+class Conflict(PurseError):
+    """Something else has been said before under the same ticket or request; what was said first stands."""
+
+
+class NoSuchCampaign(PurseError):
+    """There is no campaign of this name."""
+
+
+class CampaignExists(PurseError):
+    """There is a campaign of this name already."""
+
+
+class StorageUnavailable(PurseError):
+    """The storage does not answer. What was asked for may be asked for again: repeats have no second effect."""
 
 
 class MissingExtra(PurseError):

@@ -1,4 +1,4 @@
-"""Checks that every policy and every world must pass. They ship, so that your own modules can be held to the same.
+"""Checks that every policy, world and storage must pass. They ship, so that your own modules can be held to the same.
 
     >>> from purse.testing import check_policy
     >>> check_policy("exp3.bwk")
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from purse import amount, environments
+from purse.campaign.conformance import check_storage as check_storage
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.errors import GameOver, InvalidInput

@@ -1,0 +1,1 @@
+"""The live side: campaigns that spend real money, learn from late reports, never overspend, and survive a crash."""

@@ -1,0 +1,190 @@
+"""The rules of a campaign: each method looks at the ledger, decides what the next entry is, and answers. It writes nothing to a storage itself.
+
+A method raises before it decides on an entry, so that a refusal changes nothing; only a conflict is both refused and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from purse import amount
+from purse.campaign.answers import Receipt, receipt
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import CLOSED, HELD, OPEN, PRESUMED, RELEASED, RUNNING, SKIPPED, TOLD, VOID, Ledger, Slot, settle
+from purse.campaign.terms import RELEASE
+from purse.errors import BudgetExhausted, BudgetHeld, CampaignClosed, CampaignPaused, Conflict, GameOver, HorizonReached, InvalidInput, PurseError, TicketError
+from purse.types import SKIP, STOP
+
+Choose = Callable[[int, list[int]], tuple[list[int], list[float]]]  # round, units left -> arms, probabilities
+
+
+class Book:
+    """A ledger with the entries that are to be added to the journal."""
+
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        self.ledger = ledger
+        self.terms = ledger.terms
+        self.now = now
+        self.entries: list[Entry] = []
+        self.touched: dict[int, None] = {}  # tickets that changed, in order
+
+    def add(self, kind: str, body: dict[str, Any], *, request: str | None = None, ticket: int | None = None) -> Entry:
+        """Decide on the next entry."""
+        entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
+        self.ledger.fold(entry)
+        self.entries.append(entry)
+        self.touched.update(dict.fromkeys([ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]))
+        return entry
+
+    def ask(self, n: int, request: str, choose: Choose) -> list[Slot]:
+        """Up to n tickets, at least one; the same again for a request that was answered before (P4)."""
+        entry = self.repeated(request, "asked", n=n)
+        if entry is None:
+            tickets = self.choose_rounds(n, choose)
+            deadline = None if self.terms.expires_after is None else self.now + self.terms.expires_after
+            entry = self.add("asked", {"n": n, "deadline": deadline, "tickets": tickets}, request=request)
+        return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+
+    def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:
+        """The entry that answered this request before; refused where the request was another one."""
+        entry = self.ledger.requests.get(request)
+        if entry is not None and (entry.kind != kind or any(entry.body[name] != value for name, value in same.items())):
+            said = ", ".join(f"{name}={entry.body.get(name)}" for name in same)
+            raise Conflict(f"request_id={request!r} was used before, for something else: {entry.kind.replace('_', ' ')} with {said}")
+        return entry
+
+    def choose_rounds(self, n: int, choose: Choose) -> list[dict[str, Any]]:
+        """The rounds to come, as many of n as fit."""
+        head, left = self.ledger.head, [purse.left for purse in self.ledger.purses]
+        if head.status != RUNNING:
+            closed = head.status == CLOSED
+            raise (CampaignClosed if closed else CampaignPaused)(f"campaign {self.terms.name!r} is {head.status}" + ("" if closed else "; resume it first"))
+        again, taken, t = list(head.again), list(head.taken), head.rounds
+        chosen: list[dict[str, Any]] = []
+        while len(chosen) < n:
+            try:
+                ((this, arms, chances), fresh) = (again[0], False) if again else (self.next_round(t, left, choose), True)
+                held = self.most(arms, left, taken)
+            except GameOver:
+                if not chosen:
+                    raise
+                break
+            if fresh:
+                t = this
+            else:
+                again.pop(0)
+            left = [rest - part for rest, part in zip(left, held, strict=True)]
+            for arm in arms if taken and arms[0] != SKIP else ():
+                taken[arm] += 1
+            chosen.append({"id": head.counts["tickets"] + len(chosen) + 1, "t": this, "arms": arms, "probabilities": chances, "held": held})
+        return chosen
+
+    def next_round(self, t: int, left: list[int], choose: Choose) -> tuple[int, list[int], list[float]]:
+        """The policy's choice for the round after t."""
+        if t == self.terms.horizon:
+            raise HorizonReached(f"all {t} rounds of the horizon have been asked for")
+        arms, chances = choose(t + 1, left)
+        skipped = arms[0] == SKIP
+        if arms[0] == STOP or (skipped and self.terms.horizon is None):
+            raise GameOver(f"{self.terms.policy} has ended the game after {t} rounds")
+        if not skipped and not all(0 <= arm < len(self.terms.arms) for arm in arms):
+            raise PurseError(f"{self.terms.policy} chose no arm, or one that does not exist, in round {t + 1}")
+        return t + 1, arms, chances
+
+    def foresee(self, probabilities: Callable[[int, list[int], Any], None], out: Any) -> None:
+        """The probability of each arm in the next round."""
+        head = self.ledger.head
+        if head.again:
+            out[head.again[0][1]] = 1.0
+        else:
+            probabilities(head.rounds + 1, [purse.left for purse in self.ledger.purses], out)
+
+    def most(self, arms: list[int], left: list[int], taken: list[int]) -> list[int]:
+        """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an arm has had all its pulls."""
+        if arms[0] == SKIP:
+            return [0] * len(left)
+        shown = " and ".join(repr(self.terms.arms[arm]) for arm in arms)
+        if self.terms.caps is not None and any(taken[arm] >= self.terms.caps[arm] for arm in arms):
+            raise BudgetExhausted(f"{shown}: all pulls that its cap allows have been asked for")
+        held = [sum(self.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
+        for m, (need, rest, purse) in enumerate(zip(held, left, self.ledger.purses, strict=True)):
+            if need > rest:
+                text = f"{shown} may cost {amount.text(need)} {self.terms.resources[m]} and {amount.text(rest)} is left"
+                if need <= purse.budget - purse.spent:
+                    apart = f"{amount.text(purse.held)} is held and {amount.text(purse.presumed)} presumed spent for tickets that are out; tell or void them"
+                    raise BudgetHeld(f"{text}; {apart}")
+                raise BudgetExhausted(text)
+        return held
+
+    def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
+        """Settle a ticket (P3, P6)."""
+        slot = self.find(ticket)
+        report = {"rewards": list(rewards), "costs": list(costs)}
+        if slot.state == SKIPPED:
+            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to tell")
+        if slot.state == TOLD:
+            said = slot.body["report"]
+            if said["rewards"] == report["rewards"] and said["costs"] == report["costs"]:
+                return receipt(slot, duplicate=True)
+            self.add("conflict", {"report": report}, ticket=ticket)
+            raise Conflict(f"ticket {ticket} was told before with another report: {spoken(said)}; that one stands, this one is kept: {spoken(report)}")
+        total = [sum(costs[m :: len(self.terms.resources)]) for m in range(len(self.terms.resources))]
+        spent, overrun = settle(slot.body["held"] if slot.state in OPEN else [0] * len(total), total)
+        for purse, more in zip(self.ledger.purses, overrun, strict=True):
+            if purse.overrun + more > amount.LARGEST:
+                raise InvalidInput(f"cost={amount.text(more)}: with it the overrun would exceed what can be counted, {amount.LARGEST // amount.UNIT:,}")
+        known = {name: slot.body[name] for name in ("t", "arms", "probabilities")}
+        self.add("told", {**known, **report, "from": slot.state, "spent": spent, "overrun": overrun}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def void(self, ticket: int) -> Receipt:
+        """Release a hold."""
+        slot = self.find(ticket)
+        if slot.state == TOLD:
+            self.add("conflict", {"report": {"void": True}}, ticket=ticket)
+            raise Conflict(f"ticket {ticket} was told before: {spoken(slot.body['report'])}; that stands")
+        if slot.state == SKIPPED:
+            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to void")
+        if slot.state in (VOID, RELEASED):
+            return receipt(slot, duplicate=True)
+        self.add("voided", {"from": slot.state, "released": slot.body["held"]}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def find(self, ticket: int) -> Slot:
+        """A ticket that was issued."""
+        slot = self.ledger.tickets.get(ticket)
+        if slot is None:
+            raise TicketError(f"ticket {ticket} is not one that campaign {self.terms.name!r} issued")
+        return slot
+
+    def expire(self, due: Sequence[Slot]) -> int:
+        """Presume spent, or release, what has outlived its deadline."""
+        late = [slot for slot in due if self.ledger.tickets[slot.id].state == HELD]
+        for slot in late:
+            to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
+            self.add("expired", {"to": to, "units": slot.body["held"]}, ticket=slot.id)
+        return len(late)
+
+    def top_up(self, units: Sequence[int], request: str) -> None:
+        """Add to the budget, once for each request."""
+        if self.repeated(request, "topped_up", units=list(units)) is None:
+            if self.ledger.head.status == CLOSED:
+                raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
+            for purse, more in zip(self.ledger.purses, units, strict=True):
+                if purse.budget + more > amount.LARGEST:
+                    raise InvalidInput(f"amount={amount.text(more)}: the budget must stay at most {amount.LARGEST // amount.UNIT:,}")
+            self.add("topped_up", {"units": list(units)}, request=request)
+
+    def turn(self, kind: str, status: str) -> None:
+        """Pause, resume or close; nothing happens where that is so already, and closed is for good."""
+        if self.ledger.head.status == status:
+            return
+        if self.ledger.head.status == CLOSED:
+            raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
+        self.add(kind, {})
+
+
+def spoken(report: dict[str, Any]) -> str:
+    """A report for people."""
+    return f"reward {', '.join(f'{reward:g}' for reward in report['rewards'])}, cost {', '.join(map(amount.text, report['costs']))}"

@@ -1,0 +1,281 @@
+"""`purse.Campaign`: ask, tell and void under a budget that cannot be overspent, whoever asks, from wherever, and whatever dies."""
+
+from __future__ import annotations
+
+import codecs
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+import numpy as np
+
+from purse import amount, check
+from purse.campaign import answers
+from purse.campaign.answers import CampaignTicket, Receipt, Status
+from purse.campaign.audit import Audit, audit, restored
+from purse.campaign.book import Book
+from purse.campaign.clerk import Clerk, Operation, change_of
+from purse.campaign.journal import Entry, read_lines, write_lines
+from purse.campaign.ledger import CLOSED, OPEN, PAUSED, RUNNING, STATES, Ledger
+from purse.campaign.storage import DEFAULT as FILE
+from purse.campaign.storage import MOST_DUE, Storage, connect
+from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms, by_name
+from purse.errors import InvalidInput, PurseError, TicketError, invalid
+from purse.files import write_atomically
+from purse.live import DEFAULT
+
+PAGE = 1_000  # entries read at a time
+MOST_AT_ONCE = 1_000  # tickets in one request
+
+
+class Report(NamedTuple):
+    """A report that has been read and found possible."""
+
+    ticket: int
+    rewards: list[float]
+    costs: list[int]
+
+
+class Campaign:
+    """A campaign. `create` a new one or `open` one that exists; then ask and tell from any number of threads and processes."""
+
+    def __init__(self, terms: Terms, kept: Storage) -> None:
+        self.terms = terms
+        self.storage = kept
+        self._clerk = Clerk(terms, kept)
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        arms: Sequence[str] | Mapping[str, Any],
+        budget: Any,
+        cost_min: Any,
+        cost_max: Any = None,
+        resources: Sequence[str] = ("units",),
+        plays: int = 1,
+        horizon: int | None = None,
+        costs: Any = None,
+        caps: Any = None,
+        policy: str = DEFAULT,
+        seed: int = 0,
+        expires_after: float | None = 3600,
+        on_expiry: str = PRESUME,
+        storage: str | Storage = FILE,
+    ) -> Campaign:
+        """A new campaign.
+
+        arms           their names; or {name: the most that a pull may cost}, and then no `cost_max`
+        budget         decimal text or a number; of several resources a list, or {resource: amount}
+        cost_min, cost_max   what a pull costs at least and at most: one amount, one for each arm, or one for each arm and resource
+        resources      what is spent: "USD", "tokens"
+        plays          arms in each round
+        horizon        the number of rounds, where there is one
+        costs, caps    known constant costs, and pulls allowed per arm, for policies that use them
+        expires_after  seconds after which a ticket without a report counts as spent at its maximum; None: never
+        on_expiry      "presume", or "release", which is a weaker promise and says so
+        storage        an address such as sqlite:///purse.db or postgresql://user@host/database
+        """
+        terms = Terms.of(
+            name,
+            arms=arms,
+            budget=budget,
+            cost_min=cost_min,
+            cost_max=cost_max,
+            resources=resources,
+            plays=plays,
+            horizon=horizon,
+            costs=costs,
+            caps=caps,
+            policy=policy,
+            seed=seed,
+            expires_after=expires_after,
+            on_expiry=on_expiry,
+        )
+        if terms.on_expiry == RELEASE:
+            warnings.warn(WEAKER_PROMISE, stacklevel=2)
+        kept = connect(storage)
+        book = Book(Ledger(terms), kept.now())
+        book.add("created", terms.as_dict())
+        kept.create(name, change_of(book))
+        return cls(terms, kept)
+
+    @classmethod
+    def open(cls, name: str, *, storage: str | Storage = FILE) -> Campaign:
+        """A campaign that exists, as it stands in its storage."""
+        kept = connect(storage, create=False)
+        (first,) = kept.entries(name, 0, 1)
+        return cls(Terms.from_dict(first.body), kept)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.terms.name
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.status()}>"
+
+    def ask(self, request_id: str | None = None) -> CampaignTicket:
+        """A ticket for the next round. Asked again with the same `request_id` it returns the same ticket.
+
+        Raises `BudgetExhausted` when the budget cannot cover it (`BudgetHeld` when it could once other tickets are told); then nothing has changed.
+        """
+        return self.ask_many(1, request_id)[0]
+
+    def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
+        """As many tickets as fit, up to n and at least one, for one request."""
+        n = check.integer("n", n, low=1, high=MOST_AT_ONCE)
+        request = self._request(request_id)
+        operation = Operation(lambda book: book.ask(n, request, self._clerk.recovered().choose), requests=(request,), chooses=True, expires=True)
+        slots = self._clerk.do(operation)
+        return [answers.ticket(self.terms, slot) for slot in slots]
+
+    def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
+        """Report what a ticket brought and cost (with several plays or resources: one entry each). Told again it has no second effect."""
+        (answer,) = self.tell_many([(ticket, reward, cost)])
+        if isinstance(answer, PurseError):
+            raise answer
+        return answer
+
+    def tell_many(self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]) -> list[Receipt | PurseError]:
+        """Many reports in one transaction. Each stands alone: the error of one is returned in its place."""
+        read = [self._read(*report) for report in reports]
+
+        def decide(book: Book) -> list[Receipt | PurseError]:
+            return [report if isinstance(report, PurseError) else told(book, report) for report in read]
+
+        return self._clerk.do(Operation(decide, tickets=tuple(report.ticket for report in read if isinstance(report, Report))))
+
+    def void(self, ticket: CampaignTicket | int) -> Receipt:
+        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
+        number = self._number(ticket)
+        return self._clerk.do(Operation(lambda book: book.void(number), tickets=(number,)))
+
+    def top_up(self, amount: Any, request_id: str | None = None) -> Status:
+        """Add to the budget: one amount, or one for each resource. Done once for each `request_id`."""
+        units, request = self.terms.amounts("amount", amount), self._request(request_id)
+        if min(units) < 0 or max(units) == 0:
+            raise invalid("amount", amount, "must be positive")
+        self._clerk.do(Operation(lambda book: book.top_up(units, request), requests=(request,)))
+        return self.status()
+
+    def pause(self) -> Status:
+        """Give out no tickets until `resume`; reports are taken."""
+        return self._turn("paused", PAUSED)
+
+    def resume(self) -> Status:
+        """Give out tickets again."""
+        return self._turn("resumed", RUNNING)
+
+    def close(self) -> Status:
+        """Give out no more tickets, for good; reports are taken."""
+        return self._turn("closed", CLOSED)
+
+    def _turn(self, kind: str, status: str) -> Status:
+        self._clerk.do(Operation(lambda book: book.turn(kind, status)))
+        return self.status()
+
+    def expire(self) -> int:
+        """Presume spent what has outlived its deadline, as every ask does; returns how many tickets that were."""
+        operation = Operation(lambda book: sum(entry.kind == "expired" for entry in book.entries), expires=True)
+        count = self._clerk.do(operation)
+        return count + self.expire() if count == MOST_DUE else count
+
+    def status(self) -> Status:
+        """How it stands. Like all that only reads, it waits for no one and no one waits for it."""
+        return answers.status(self.terms, *self.storage.look(self.name))
+
+    def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
+        """Its tickets in these states, oldest first."""
+        wanted = [check.choice("states", state, STATES) for state in states]
+        limit = check.integer("limit", limit, low=1)
+        return [answers.ticket(self.terms, slot) for slot in self.storage.tickets(self.name, wanted, 0, limit)]
+
+    def ticket(self, number: int) -> CampaignTicket:
+        """One of its tickets."""
+        number = self._number(number)
+        found = [slot for slot in self.storage.tickets(self.name, STATES, number - 1, 1) if slot.id == number]
+        if not found:
+            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
+        return answers.ticket(self.terms, found[0])
+
+    def journal(self, after: int = 0) -> Iterator[Entry]:
+        """Its entries after this one."""
+        while page := self.storage.entries(self.name, after, PAGE):
+            yield from page
+            after = page[-1].seq
+
+    def probabilities(self) -> dict[str, float]:
+        """The probability of each arm in the next round."""
+        out = np.zeros(len(self.terms.arms))
+        self._clerk.do(Operation(lambda book: book.foresee(self._clerk.recovered().probabilities, out), chooses=True))
+        return dict(zip(self.terms.arms, out.tolist(), strict=True))
+
+    def audit(self) -> Audit:
+        """Fold the whole journal and compare: purses, tickets, counts, the policy's choices and its snapshot."""
+        return audit(self.terms, self.storage)
+
+    def export(self, file: str | Path | IO[str]) -> int:
+        """Its journal as JSON lines; returns the number of entries."""
+        if isinstance(file, (str, Path)):
+            counts: list[int] = []
+            write_atomically(Path(file), lambda raw: counts.append(self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)))))
+            return counts[0]
+        return write_lines(file, self.name, self.journal())
+
+    @classmethod
+    def restore(cls, file: str | Path | IO[str], *, storage: str | Storage = FILE, name: str | None = None) -> Campaign:
+        """A campaign from an exported journal, under its own name or another."""
+        kept = connect(storage)
+        if isinstance(file, (str, Path)):
+            try:
+                with Path(file).open(encoding="utf-8") as lines:
+                    return cls(restored(read_lines(lines), kept, name), kept)
+            except (OSError, UnicodeError) as error:
+                raise InvalidInput(f"cannot read {str(file)!r}: {getattr(error, 'strerror', None) or 'it is not text'}") from None
+        return cls(restored(read_lines(file), kept, name), kept)
+
+    def _request(self, given: str | None) -> str:
+        """The request's name; one of our own where none is given, so that a lost connection cannot make a second hold."""
+        if given is None:
+            return uuid.uuid4().hex
+        if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
+            raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
+        return given
+
+    def _number(self, ticket: CampaignTicket | int) -> int:
+        if isinstance(ticket, CampaignTicket):
+            if ticket.campaign != self.name:
+                raise invalid("ticket", ticket, f"must be one of campaign {self.name!r}")
+            ticket = ticket.id
+        return check.integer("ticket", ticket, low=1, high=2**62)
+
+    def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
+        """A report, or why it cannot be one. What it cost may be anything: a true report is never refused."""
+        plays, resources = self.terms.plays, len(self.terms.resources)
+        try:
+            number = self._number(ticket)
+            rewards = check.numbers("reward", reward)
+            rows = cost if isinstance(cost, (list, tuple)) else [cost]
+            costs = amount.unit_array("cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]).ravel().tolist()
+            if len(rewards) != plays or len(costs) != plays * resources:
+                raise invalid("cost", cost, f"a report needs {plays} rewards and {plays * resources} costs, not {len(rewards)} and {len(costs)}")
+            for value in rewards:
+                if not 0 <= value <= 1:
+                    raise invalid("reward", value, "must lie between 0 and 1")
+            if min(costs) < 0:
+                raise invalid("cost", cost, "must not be negative")
+        except PurseError as error:
+            return error
+        return Report(number, rewards, costs)
+
+
+def told(book: Book, report: Report) -> Receipt | PurseError:
+    """The receipt of one report among many, or why there is none."""
+    try:
+        return book.tell(*report)
+    except PurseError as error:
+        return error

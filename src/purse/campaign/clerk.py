@@ -1,0 +1,129 @@
+"""Who carries out what the threads of a process want of a campaign: those that come while he is at it share his next transaction."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from purse.campaign.book import Book
+from purse.campaign.fork import renew_after_fork
+from purse.campaign.ledger import Ledger
+from purse.campaign.mind import Mind, Snapshot
+from purse.campaign.storage import Change, Found, Storage, Wants
+from purse.campaign.terms import Terms
+from purse.errors import PurseError, StorageUnavailable
+
+PAGE = 5_000  # reports read at a time
+SNAPSHOT_EVERY = 5_000  # entries
+TOGETHER = 256  # operations that share a transaction
+
+
+@dataclass(eq=False)
+class Operation:
+    """Something that a thread wants done: what it has to know, how it decides and, once it is done, what came of it."""
+
+    decide: Callable[[Book], Any]
+    tickets: tuple[int, ...] = ()
+    requests: tuple[str, ...] = ()
+    chooses: bool = False  # needs the policy
+    expires: bool = False  # needs expired holds to be settled first
+    done: bool = False
+    answer: Any = None
+    error: BaseException | None = None
+
+
+class Clerk:
+    """Does operations on one campaign, in order, many in a transaction where many wait."""
+
+    def __init__(self, terms: Terms, storage: Storage) -> None:
+        self.terms = terms
+        self.storage = storage
+        self.renew()
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Begin anew, in a child process too: there a thread of the parent may have been in the middle of something."""
+        self.mind: Mind | None = None
+        self._queue: deque[Operation] = deque()
+        self._lock = threading.Lock()
+
+    def do(self, operation: Operation) -> Any:
+        """Have the operation done; returns its answer once that is durable, or raises its error."""
+        self._queue.append(operation)
+        with self._lock:
+            while not operation.done:
+                self._work([self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))])
+        if operation.error is not None:
+            raise operation.error
+        return operation.answer
+
+    def _work(self, operations: list[Operation]) -> None:
+        """Do these in one transaction. What goes wrong with it goes wrong for all of them."""
+        try:
+            mind = self.recovered() if any(operation.chooses for operation in operations) else None
+            now = self.storage.now()
+            wants = Wants(
+                tuple(dict.fromkeys(number for operation in operations for number in operation.tickets)),
+                tuple(dict.fromkeys(request for operation in operations for request in operation.requests)),
+                None if mind is None else mind.seq,
+                now if any(operation.expires for operation in operations) else None,
+            )
+            self.storage.change(self.terms.name, wants, lambda found: self._decide(operations, mind, found, now))
+        except Exception as error:
+            for operation in operations:
+                operation.error = error
+        except BaseException:
+            for operation in operations:
+                operation.error = StorageUnavailable("interrupted by another thread; ask again with the same request_id")
+            raise
+        finally:
+            for operation in operations:
+                operation.done = True
+
+    def _decide(self, operations: list[Operation], mind: Mind | None, found: Found, now: int) -> Change | None:
+        ledger = Ledger(self.terms, found.seq, found.head, found.purses)
+        ledger.tickets, ledger.requests = found.tickets, found.requests
+        book, snapshot = Book(ledger, max(now, found.head.changed)), None
+        if mind is not None:
+            mind.learn(parsed(found.told), found.seq)
+            snapshot = self._snapshot(mind, ledger)
+        book.expire(found.due)
+        for operation in operations:
+            operation.answer, operation.error = None, None
+            try:
+                operation.answer = operation.decide(book)
+            except PurseError as error:
+                operation.error = error
+        return change_of(book, snapshot) if book.entries else None
+
+    def _snapshot(self, mind: Mind, ledger: Ledger) -> Snapshot | None:
+        if ledger.seq - ledger.head.snapshot < SNAPSHOT_EVERY:
+            return None
+        ledger.head.snapshot = ledger.seq
+        return mind.snapshot()
+
+    def recovered(self) -> Mind:
+        """The policy with what the journal has taught it so far: from the last snapshot, or from the beginning where that cannot be trusted."""
+        if self.mind is None:
+            mind = Mind(self.terms)
+            mind.recall(self.storage.snapshot(self.terms.name))
+            while page := self.storage.told(self.terms.name, mind.seq, PAGE):
+                mind.learn(parsed(page), page[-1][0])
+            self.mind = mind
+        return self.mind
+
+
+def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:
+    """Reports with their bodies read, all at once."""
+    bodies = json.loads(f"[{','.join(body for _, body in told)}]")
+    return [(seq, body) for (seq, _), body in zip(told, bodies, strict=True)]
+
+
+def change_of(book: Book, snapshot: Snapshot | None = None) -> Change:
+    """What a book has decided, to be written."""
+    ledger = book.ledger
+    return Change(ledger.seq, ledger.head, ledger.purses, [ledger.tickets[number] for number in book.touched], book.entries, snapshot)

@@ -1,0 +1,204 @@
+"""What every storage must do. It ships, so that a back-end of your own can be held to the same.
+
+    >>> from purse.campaign.storage.memory import Memory
+    >>> from purse.testing import check_storage
+    >>> store = Memory()
+    >>> check_storage(lambda: store)
+
+Each check raises `AssertionError` with a sentence that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from purse.campaign.book import Book
+from purse.campaign.clerk import change_of
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import STATES, Ledger
+from purse.campaign.mind import Snapshot
+from purse.campaign.storage import Change, Found, Storage, Wants
+from purse.campaign.terms import Terms
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+
+Open = Callable[[], Storage]
+THREADS, TURNS = 4, 25
+
+
+def check_storage(opened: Open) -> None:
+    """`opened` connects anew to the same place, which has no campaigns yet (it may return the same object where there is nothing to connect to)."""
+    check_names(opened)
+    check_write_and_read(opened)
+    check_refusals(opened)
+    check_reading_while_writing(opened)
+    check_no_lost_update(opened)
+
+
+def terms(name: str, budget: int = 100) -> Terms:
+    """A campaign of two arms, which may cost 1 and 3."""
+    facts: dict[str, Any] = {"horizon": None, "costs": None, "caps": None, "plays": 1, "seed": 0, "expires_after": 1, "on_expiry": "presume"}
+    return Terms.of(name, arms=["a", "b"], budget=budget, cost_min=1, cost_max=[1, 3], resources=["units"], policy="uniform", **facts)
+
+
+def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
+    """A new campaign."""
+    made = terms(name, budget)
+    book = Book(Ledger(made), 1_000)
+    book.add("created", made.as_dict())
+    storage.create(name, change_of(book))
+    return made
+
+
+def book_of(made: Terms, found: Found, now: int = 2_000) -> Book:
+    """A book on what was found."""
+    ledger = Ledger(made, found.seq, found.head, found.purses)
+    ledger.tickets, ledger.requests = found.tickets, found.requests
+    return Book(ledger, now)
+
+
+def turn(storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]) -> list[Found]:
+    """One change; what it found."""
+    seen: list[Found] = []
+
+    def decide(found: Found) -> Change | None:
+        seen.append(found._replace(head=found.head, purses=list(found.purses), tickets=dict(found.tickets), requests=dict(found.requests)))
+        book = book_of(made, found)
+        act(book)
+        return change_of(book, Snapshot(found.seq, "code", "digest", b"\0body")) if book.entries else None
+
+    storage.change(made.name, wants, decide)
+    return seen
+
+
+def cheap(_: int, __: list[int]) -> tuple[list[int], list[float]]:
+    """A policy that always takes the first arm."""
+    return [0], [0.5]
+
+
+def check_names(opened: Open) -> None:
+    """A campaign is there once it is created, for every connection, and only once."""
+    storage = opened()
+    assert storage.names() == [], f"a new storage has campaigns: {storage.names()}"
+    begun(storage, "first")
+    assert opened().names() == ["first"], f"another connection sees {opened().names()} instead of the new campaign"
+    for refused, act in ((CampaignExists, lambda: begun(opened(), "first")), (NoSuchCampaign, lambda: storage.look("none"))):
+        assert raises(refused, act), f"{refused.__name__} was not raised"
+    assert raises(NoSuchCampaign, lambda: storage.change("none", Wants(), lambda _: None)), "a change of a campaign that does not exist was not refused"
+    look = storage.look("first")
+    assert (look.seq, look.purses[0].budget, look.oldest, look.overdue) == (1, 100 * 10**9, None, 0), f"a new campaign looks like {look}"
+
+
+def check_write_and_read(opened: Open) -> None:
+    """What is written is found: tickets, requests, reports, due holds, snapshots, entries in order."""
+    storage, other = opened(), opened()
+    made = begun(storage, "round")
+    turn(storage, made, Wants(requests=("r",)), lambda book: book.ask(3, "r", cheap))
+    turn(storage, made, Wants(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
+    (found,) = turn(other, made, Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000), lambda _: None)
+    assert set(found.requests) == {"r"}, f"requests {set(found.requests)} were found instead of r"
+    assert set(found.tickets) == {1, 2, 3}, f"tickets {set(found.tickets)} were found: wanted, of the request, and due are 1, 2 and 3"
+    assert [slot.id for slot in found.due] == [1, 3], f"tickets {[slot.id for slot in found.due]} are due instead of 1 and 3"
+    assert found.tickets[2].body["report"]["rewards"] == [0.1 + 0.2], "a reward came back with other bits"
+    assert [seq for seq, _ in found.told] == [3], f"reports {found.told} were found instead of that of entry 3"
+    assert turn(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), "a report was found that is not after the entry asked for"
+    entries = other.entries("round", 0, 10)
+    assert [entry.seq for entry in entries] == [1, 2, 3], f"entries {[entry.seq for entry in entries]} instead of 1, 2, 3"
+    assert other.entries("round", 1, 1) == entries[1:2], "a page of entries is not what follows"
+    assert entries[0].body == _listed(made.as_dict()), "the terms came back changed"
+    assert [slot.id for slot in other.tickets("round", STATES, 1, 1)] == [2], "a page of tickets is not what follows"
+    assert [slot.id for slot in other.tickets("round", ("held",), 0, 9)] == [1, 3], "tickets of one state are not those in it"
+    assert other.snapshot("round") == Snapshot(2, "code", "digest", b"\0body"), f"the snapshot came back as {other.snapshot('round')}"
+    assert list(other.told("round", 0, 5)) == list(found.told), "reports that are read are not those that are found"
+    look = other.look("round")
+    assert (look.purses[0].spent, look.purses[0].held, look.oldest, look.overdue) == (10**9, 2 * 10**9, 2_000, 2), f"after a report it looks like {look}"
+
+
+def check_refusals(opened: Open) -> None:
+    """Nothing is written when `decide` raises or says None, when it would overspend, or answer a request or a ticket twice."""
+    storage = opened()
+    made = begun(storage, "refusals", budget=2)
+    turn(storage, made, Wants(), lambda book: book.ask(1, "r", cheap))
+    turn(storage, made, Wants(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
+    before = storage.look("refusals")
+
+    def broken(_: Found) -> Change | None:
+        raise ZeroDivisionError
+
+    def overspends(found: Found) -> Change | None:
+        book = book_of(made, found)
+        book.add("topped_up", {"units": [0]})
+        return change_of(book)._replace(purses=[found.purses[0]._replace(held=2 * 10**9)])
+
+    def repeats(request: str | None, ticket: int | None) -> Callable[[Found], Change | None]:
+        def decide(found: Found) -> Change | None:
+            entry = Entry(found.seq + 1, 2_000, "asked" if request else "told", request, ticket, {"tickets": []})
+            return Change(entry.seq, found.head, found.purses, [], [entry])
+
+        return decide
+
+    for what, decide in (
+        ("an error", broken),
+        ("overspending", overspends),
+        ("a second answer to a request", repeats("r", None)),
+        ("a second report on a ticket", repeats(None, 1)),
+    ):
+        refused = raises((ZeroDivisionError, PurseError), lambda decide=decide: storage.change("refusals", Wants(), decide))  # type: ignore[misc]
+        assert refused, f"{what} was not refused"
+    storage.change("refusals", Wants(), lambda _: None)
+    assert opened().look("refusals") == before, "a change that was refused left something behind"
+
+
+def check_reading_while_writing(opened: Open) -> None:
+    """A reader does not wait for a writer, and sees what was committed last."""
+    storage, other = opened(), opened()
+    made = begun(storage, "reading")
+    if storage is other:
+        return
+    looked: list[int] = []
+
+    def act(book: Book) -> None:
+        book.ask(1, "r", cheap)
+        reader = threading.Thread(target=lambda: looked.append(other.look("reading").seq))
+        reader.start()
+        reader.join(20)
+
+    turn(storage, made, Wants(), act)
+    assert looked == [1], f"while a change was being made a reader saw {looked or 'nothing'} instead of entry 1"
+
+
+def check_no_lost_update(opened: Open) -> None:
+    """Changes by several connections at once follow one another."""
+    made = begun(opened(), "crowd", budget=10_000)
+    stores = [opened() for _ in range(THREADS)]
+
+    def work(number: int) -> None:
+        for k in range(TURNS):
+            turn(stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap))  # type: ignore[misc]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    look, entries = stores[0].look("crowd"), stores[0].entries("crowd", 0, 10_000)
+    assert [entry.seq for entry in entries] == list(range(1, THREADS * TURNS + 2)), f"{len(entries)} entries of {THREADS * TURNS + 1}"
+    assert look.purses[0].held == THREADS * TURNS * 10**9, f"{THREADS * TURNS} holds came to {look.purses[0].held} units"
+    assert len({each["id"] for entry in entries[1:] for each in entry.body["tickets"]}) == THREADS * TURNS, "two tickets have the same number"
+
+
+def raises(kind: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]) -> bool:
+    """Whether this is raised."""
+    try:
+        act()
+    except kind:
+        return True
+    return False
+
+
+def _listed(value: Any) -> Any:
+    """Tuples as JSON gives them back."""
+    if isinstance(value, dict):
+        return {name: _listed(part) for name, part in value.items()}
+    return [_listed(part) for part in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,177 @@
+"""What a journal comes to: purses, tickets and counts. `Ledger.fold` is the only place where they change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from purse.campaign.journal import Entry
+from purse.campaign.terms import Terms
+from purse.types import SKIP
+
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES = ("held", "told", "void", "presumed", "released", "skipped")
+RUNNING, PAUSED, CLOSED = ("running", "paused", "closed")
+OPEN = (HELD, PRESUMED)  # states in which money is set apart
+COUNTS = ("tickets", *STATES, "conflicts", "overruns", "below_minimum")
+
+
+class Purse(NamedTuple):
+    """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
+
+    budget: int
+    spent: int = 0
+    held: int = 0
+    presumed: int = 0
+    overrun: int = 0  # what calls cost above what was held for them; P1 does not cover it
+
+    @property
+    def left(self) -> int:
+        """What can still be held."""
+        return self.budget - self.spent - self.held - self.presumed
+
+
+class Slot(NamedTuple):
+    """A ticket as it is stored."""
+
+    id: int
+    state: str
+    at: int  # ms
+    deadline: int | None  # ms
+    body: dict[str, Any]  # t, arms, probabilities, held, request; report once it is told
+
+
+@dataclass
+class Head:
+    """What is known of a campaign besides its purses, tickets and journal."""
+
+    status: str = RUNNING
+    rounds: int = 0  # asked for so far
+    created: int = 0  # ms
+    changed: int = 0  # ms
+    snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    again: list[list[Any]] = field(default_factory=list)  # initial pulls that were voided: t, arms, probabilities
+    taken: list[int] = field(default_factory=list)  # pulls of each arm that count against its cap, where there are caps
+
+
+class Ledger:
+    """The state of a campaign, or as much of it as the entries to come need."""
+
+    def __init__(self, terms: Terms, seq: int = 0, head: Head | None = None, purses: list[Purse] | None = None) -> None:
+        self.terms = terms
+        self.seq = seq
+        self.head = head or Head()
+        self.purses = purses or []
+        self.tickets: dict[int, Slot] = {}
+        self.requests: dict[str, Entry] = {}
+
+    def fold(self, entry: Entry) -> None:
+        """Take in the next entry."""
+        getattr(self, entry.kind)(entry)
+        self.seq, self.head.changed = entry.seq, entry.at
+        if entry.request is not None:
+            self.requests[entry.request] = entry
+
+    def created(self, entry: Entry) -> None:
+        """Open the purses."""
+        self.purses = [Purse(units) for units in self.terms.budget]
+        self.head.created = entry.at
+        self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
+
+    def asked(self, entry: Entry) -> None:
+        """Issue tickets and hold the most that each may cost."""
+        for each in entry.body["tickets"]:
+            skipped = each["arms"][0] == SKIP
+            body = {"t": each["t"], "arms": each["arms"], "probabilities": each["probabilities"], "held": each["held"], "request": entry.request}
+            slot = Slot(each["id"], SKIPPED if skipped else HELD, entry.at, None if skipped else entry.body["deadline"], body)
+            self.tickets[slot.id] = slot
+            self.count("tickets", 1)
+            self.count(slot.state, 1)
+            self.move(each["held"], held=1)
+            if each["t"] > self.head.rounds:
+                self.head.rounds = each["t"]
+            else:
+                self.head.again.pop(0)
+            self.take(each["arms"], 1)
+
+    def told(self, entry: Entry) -> None:
+        """Settle a hold: spend up to it, count the rest as overrun."""
+        body, slot = entry.body, self.tickets[entry.ticket or 0]
+        if slot.state in OPEN:
+            self.move(slot.body["held"], **{slot.state: -1})
+        self.move(body["spent"], spent=1)
+        self.move(body["overrun"], overrun=1)
+        report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
+        self.put(slot._replace(state=TOLD, body={**slot.body, "report": report}), slot.state)
+        if any(body["overrun"]):
+            self.count("overruns", 1)
+        least = [units for arm in body["arms"] for units in self.terms.cost_min[arm]]
+        if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
+            self.count("below_minimum", 1)
+
+    def voided(self, entry: Entry) -> None:
+        """Release a hold; an initial pull will be asked for again."""
+        slot = self.tickets[entry.ticket or 0]
+        self.move(slot.body["held"], **{slot.state: -1})
+        self.put(slot._replace(state=VOID), slot.state)
+        self.take(slot.body["arms"], -1)
+        if slot.body["t"] <= self.terms.initial_rounds:
+            self.head.again.append([slot.body["t"], slot.body["arms"], slot.body["probabilities"]])
+
+    def expired(self, entry: Entry) -> None:
+        """Presume a hold spent, or release it where the terms say so."""
+        slot, state = self.tickets[entry.ticket or 0], entry.body["to"]
+        self.move(slot.body["held"], held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
+        self.put(slot._replace(state=state), HELD)
+
+    def conflict(self, _: Entry) -> None:
+        """Count what was said too late."""
+        self.count("conflicts", 1)
+
+    def topped_up(self, entry: Entry) -> None:
+        """Add to the budget."""
+        self.move(entry.body["units"], budget=1)
+
+    def paused(self, _: Entry) -> None:
+        """Give out no tickets for a while."""
+        self.head.status = PAUSED
+
+    def resumed(self, _: Entry) -> None:
+        """Give out tickets again."""
+        self.head.status = RUNNING
+
+    def closed(self, _: Entry) -> None:
+        """Give out no more tickets."""
+        self.head.status = CLOSED
+
+    def move(self, units: list[int], **signs: int) -> None:
+        """Add units of each resource to the counters named, times their signs."""
+        self.purses = [
+            purse._replace(**{name: getattr(purse, name) + sign * part for name, sign in signs.items()}) for purse, part in zip(self.purses, units, strict=True)
+        ]
+
+    def put(self, slot: Slot, before: str) -> None:
+        """A ticket in a new state."""
+        self.tickets[slot.id] = slot
+        self.count(before, -1)
+        self.count(slot.state, 1)
+
+    def count(self, what: str, change: int) -> None:
+        """How many there are."""
+        self.head.counts[what] += change
+
+    def take(self, arms: list[int], change: int) -> None:
+        """Count pulls against their caps."""
+        if self.head.taken and arms[0] != SKIP:
+            for arm in arms:
+                self.head.taken[arm] += change
+
+
+def settle(held: list[int], cost: list[int]) -> tuple[list[int], list[int]]:
+    """P6: what is spent, up to the hold, and what is overrun, of each resource.
+
+    >>> settle([50], [30]), settle([50], [80])
+    (([30], [0]), ([50], [30]))
+    """
+    spent = [min(part, most) for part, most in zip(cost, held, strict=True)]
+    return spent, [part - paid for part, paid in zip(cost, spent, strict=True)]

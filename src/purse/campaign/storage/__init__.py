@@ -1,0 +1,132 @@
+"""Where campaigns are kept: a small interface, and `connect`, which finds what implements it.
+
+A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller decide, writes what was decided and
+commits: all of that in `change`, and nothing is written anywhere else. Everything else only reads, and never waits for a writer.
+`purse.testing.check_storage` holds an implementation to this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import Head, Purse, Slot
+from purse.campaign.mind import Snapshot
+from purse.errors import invalid
+
+DEFAULT = "sqlite:///purse.db"
+MOST_DUE = 1_000  # holds that expire in one transaction
+
+
+class Wants(NamedTuple):
+    """What a change has to know."""
+
+    tickets: tuple[int, ...] = ()
+    requests: tuple[str, ...] = ()  # the entries that answered these, and their tickets
+    told_after: int | None = None  # the reports after this entry
+    due: int | None = None  # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of them
+
+
+class Found(NamedTuple):
+    """What a campaign is at the moment it is locked."""
+
+    seq: int  # of its last entry
+    head: Head
+    purses: list[Purse]
+    tickets: dict[int, Slot]  # wanted, of wanted requests, and due
+    requests: dict[str, Entry]
+    told: Sequence[tuple[int, str]]  # number and body, as JSON, of each report
+    due: list[Slot]
+
+
+class Change(NamedTuple):
+    """What is to be written."""
+
+    seq: int
+    head: Head
+    purses: list[Purse]
+    tickets: list[Slot]  # new or changed
+    entries: list[Entry]
+    snapshot: Snapshot | None = None
+
+
+class Look(NamedTuple):
+    """A glance at a campaign, of one moment."""
+
+    seq: int
+    head: Head
+    purses: list[Purse]
+    overdue: int
+    oldest: int | None  # when the oldest ticket that is held was asked for, in ms
+
+
+class Storage(Protocol):
+    """What every back-end offers; all errors of the back-end come out as `StorageUnavailable`. Safe to use from several threads and after a fork."""
+
+    now: Callable[[], int]  # ms since 1970
+
+    def create(self, name: str, change: Change) -> None:
+        """A new campaign, with its first entry and whatever else is given. Raises `CampaignExists`."""
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        """Lock the campaign, read, decide, write and commit, or do nothing where `decide` says None. Raises `NoSuchCampaign`.
+
+        When it returns, what was decided is durable. When it raises, nothing is written, or, where the connection was lost while committing,
+        all of it: `decide` may be called again after such a loss, and must find out.
+        """
+
+    def names(self) -> list[str]:
+        """The names of all campaigns."""
+
+    def look(self, name: str) -> Look:
+        """A glance at a campaign."""
+
+    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries that follow entry `after`, at most so many."""
+
+    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+        """The reports that follow entry `after`, at most so many: number and body, as JSON."""
+
+    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+        """The tickets in these states that follow ticket `after`, at most so many."""
+
+    def snapshot(self, name: str) -> Snapshot | None:
+        """The last snapshot of the policy."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+
+def entry_of(row: Sequence[Any]) -> Entry:
+    """An entry from the columns of its row."""
+    seq, at, kind, request, ticket, body = row
+    return Entry(seq, at, kind, request, ticket, json.loads(body))
+
+
+def slot_of(row: Sequence[Any]) -> Slot:
+    """A ticket from the columns of its row."""
+    number, state, at, deadline, body = row
+    return Slot(number, state, at, deadline, json.loads(body))
+
+
+def connect(storage: str | Storage, *, create: bool = True) -> Storage:
+    """The storage behind an address, made where it is not there and may be; one that is connected already is taken as it is."""
+    if not isinstance(storage, str):
+        return storage
+    scheme = urlsplit(storage).scheme
+    if scheme == "memory":
+        from purse.campaign.storage.memory import Memory
+
+        return Memory.shared(storage)
+    if scheme == "sqlite":
+        from purse.campaign.storage.sqlite import Sqlite
+
+        return Sqlite(storage, create=create)
+    if scheme in ("postgresql", "postgres"):
+        from purse.campaign.storage.postgres import Postgres
+
+        return Postgres(storage)
+    raise invalid("storage", storage, "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or postgresql://USER@HOST/DATABASE")

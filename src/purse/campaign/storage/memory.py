@@ -1,0 +1,133 @@
+"""Campaigns in the memory of this process: for tests and for trying things out."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from purse.campaign.journal import Entry, compact
+from purse.campaign.ledger import HELD, TOLD, Head, Purse, Slot
+from purse.campaign.mind import Snapshot
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+
+
+@dataclass
+class Record:
+    """One campaign."""
+
+    seq: int = 0
+    head: Head = field(default_factory=Head)
+    purses: list[Purse] = field(default_factory=list)
+    tickets: dict[int, Slot] = field(default_factory=dict)
+    held: dict[int, Slot] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    requests: dict[str, Entry] = field(default_factory=dict)
+    told: list[tuple[int, str]] = field(default_factory=list)
+    reported: set[int | None] = field(default_factory=set)
+    snapshot: Snapshot | None = None
+
+
+class Memory:
+    """A storage that forgets everything when the process ends. A child process gets a copy of its own."""
+
+    _shared: dict[str, Memory] = {}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self._campaigns: dict[str, Record] = {}
+        self._lock = threading.RLock()
+
+    @classmethod
+    def shared(cls, address: str) -> Memory:
+        """The one of this address."""
+        return cls._shared.setdefault(address, cls())
+
+    def create(self, name: str, change: Change) -> None:
+        """A new campaign."""
+        with self._lock:
+            if name in self._campaigns:
+                raise CampaignExists(f"there is a campaign {name!r} already")
+            record = Record()
+            self._write(record, change)
+            self._campaigns[name] = record
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        """Read, decide and write, while nobody else does."""
+        with self._lock:
+            record = self._find(name)
+            requests = {request: record.requests[request] for request in wants.requests if request in record.requests}
+            due = [slot for slot in record.held.values() if wants.due is not None and slot.deadline is not None and slot.deadline <= wants.due][:MOST_DUE]
+            ids = {*wants.tickets, *(slot.id for slot in due), *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ()))}
+            tickets = {number: record.tickets[number] for number in ids if number in record.tickets}
+            told = record.told[bisect_right(record.told, (wants.told_after, "\uffff")) :] if wants.told_after is not None else []
+            change = decide(Found(record.seq, deepcopy(record.head), list(record.purses), tickets, requests, told, due))
+            if change is not None:
+                self._write(record, change)
+
+    def _write(self, record: Record, change: Change) -> None:
+        for entry in change.entries:  # the same rules that the other back-ends have as constraints
+            if entry.request is not None and entry.request in record.requests:
+                raise PurseError(f"request {entry.request!r} has been answered already")
+            if entry.kind == TOLD and entry.ticket in record.reported:
+                raise PurseError(f"ticket {entry.ticket} has been told already")
+        if any(min(purse) < 0 or purse.left < 0 for purse in change.purses):
+            raise PurseError(f"spent + held + presumed would exceed the budget: {change.purses}")
+        record.seq, record.head, record.purses = change.seq, deepcopy(change.head), list(change.purses)
+        record.tickets.update({slot.id: slot for slot in change.tickets})
+        for slot in change.tickets:
+            record.held.pop(slot.id, None)
+            record.held.update({slot.id: slot} if slot.state == HELD else {})
+        record.entries += [entry._replace(body=json.loads(compact(entry.body))) for entry in change.entries]
+        record.requests.update({entry.request: entry for entry in change.entries if entry.request is not None})
+        record.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
+        record.told += [(entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD]
+        record.snapshot = change.snapshot or record.snapshot
+
+    def _find(self, name: str) -> Record:
+        if name not in self._campaigns:
+            raise NoSuchCampaign(f"there is no campaign {name!r}")
+        return self._campaigns[name]
+
+    def names(self) -> list[str]:
+        """The names of all campaigns."""
+        with self._lock:
+            return sorted(self._campaigns)
+
+    def look(self, name: str) -> Look:
+        """A glance at a campaign."""
+        with self._lock:
+            record, now = self._find(name), self.now()
+            held = record.held.values()
+            overdue = sum(slot.deadline is not None and slot.deadline <= now for slot in held)
+            return Look(record.seq, deepcopy(record.head), list(record.purses), overdue, min((slot.at for slot in held), default=None))
+
+    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries that follow."""
+        with self._lock:
+            return self._find(name).entries[after : after + limit]
+
+    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+        """The reports that follow."""
+        with self._lock:
+            told = self._find(name).told
+            first = bisect_right(told, (after, "\uffff"))
+            return told[first : first + limit]
+
+    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+        """The tickets in these states that follow."""
+        with self._lock:
+            return [slot for slot in self._find(name).tickets.values() if slot.state in states and slot.id > after][:limit]
+
+    def snapshot(self, name: str) -> Snapshot | None:
+        """The last snapshot of the policy."""
+        with self._lock:
+            return self._find(name).snapshot
+
+    def close(self) -> None:
+        """Nothing is held outside memory."""

@@ -1,0 +1,241 @@
+"""Campaigns in PostgreSQL, for several machines. A campaign's row is locked while it changes; only the primary is asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from purse.campaign.fork import left_behind, renew_after_fork
+from purse.campaign.journal import Entry, compact
+from purse.campaign.ledger import Head, Purse, Slot
+from purse.campaign.mind import Snapshot
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, entry_of, schema, slot_of
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, needs
+
+if TYPE_CHECKING:
+    import psycopg
+
+PATIENCE = 30  # seconds to wait for a lock or an answer
+ATTEMPTS = 2  # a connection that was lost is made anew once
+MIGRATING = 5_784_213  # any number, the same in all processes
+SESSION = (
+    f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET idle_in_transaction_session_timeout = '{PATIENCE}s';"
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"  # P2
+)
+LOCK = "SELECT seq, head FROM purse_campaigns WHERE id = %s FOR UPDATE"
+PURSES = "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s ORDER BY resource"
+ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
+SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
+DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
+TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind = 'told' ORDER BY seq"
+ISSUED = """SELECT (each ->> 'id')::bigint FROM purse_journal, jsonb_array_elements(body::jsonb -> 'tickets') AS each
+WHERE campaign = %s AND request = ANY(%s) AND kind = 'asked'"""
+ADD_ENTRIES = "INSERT INTO purse_journal SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::text[])"
+PUT_TICKETS = """INSERT INTO purse_tickets SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::bigint[], %s::bigint[], %s::text[])
+ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+MOVE = """UPDATE purse_purses SET budget = budget + %s, spent = spent + %s, held = held + %s, presumed = presumed + %s, overrun = overrun + %s
+WHERE campaign = %s AND resource = %s"""
+PUT_SNAPSHOT = """INSERT INTO purse_snapshots VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (campaign) DO UPDATE SET seq = excluded.seq, code = excluded.code, digest = excluded.digest, body = excluded.body"""
+
+
+class Postgres:
+    """A storage for the processes of several machines."""
+
+    def __init__(self, address: str) -> None:
+        with needs("a campaign in PostgreSQL", "postgres"):
+            import psycopg
+        self._psycopg = psycopg
+        self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self.address = address
+        self._keys: dict[str, int] = {}  # of campaigns; they never change
+        self._begin()
+        renew_after_fork(self)
+        with self._trouble(), self._connected() as db:
+            migrate(db, self._where())
+
+    def _begin(self) -> None:
+        self._writer: psycopg.Connection[Any] | None = None
+        self._reader: psycopg.Connection[Any] | None = None
+        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+
+    def renew(self) -> None:
+        """Begin anew in a child process."""
+        left_behind.extend((self._writer, self._reader))
+        self._begin()
+
+    def _where(self) -> str:
+        parts = self._psycopg.conninfo.conninfo_to_dict(self.address)
+        return f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"  # without the password
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """A connection to the primary, that waits for nothing longer than it should."""
+        db = self._psycopg.connect(self.address, autocommit=True, target_session_attrs="read-write", connect_timeout=PATIENCE)
+        db.execute(SESSION)
+        return db
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except self._psycopg.errors.IntegrityError as error:
+            raise PurseError(f"{self._where()} refuses what would break a promise: {error}") from error
+        except self._psycopg.Error as error:
+            raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
+
+    def create(self, name: str, change: Change) -> None:
+        """A new campaign."""
+        with self._write_lock, self._trouble(), self._connected() as db, db.transaction():
+            try:
+                row = db.execute("INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id", (name,)).fetchone()
+            except self._psycopg.errors.UniqueViolation:
+                raise CampaignExists(f"there is a campaign {name!r} already") from None
+            nothing = [Purse(0) for _ in change.purses]
+            for m, purse in enumerate(nothing):
+                db.execute("INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)", (row[0] if row else 0, m, *purse))
+            write(db, row[0] if row else 0, nothing, change)
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        """Lock, read, decide, write and commit; once more where the connection was lost, since repeats have no second effect."""
+        with self._write_lock, self._trouble():
+            for attempt in range(1, ATTEMPTS + 1):
+                db = self._writer = self._writer or self._connected()
+                try:
+                    return self._change(db, self._key(db, name), wants, decide)
+                except BaseException as error:
+                    lost = isinstance(error, self._psycopg.OperationalError) and db.broken
+                    self._writer = None  # whatever state it is in
+                    with suppress(self._psycopg.Error):
+                        db.close()
+                    if not lost or attempt == ATTEMPTS:
+                        raise
+
+    def _change(self, db: psycopg.Connection[Any], campaign: int, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        """In two trips: the reads behind the lock, then the writes with the commit."""
+        with db.pipeline():
+            db.execute("BEGIN")
+            lock = db.execute(LOCK, (campaign,))
+            purses = db.execute(PURSES, (campaign,))
+            requests = db.execute(f"{ENTRY} AND request = ANY(%s)", (campaign, list(wants.requests))) if wants.requests else None
+            tickets = db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, list(wants.tickets))) if wants.tickets else None
+            issued = db.execute(f"{SLOT} AND id IN ({ISSUED})", (campaign, campaign, list(wants.requests))) if wants.requests else None
+            due = (
+                db.execute(f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}", (campaign, wants.due))
+                if wants.due is not None
+                else None
+            )
+            told = db.execute(TOLD, (campaign, wants.told_after)) if wants.told_after is not None else None
+        (row,) = lock.fetchall()
+        late = [slot_of(each) for each in due] if due else []
+        slots = [*late, *(slot_of(each) for cursor in (tickets, issued) if cursor for each in cursor)]
+        before = [Purse(*each) for each in purses]
+        found = Found(
+            row[0],
+            Head(**json.loads(row[1])),
+            list(before),
+            {slot.id: slot for slot in slots},
+            {entry.request or "": entry for entry in map(entry_of, requests or ())},
+            told.fetchall() if told else [],
+            late,
+        )
+        change = decide(found)
+        if change is None:
+            db.execute("ROLLBACK")
+            return
+        with db.pipeline():
+            write(db, campaign, before, change)
+            db.execute("COMMIT")
+
+    def _key(self, db: psycopg.Connection[Any], name: str) -> int:
+        if name not in self._keys:
+            row = db.execute("SELECT id FROM purse_campaigns WHERE name = %s", (name,)).fetchone()
+            if row is None:
+                raise NoSuchCampaign(f"there is no campaign {name!r}")
+            self._keys[name] = row[0]
+        return self._keys[name]
+
+    @contextmanager
+    def _view(self) -> Iterator[psycopg.Connection[Any]]:
+        """The database as it is at one moment, read only."""
+        with self._read_lock, self._trouble():
+            db = self._reader = self._reader if self._reader is not None and not self._reader.broken else self._connected()
+            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                yield db
+            finally:
+                if not db.broken:
+                    db.execute("ROLLBACK")
+
+    def names(self) -> list[str]:
+        """The names of all campaigns."""
+        with self._view() as db:
+            return [name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")]
+
+    def look(self, name: str) -> Look:
+        """A glance at a campaign."""
+        with self._view() as db:
+            campaign = self._key(db, name)
+            ((seq, head),) = db.execute("SELECT seq, head FROM purse_campaigns WHERE id = %s", (campaign,)).fetchall()
+            query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND state = 'held'"
+            ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
+            return Look(seq, Head(**json.loads(head)), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
+
+    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries that follow."""
+        with self._view() as db:
+            return [entry_of(row) for row in db.execute(f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s", (self._key(db, name), after, limit))]
+
+    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+        """The reports that follow."""
+        with self._view() as db:
+            return db.execute(f"{TOLD} LIMIT %s", (self._key(db, name), after, limit)).fetchall()
+
+    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+        """The tickets in these states that follow."""
+        with self._view() as db:
+            query = f"{SLOT} AND state = ANY(%s) AND id > %s ORDER BY id LIMIT %s"
+            return [slot_of(row) for row in db.execute(query, (self._key(db, name), list(states), after, limit))]
+
+    def snapshot(self, name: str) -> Snapshot | None:
+        """The last snapshot of the policy."""
+        with self._view() as db:
+            row = db.execute("SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = %s", (self._key(db, name),)).fetchone()
+            return Snapshot(*row) if row else None
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._write_lock, self._read_lock:
+            for db in (self._writer, self._reader):
+                if db is not None:
+                    db.close()
+            self._writer = self._reader = None
+
+
+def migrate(db: psycopg.Connection[Any], where: str) -> None:
+    """Bring the tables to the newest version; processes that start together wait for the first."""
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+        db.execute("CREATE TABLE IF NOT EXISTS purse_schema (version INTEGER NOT NULL)")
+        row = db.execute("SELECT max(version) FROM purse_schema").fetchone()
+        for number, script in schema.steps_from(row[0] or 0 if row else 0, schema.POSTGRES, where):
+            db.execute(script.encode())
+            db.execute("INSERT INTO purse_schema VALUES (%s)", (number,))
+
+
+def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], change: Change) -> None:
+    """What was decided. Purses move by what changed: whatever the caller believed, the database's own counters decide."""
+    rows = [(*entry[:5], compact(entry.body)) for entry in change.entries]
+    db.execute(ADD_ENTRIES, (campaign, *(list(column) for column in zip(*rows, strict=True))))
+    if change.tickets:
+        slots = [(*slot[:4], compact(slot.body)) for slot in change.tickets]
+        db.execute(PUT_TICKETS, (campaign, *(list(column) for column in zip(*slots, strict=True))))
+    for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
+        if new != old:
+            db.execute(MOVE, (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m))
+    if change.snapshot is not None:
+        db.execute(PUT_SNAPSHOT, (campaign, *change.snapshot))
+    db.execute("UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s", (change.seq, compact(vars(change.head)), campaign))

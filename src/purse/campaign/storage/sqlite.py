@@ -1,0 +1,246 @@
+"""Campaigns in one SQLite file. Every commit is on disk before it is acknowledged; readers never wait for writers, nor writers for readers."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+import apsw
+
+from purse.campaign.fork import left_behind, renew_after_fork
+from purse.campaign.journal import Entry, compact
+from purse.campaign.ledger import Head, Purse, Slot
+from purse.campaign.mind import Snapshot
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, entry_of, schema, slot_of
+from purse.campaign.storage.gate import Gate
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
+
+PATIENCE = 30_000  # ms to wait for a foreign program that has locked the file
+SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))  # versions without the bug that corrupts a WAL
+HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
+FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id WHERE c.name = ? ORDER BY p.resource"""
+ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
+SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
+TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' ORDER BY seq"
+
+
+class Sqlite:
+    """A storage for the processes of one machine."""
+
+    def __init__(self, address: str, *, create: bool = True) -> None:
+        parts = urlsplit(address)
+        if parts.netloc or len(parts.path) < 2:
+            raise invalid("storage", address, "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE")
+        check_version(apsw.sqlite_lib_version())
+        self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self.path = str(Path(parts.path[1:]).absolute())
+        self._vfs = parse_qs(parts.query).get("vfs", [None])[0]
+        self._gate = Gate(f"{self.path}-gate")
+        self._begin()
+        renew_after_fork(self)
+        if not Path(self.path).exists() and not create:
+            raise StorageUnavailable(f"there is no file {self.path}")
+        if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
+            with self._locked():
+                pass  # makes the tables, or refuses a file that is newer
+            sync_folder(Path(self.path).parent)
+
+    def _version(self) -> int:
+        with self._view() as db:
+            return cast(int, db.execute("PRAGMA user_version").get)
+
+    def _begin(self) -> None:
+        self._writer: apsw.Connection | None = None
+        self._reader: apsw.Connection | None = None
+        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+
+    def renew(self) -> None:
+        """Begin anew in a child process."""
+        left_behind.extend((self._writer, self._reader))
+        self._gate.close()
+        self._begin()
+
+    @contextmanager
+    def _locked(self) -> Iterator[apsw.Connection]:
+        """A transaction that nobody else writes beside; committed at the end, undone where anything is raised."""
+        with self._write_lock, self._trouble(), self._gate.passed():
+            db = self._writer = self._writer or self._opened()
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                if isinstance(error, apsw.Error) and not isinstance(error, apsw.ConstraintError):
+                    self._writer = None  # whatever it remembers of the file may be wrong now
+                    db.close(True)
+                elif db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _view(self) -> Iterator[apsw.Connection]:
+        """The file as it is at one moment, through a connection that cannot write."""
+        with self._read_lock, self._trouble():
+            db = self._reader = self._reader or self._connected(apsw.SQLITE_OPEN_READONLY)
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.ConstraintError as error:
+            raise PurseError(f"{self.path} refuses what would break a promise: {error}") from error
+        except (apsw.Error, OSError) as error:
+            raise StorageUnavailable(f"{self.path}: {error}") from error
+
+    def _connected(self, flags: int) -> apsw.Connection:
+        db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
+        db.set_busy_timeout(PATIENCE)
+        return db
+
+    def _opened(self) -> apsw.Connection:
+        """A connection that writes, to tables of the newest version."""
+        db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            raise StorageUnavailable(f"{self.path}: this file system does not take a write-ahead log")
+        db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
+        db.execute("PRAGMA foreign_keys = ON")
+        version = cast(int, db.execute("PRAGMA user_version").get)
+        with db:
+            for number, script in schema.steps_from(version, schema.SQLITE, self.path):
+                db.execute(script)
+                db.execute(f"PRAGMA user_version = {number}")
+        return db
+
+    def create(self, name: str, change: Change) -> None:
+        """A new campaign."""
+        with self._locked() as db:
+            if db.execute("SELECT 1 FROM purse_campaigns WHERE name = ?", (name,)).fetchone():
+                raise CampaignExists(f"there is a campaign {name!r} already")
+            campaign = cast(int, db.execute("INSERT INTO purse_campaigns (name, seq, head) VALUES (?, 0, '') RETURNING id", (name,)).get)
+            nothing = [Purse(0) for _ in change.purses]
+            db.executemany("INSERT INTO purse_purses VALUES (?, ?, ?, ?, ?, ?, ?)", [(campaign, m, *purse) for m, purse in enumerate(nothing)])
+            write(db, campaign, nothing, change)
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        """Lock, read, decide, write and commit."""
+        with self._locked() as db:
+            campaign, seq, head, purses = read_head(db, name)
+            change = decide(found(db, campaign, seq, head, purses, wants))
+            if change is not None:
+                write(db, campaign, purses, change)
+
+    def names(self) -> list[str]:
+        """The names of all campaigns."""
+        with self._view() as db:
+            return [name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")]
+
+    def look(self, name: str) -> Look:
+        """A glance at a campaign."""
+        with self._view() as db:
+            campaign, seq, head, purses = read_head(db, name)
+            query = "SELECT sum(deadline <= ?), min(at) FROM purse_tickets WHERE campaign = ? AND state = 'held'"
+            overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
+            return Look(seq, head, purses, overdue or 0, oldest)
+
+    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries that follow."""
+        with self._view() as db:
+            rows = db.execute(f"{ENTRY} AND seq > ? ORDER BY seq LIMIT ?", (read_head(db, name)[0], after, limit))
+            return [entry_of(row) for row in rows]
+
+    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+        """The reports that follow."""
+        with self._view() as db:
+            return cast(Any, db.execute(f"{TOLD} LIMIT ?", (read_head(db, name)[0], after, limit)).fetchall())
+
+    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+        """The tickets in these states that follow."""
+        with self._view() as db:
+            among = ", ".join(f"'{state}'" for state in states)
+            rows = db.execute(f"{SLOT} AND state IN ({among}) AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit))
+            return [slot_of(row) for row in rows]
+
+    def snapshot(self, name: str) -> Snapshot | None:
+        """The last snapshot of the policy."""
+        with self._view() as db:
+            row = db.execute("SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = ?", (read_head(db, name)[0],)).fetchone()
+            return Snapshot(*cast(Any, row)) if row else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._write_lock, self._read_lock:
+            for db in (self._writer, self._reader):
+                if db is not None:
+                    db.close()
+            self._writer = self._reader = None
+            self._gate.close()
+
+
+def check_version(version: str) -> None:
+    """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
+    number = tuple(map(int, version.split(".")))
+    if not any(low <= number < high for low, high in SOUND):
+        raise StorageUnavailable(f"SQLite {version} may corrupt a file that several processes write: upgrade apsw to 3.51.3 or later")
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the name of a new file on disk, too."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def read_head(db: apsw.Connection, name: str) -> tuple[int, int, Head, list[Purse]]:
+    """A campaign's key, length, head and purses."""
+    rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
+    if not rows:
+        raise NoSuchCampaign(f"there is no campaign {name!r}")
+    return rows[0][0], rows[0][1], Head(**json.loads(rows[0][2])), [Purse(*row[3:]) for row in rows]
+
+
+def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list[Purse], wants: Wants) -> Found:
+    """What is wanted."""
+    requests, tickets, due = {}, {}, []
+    for request in wants.requests:
+        for row in db.execute(f"{ENTRY} AND request = ?", (campaign, request)):
+            requests[request] = entry_of(row)
+    if wants.due is not None:
+        due = [slot_of(row) for row in db.execute(f"{SLOT} AND state = 'held' AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}", (campaign, wants.due))]
+        tickets.update({slot.id: slot for slot in due})
+    for number in (*wants.tickets, *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ()))):
+        for row in db.execute(f"{SLOT} AND id = ?", (campaign, number)):
+            tickets[number] = slot_of(row)
+    told: Any = db.execute(TOLD, (campaign, wants.told_after)).fetchall() if wants.told_after is not None else []
+    return Found(seq, head, purses, tickets, requests, told, due)
+
+
+def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Change) -> None:
+    """What was decided. Purses move by what changed: whatever the caller believed, the file's own counters decide."""
+    rows = [(campaign, *entry[:5], compact(entry.body)) for entry in change.entries]
+    db.executemany("INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    if change.tickets:
+        slots = [(campaign, *slot[:4], compact(slot.body)) for slot in change.tickets]
+        db.executemany("INSERT OR REPLACE INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)", slots)
+    for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
+        if new != old:
+            moves = [after - earlier for earlier, after in zip(old, new, strict=True)]
+            update = "UPDATE purse_purses SET budget = budget + ?, spent = spent + ?, held = held + ?, presumed = presumed + ?, overrun = overrun + ?"
+            db.execute(f"{update} WHERE campaign = ? AND resource = ?", (*moves, campaign, m))
+    if change.snapshot is not None:
+        db.execute("INSERT OR REPLACE INTO purse_snapshots VALUES (?, ?, ?, ?, ?)", (campaign, *change.snapshot))
+    db.execute("UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?", (change.seq, compact(vars(change.head)), campaign))

@@ -1,0 +1,184 @@
+"""What a campaign was created with. Terms never change; top-ups are entries of the journal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from purse import amount, check, policies
+from purse.engine.referee import sweep_rounds
+from purse.errors import InvalidInput, invalid, unknown
+from purse.live import absolute
+from purse.simulation import make_game, make_policy
+from purse.types import Problem
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+PRESUME, RELEASE = EXPIRY = ("presume", "release")  # what happens to a hold that outlives its deadline
+WEAKER_PROMISE = (
+    "on_expiry='release': a hold that outlives its deadline is released, so a call that was made and reported late, or never, "
+    "may have spent money that was given out again; such reports count as overrun, which the budget does not cover"
+)
+MOST_SECONDS = 10 * 365 * 86_400
+
+
+@dataclass(frozen=True)
+class Terms:
+    """All that defines a campaign; amounts in units of 1e-9. Build it with `Terms.of`, which checks and converts."""
+
+    name: str
+    arms: tuple[str, ...]
+    resources: tuple[str, ...]
+    budget: tuple[int, ...]  # (d,) at the beginning
+    cost_min: tuple[tuple[int, ...], ...]  # (K, d)
+    cost_max: tuple[tuple[int, ...], ...]  # (K, d)
+    plays: int
+    horizon: int | None
+    costs: tuple[tuple[int, ...], ...] | None  # (K, d)
+    caps: tuple[int, ...] | None  # (K,)
+    policy: str
+    seed: int
+    expires_after: int | None  # milliseconds
+    on_expiry: str
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        *,
+        arms: Sequence[str] | Mapping[str, Any],
+        budget: Any,
+        cost_min: Any,
+        cost_max: Any,
+        resources: Sequence[str],
+        plays: int,
+        horizon: int | None,
+        costs: Any,
+        caps: Any,
+        policy: str,
+        seed: int,
+        expires_after: float | None,
+        on_expiry: str,
+    ) -> Terms:
+        """Terms from what a user gives: amounts in the user's unit, by position or by the names of arms and resources."""
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise invalid("name", name, "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a letter or digit")
+        if isinstance(arms, Mapping):
+            if cost_max is not None:
+                raise invalid("cost_max", cost_max, "must be left out where arms={name: cost_max, ...} says it already")
+            cost_max, arms = dict(arms), list(arms)
+        elif cost_max is None:
+            raise invalid("cost_max", None, "must say the most that a pull may cost: one amount, or one for each arm")
+        armed, stuff = names("arms", arms), names("resources", resources)
+        given = {
+            field: in_order(field, value, armed, stuff) for field, value in (("cost_min", cost_min), ("cost_max", cost_max), ("costs", costs), ("caps", caps))
+        }
+        problem = Problem.of(
+            n_arms=len(armed), budget=by_name("budget", budget, stuff, "resource"), n_resources=len(stuff), plays=plays, horizon=horizon, **given
+        )
+        if not isinstance(policy, str):
+            raise invalid("policy", policy, "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it has to be found again later")
+        module, _ = make_policy(policy, problem)  # refuses what it cannot play
+        made = cls(
+            name,
+            armed,
+            stuff,
+            tuple(problem.budget.tolist()),
+            table(problem.cost_min),
+            table(problem.cost_max),
+            problem.plays,
+            problem.horizon,
+            None if problem.costs is None else table(problem.costs),
+            None if problem.caps is None else tuple(problem.caps.tolist()),
+            absolute(policy),
+            make_game(module, problem, "hold", seed).seed,
+            None if expires_after is None else round(check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000),
+            check.choice("on_expiry", on_expiry, EXPIRY),
+        )
+        return made
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the policy is told."""
+        return Problem.of(
+            n_arms=len(self.arms),
+            budget=[amount.text(units) for units in self.budget],
+            cost_min=texts(self.cost_min),
+            cost_max=texts(self.cost_max),
+            n_resources=len(self.resources),
+            plays=self.plays,
+            horizon=self.horizon,
+            costs=None if self.costs is None else texts(self.costs),
+            caps=None if self.caps is None else list(self.caps),
+        )
+
+    @cached_property
+    def initial_rounds(self) -> int:
+        """The rounds in which each arm is pulled once, where the policy begins so."""
+        return sweep_rounds(policies.load(self.policy.partition(":")[0]), len(self.arms), self.plays)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The terms as JSON has them."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Terms:
+        """Terms as they were written to a journal."""
+        try:
+            return cls(**{name: frozen(value) for name, value in facts.items()})
+        except TypeError as error:
+            raise InvalidInput(f"these are not the terms of a campaign: {error}") from None
+
+    def amounts(self, field: str, value: Any) -> tuple[int, ...]:
+        """(d,) One amount of each resource in units, from one number, a list, or a dict of resources."""
+        units = amount.unit_array(field, by_name(field, value, self.resources, "resource"))
+        if units.ndim > 1 or units.size != len(self.resources):
+            raise invalid(field, value, f"must be one amount for each of the resources {', '.join(self.resources)}")
+        return tuple(units.ravel().tolist())
+
+
+def names(field: str, values: Any) -> tuple[str, ...]:
+    """Different names, at least one."""
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise invalid(field, values, "must be a list of names")
+    for value in values:
+        if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable() or value != value.strip():
+            raise invalid(field, value, "must be a printable name of at most 200 characters")
+    if len(set(values)) < len(values):
+        raise invalid(field, list(values), "must be different names")
+    return tuple(values)
+
+
+def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
+    """A dict of names as a list in order; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    for name in value:
+        if name not in known:
+            raise unknown(f"{kind} in {field}", str(name), known)
+    if missing := [name for name in known if name not in value]:
+        raise invalid(field, dict(value), f"must have an entry for the {kind} {missing[0]!r} too")
+    return [value[name] for name in known]
+
+
+def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
+    """What is given per arm, and per resource within an arm, in order."""
+    rows = by_name(field, value, arms, "arm")
+    return [by_name(field, row, resources, "resource") for row in rows] if isinstance(rows, (list, tuple)) else rows
+
+
+def table(units: Any) -> tuple[tuple[int, ...], ...]:
+    """An array of units as tuples."""
+    return tuple(tuple(row) for row in units.tolist())
+
+
+def texts(rows: tuple[tuple[int, ...], ...]) -> list[list[str]]:
+    """Units as decimal text, which loses nothing."""
+    return [[amount.text(units) for units in row] for row in rows]
+
+
+def frozen(value: Any) -> Any:
+    """Lists as tuples, all the way down."""
+    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
