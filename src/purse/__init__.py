@@ -14,12 +14,21 @@ if TYPE_CHECKING:
     from purse import testing as testing
     from purse.board import Leaderboard as Leaderboard
     from purse.board import leaderboard as leaderboard
+    from purse.campaign.campaign import Campaign as Campaign
+    from purse.client import Client as Client
     from purse.errors import BudgetExhausted as BudgetExhausted
+    from purse.errors import BudgetHeld as BudgetHeld
+    from purse.errors import CampaignClosed as CampaignClosed
+    from purse.errors import CampaignExists as CampaignExists
+    from purse.errors import CampaignPaused as CampaignPaused
+    from purse.errors import Conflict as Conflict
     from purse.errors import GameOver as GameOver
     from purse.errors import HorizonReached as HorizonReached
     from purse.errors import InvalidInput as InvalidInput
     from purse.errors import MissingExtra as MissingExtra
+    from purse.errors import NoSuchCampaign as NoSuchCampaign
     from purse.errors import PurseError as PurseError
+    from purse.errors import StorageUnavailable as StorageUnavailable
     from purse.errors import TicketError as TicketError
     from purse.live import Policy as Policy
     from purse.measure import Regrets as Regrets
@@ -38,7 +47,24 @@ __version__ = "0.1.0"
 
 _HOME = {
     "purse": ("bounds", "environments", "knapsack", "mixture", "policies", "testing"),
-    "purse.errors": ("BudgetExhausted", "GameOver", "HorizonReached", "InvalidInput", "MissingExtra", "PurseError", "TicketError"),
+    "purse.campaign.campaign": ("Campaign",),
+    "purse.client": ("Client",),
+    "purse.errors": (
+        "BudgetExhausted",
+        "BudgetHeld",
+        "CampaignClosed",
+        "CampaignExists",
+        "CampaignPaused",
+        "Conflict",
+        "GameOver",
+        "HorizonReached",
+        "InvalidInput",
+        "MissingExtra",
+        "NoSuchCampaign",
+        "PurseError",
+        "StorageUnavailable",
+        "TicketError",
+    ),
     "purse.board": ("Leaderboard", "leaderboard"),
     "purse.live": ("Policy",),
     "purse.measure": ("Regrets", "regrets"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
+from purse.campaign.fork import renew_after_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import HELD, TOLD, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
@@ -41,6 +42,11 @@ class Memory:
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self._campaigns: dict[str, Record] = {}
+        self.renew()
+        renew_after_fork(self)
+
+    def renew(self) -> None:
+        """Take a new lock in a child process."""
         self._lock = threading.RLock()
 
     @classmethod

@@ -26,6 +26,7 @@ SESSION = (
     f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET idle_in_transaction_session_timeout = '{PATIENCE}s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"  # P2
 )
+SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 LOCK = "SELECT seq, head FROM purse_campaigns WHERE id = %s FOR UPDATE"
 PURSES = "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s ORDER BY resource"
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
@@ -162,12 +163,19 @@ class Postgres:
     def _view(self) -> Iterator[psycopg.Connection[Any]]:
         """The database as it is at one moment, read only."""
         with self._read_lock, self._trouble():
-            db = self._reader = self._reader if self._reader is not None and not self._reader.broken else self._connected()
-            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            db = self._reader = self._reader or self._connected()
+            try:
+                db.execute(SNAPSHOT)
+            except self._psycopg.OperationalError:  # it was lost since it was last used
+                db.close()
+                db = self._reader = self._connected()
+                db.execute(SNAPSHOT)
             try:
                 yield db
             finally:
-                if not db.broken:
+                if db.broken:
+                    self._reader = None
+                else:
                     db.execute("ROLLBACK")
 
     def names(self) -> list[str]:
@@ -213,6 +221,10 @@ class Postgres:
                 if db is not None:
                     db.close()
             self._writer = self._reader = None
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # it may never have begun
+            self.close()
 
 
 def migrate(db: psycopg.Connection[Any], where: str) -> None:

@@ -107,6 +107,7 @@ class Sqlite:
     def _connected(self, flags: int) -> apsw.Connection:
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         db.set_busy_timeout(PATIENCE)
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # otherwise SQLite plans a statement anew whenever other values are bound to it
         return db
 
     def _opened(self) -> apsw.Connection:
