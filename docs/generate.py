@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -112,7 +113,14 @@ def fenced(text: str) -> str:
 def command_page() -> str:
     """The help of every command."""
     parts = ["# Command line"]
-    for name, command in {"purse": cli, **{f"purse {name}": command for name, command in cli.commands.items()}}.items():
+    for name, command in commands("purse", cli):
         words = click.Context(command, info_name=name, max_content_width=100)
         parts.append(f"## {name}\n\n```text\n{command.get_help(words)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """A command and all below it, by what is typed."""
+    yield name, command
+    for word, below in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from commands(f"{name} {word}", below)

@@ -41,6 +41,9 @@ def test_the_site_builds_without_warnings_and_has_a_page_for_every_policy_and_wo
     [
         "index",
         "quickstart",
+        "campaigns",
+        "operations",
+        "http",
         "studies",
         "replay",
         "llm-routing",

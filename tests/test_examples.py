@@ -1,8 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import runpy
+import signal
+import subprocess
 import sys
+import time
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -64,3 +70,42 @@ def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.Monk
         runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
     assert stopped.value.code == 2
     assert capsys.readouterr().err == "the data are in a package that is not installed: pip install paretobandit\n"
+
+
+def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: Path) -> None:
+    words = [sys.executable, EXAMPLES / "route_llm_calls_live.py", tmp_path / "purse.db"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    killed, ended, late, calls, verdict = done.stdout.splitlines()
+    assert (done.stderr, verdict) == ("", "the books agree with the journal")
+    dollars = {line.split(":")[0]: [Decimal(part) for part in re.findall(r"\$([\d.]+)", line)] for line in (killed, ended, late)}
+    assert 0 < sum(dollars[killed.split(":")[0]]) < Decimal("0.75")
+    spent, presumed = dollars[ended.split(":")[0]]
+    assert Decimal("0.70") < spent + presumed <= Decimal("0.75")
+    after, without_report, left, budget = dollars[late.split(":")[0]]
+    assert after > spent
+    assert after + without_report + left == budget == Decimal("0.75")
+    assert sum(map(int, re.findall(r" (\d+)(?:,|$)", calls))) > 50
+    status = purse.Campaign.open("prompts", storage=f"sqlite:///{tmp_path / 'purse.db'}").status()
+    assert status.counts["void"] > 0
+    assert status.counts["overruns"] == status.counts["conflicts"] == 0
+
+
+def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: Path) -> None:
+    words = [sys.executable, EXAMPLES / "batch_job.py", tmp_path]
+    results, until = tmp_path / "results", time.monotonic() + 120
+    with subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        while len(list(results.glob("*.json"))) < 20 and first.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+        if first.poll() is None:
+            os.killpg(first.pid, signal.SIGKILL)
+    campaign = purse.Campaign.open("batch", storage=f"sqlite:///{tmp_path / 'purse.db'}")
+    finished = {ticket.request_id: ticket for ticket in campaign.tickets(["told"])}
+    before = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
+    assert 0 < len(finished) <= len(before)
+    line = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert re.fullmatch(r"(\d+) of 120 items are done, \1 tickets; spent \$0\.5\d+ of \$0\.6\n", line)
+    after = {ticket.request_id: ticket for ticket in campaign.tickets(["told"])}
+    assert {item: after[item] for item in finished} == finished
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert campaign.status().counts["held"] == 0
+    assert campaign.audit().ok

@@ -29,11 +29,11 @@ def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
 
 def test_every_error_is_a_purse_error() -> None:
     errors = [value for name in purse.__all__ if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)]
-    assert len(errors) == 7
+    assert len(errors) == 14
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
-PAGES = ["README.md", *(f"docs/{page}.md" for page in ("quickstart", "studies", "notebooks", "adding-a-policy", "adding-a-world"))]
+PAGES = ["README.md", *(f"docs/{page}.md" for page in ("quickstart", "campaigns", "studies", "notebooks", "adding-a-policy", "adding-a-world"))]
 
 
 @pytest.mark.parametrize("page", PAGES)

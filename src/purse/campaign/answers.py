@@ -172,23 +172,29 @@ def status(terms: Terms, seq: int, head: Head, purses: Sequence[Purse], overdue:
 
 def alarms(terms: Terms, head: Head, purses: Sequence[Purse], overdue: int) -> list[Alarm]:
     """What a person should look at."""
-    found = []
+    found, counts = [], head.counts
     for name, purse in zip(terms.resources, purses, strict=True):
         if purse.overrun:
-            found.append(Alarm("overrun", f"calls cost {amount.text(purse.overrun)} {name} more than was held for them, in {head.counts['overruns']} reports"))
+            found.append(Alarm("overrun", f"{amount.text(purse.overrun)} {name} more was spent than held, in {many(counts['overruns'], 'report')}"))
         if purse.presumed:
-            found.append(Alarm("presumed", f"{amount.text(purse.presumed)} {name} is presumed spent for {head.counts['presumed']} tickets without a report"))
+            tickets = many(counts["presumed"], "ticket")
+            found.append(Alarm("presumed", f"{amount.text(purse.presumed)} {name} is presumed spent for {tickets} without a report"))
     if overdue:
-        found.append(Alarm("overdue", f"{overdue} tickets are past their deadline"))
-    if head.counts["conflicts"]:
-        found.append(Alarm("conflict", f"{head.counts['conflicts']} reports contradict earlier ones; they are kept in the journal"))
-    if head.counts["below_minimum"]:
-        found.append(Alarm("below-minimum", f"{head.counts['below_minimum']} calls cost less than the declared minimum"))
+        found.append(Alarm("overdue", f"{many(overdue, 'ticket')} past the deadline"))
+    if counts["conflicts"]:
+        found.append(Alarm("conflict", f"{many(counts['conflicts'], 'report')} against what was told before, kept in the journal"))
+    if counts["below_minimum"]:
+        found.append(Alarm("below-minimum", f"{many(counts['below_minimum'], 'report')} of less than the declared minimum cost"))
     if head.status != CLOSED and not any(
         all(costs[m] * terms.plays <= purse.budget - purse.spent - purse.presumed for m, purse in enumerate(purses)) for costs in terms.cost_max
     ):
         found.append(Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm"))
     return found
+
+
+def many(count: int, noun: str) -> str:
+    """A number of things."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def texts(units: Sequence[int]) -> tuple[str, ...]:

@@ -111,10 +111,9 @@ class Book:
         for m, (need, rest, purse) in enumerate(zip(held, left, self.ledger.purses, strict=True)):
             if need > rest:
                 text = f"{shown} may cost {amount.text(need)} {self.terms.resources[m]} and {amount.text(rest)} is left"
-                if need <= purse.budget - purse.spent:
-                    apart = f"{amount.text(purse.held)} is held and {amount.text(purse.presumed)} presumed spent for tickets that are out; tell or void them"
-                    raise BudgetHeld(f"{text}; {apart}")
-                raise BudgetExhausted(text)
+                if need <= rest + purse.held:
+                    raise BudgetHeld(f"{text}; {amount.text(purse.held)} is held for tickets that are out; tell or void them")
+                raise BudgetExhausted(text + (f"; {amount.text(purse.presumed)} is presumed spent, for tickets without a report" if purse.presumed else ""))
         return held
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:

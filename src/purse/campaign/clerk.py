@@ -62,7 +62,11 @@ class Clerk:
         return operation.answer
 
     def _work(self, operations: list[Operation]) -> None:
-        """Do these in one transaction. What goes wrong with it goes wrong for all of them."""
+        """Do these in one transaction. What goes wrong with it goes wrong for all of them.
+
+        Asks come first: the policy has learnt what is in the journal, and not yet the reports among these.
+        """
+        operations.sort(key=lambda operation: not operation.chooses)
         try:
             mind = self.recovered() if any(operation.chooses for operation in operations) else None
             now = self.storage.now()

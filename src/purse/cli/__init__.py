@@ -9,7 +9,7 @@ import sys
 import click
 
 from purse import __version__
-from purse.cli import claims, data, lab, play, shelf
+from purse.cli import campaign, claims, data, lab, play, service, shelf
 from purse.errors import PurseError
 
 CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")  # verbs that find again what they had computed
@@ -24,6 +24,9 @@ def cli() -> None:
     purse compare                                     the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
     purse init; purse run study.toml                  a study in a file: resumable, on one machine or many
+    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
+    purse campaign ask prompts                        spend a real budget, never more: ask, tell, watch
+    purse serve                                       the same over HTTP, with a dashboard
     purse replay data.csv --budget 25                 which policy would have spent my budget best?
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
@@ -35,7 +38,8 @@ def cli() -> None:
 
 
 for verb in (
-    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report, data.replay, play.simulate, play.regret,
+    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report, campaign.campaign, service.serve, service.token,
+    data.replay, play.simulate, play.regret,
     claims.paper, claims.leaderboard, claims.bounds, shelf.policies, shelf.environments,
 ):  # fmt: skip
     cli.add_command(verb)

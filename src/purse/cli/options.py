@@ -10,6 +10,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
 
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
 
 
@@ -24,6 +25,38 @@ class Budget(click.ParamType[float]):
             return float(value)
         except ValueError:
             raise click.BadParameter(f"{value!r} is not a number") from None
+
+
+class Duration(click.ParamType[float | None]):
+    """A time such as 90, 90s, 30m, 1h or 7d, or never."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Seconds, or None for never; leave the range to the library."""
+        number, seconds = (value[:-1], SECONDS[value[-1]]) if value[-1:] in SECONDS else (value, 1)
+        try:
+            return None if value == "never" else float(number) * seconds
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is not a time; write 90s, 30m, 1h, 7d or never") from None
+
+
+def stored(function: F) -> F:
+    """The option that says where campaigns are kept."""
+    return click.option(
+        "--storage",
+        default="sqlite:///purse.db",
+        show_default=True,
+        envvar="PURSE_STORAGE",
+        show_envvar=True,
+        metavar="URL",
+        help="Where campaigns are kept: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+    )(function)
+
+
+def for_machines(function: F) -> F:
+    """The option of verbs whose output is data."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def common(function: F) -> F:

@@ -1,0 +1,196 @@
+"""How a campaign went: a read model folded from its journal, entry by entry, in bounded room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from purse import amount
+from purse.campaign.journal import Entry
+from purse.campaign.series import MINUTE, Minute, Point, Series
+from purse.campaign.tally import Tally
+from purse.campaign.terms import Terms
+
+RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
+SHOWN = 7  # arms with a series of their own; the rest are added up
+
+
+class History:
+    """What happened in a campaign so far: `fold` takes the next entries of the journal, all at once or a few at a time, to the same end."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.seq = 0
+        self.asks = self.tells = 0
+        self.running = True
+        none = (0,) * len(terms.resources)
+        self._now = Point(0, terms.budget, none, none, none, none, (0,) * len(terms.arms))
+        self._purses = [list(part) for part in self._now[1:6]]
+        self._arms = [Tally(len(none)) for _ in terms.arms]
+        self._holds: dict[int, list[int]] = {}  # what is held or presumed for each open ticket
+        self._series = Series(self._now)
+        self._minute = Minute()
+        self._at = self._slot = self._second = 0
+
+    def fold(self, entries: Iterable[Entry]) -> None:
+        """Take in the next entries of the journal."""
+        doings = {"asked": self._asked, "told": self._told, "voided": self._voided, "expired": self._expired, "topped_up": self._topped_up}
+        for seq, at, kind, _, ticket, body in entries:
+            if at > self._at:
+                self._move(at)
+            if doing := doings.get(kind):
+                doing(ticket or 0, body)
+            elif kind != "conflict":
+                self.running = kind in ("created", "resumed")
+            self.seq = seq
+
+    def _move(self, at: int) -> None:
+        """Let time pass: keep how things stood where a slot of the series is over."""
+        if self._at == 0:
+            self._series = Series(self._now._replace(at=at))
+        elif self._series.slot(at) > self._slot:
+            self._series.add(self._point())
+        self._at, self._slot = at, self._series.slot(at)
+        if (second := at // 1000) > self._second:
+            self._second = second
+            self._minute.begin(second, self.asks, self.tells)
+
+    def _point(self) -> Point:
+        budget, spent, held, presumed, overrun = map(tuple, self._purses)
+        return Point(self._at, budget, spent, held, presumed, overrun, tuple(arm.pulls for arm in self._arms))
+
+    def _asked(self, _: int, body: dict[str, Any]) -> None:
+        held = self._purses[2]
+        for ticket in body["tickets"]:
+            arms = ticket["arms"]
+            self.asks += 1
+            if arms[0] < 0:
+                continue  # a round that the policy skips
+            for arm in arms:
+                self._arms[arm].pulls += 1
+            self._holds[ticket["id"]] = ticket["held"]
+            add(held, ticket["held"])
+
+    def _told(self, ticket: int, body: dict[str, Any]) -> None:
+        _, spent, held, presumed, overrun = self._purses
+        if units := self._holds.pop(ticket, None):
+            take(held if body["from"] == "held" else presumed, units)
+        self.tells += 1
+        add(spent, body["spent"])
+        add(overrun, body["overrun"])
+        costs, width = body["costs"], len(spent)
+        for place, (arm, reward) in enumerate(zip(body["arms"], body["rewards"], strict=True)):
+            self._arms[arm].add(reward, costs[place * width : (place + 1) * width])
+
+    def _voided(self, ticket: int, body: dict[str, Any]) -> None:
+        if units := self._holds.pop(ticket, None):
+            take(self._purses[2 if body["from"] == "held" else 3], units)
+
+    def _expired(self, ticket: int, body: dict[str, Any]) -> None:
+        take(self._purses[2], body["units"])
+        if body["to"] == "presumed":
+            add(self._purses[3], body["units"])
+        else:
+            self._holds.pop(ticket, None)
+
+    def _topped_up(self, _: int, body: dict[str, Any]) -> None:
+        add(self._purses[0], body["units"])
+
+    def _recent(self, now: int) -> tuple[int, Point]:
+        """When the recent time began, and how things stood then."""
+        start = self._series.first.at
+        since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
+        return since, self._point() if self._at <= since else self._series.at(since)
+
+    def forecast(self, now: int) -> list[dict[str, float] | None]:
+        """When each resource runs out, at the recent rate of spending; None where nothing was spent of late, or the campaign does not run.
+
+        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at least in the last minute), over that time.
+        What is left lasts as long as that rate and what is held stay as they are.
+        """
+        (since, before), point = self._recent(now), self._point()
+        seconds = (now - since) / 1000
+        made: list[dict[str, float] | None] = []
+        for place, left in enumerate(lefts(point)):
+            paid = point.spent[place] + point.presumed[place] - before.spent[place] - before.presumed[place]
+            if paid <= 0 or seconds <= 0 or not self.running:
+                made.append(None)
+                continue
+            lasts = left * seconds / paid
+            made.append({"per_second": paid / seconds / amount.UNIT, "seconds": lasts, "at": now / 1000 + lasts})
+        return made
+
+    def as_dict(self, now: int | None = None) -> dict[str, Any]:
+        """The history as JSON has it, seen at a time (ms; the last entry's where none is given): amounts are decimal text, times seconds since 1970."""
+        now = max(self._at, now or 0)
+        life = max(1.0, (now - self._series.first.at) / 1000)
+        asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
+        points = [self._series.first, *self._series.points, self._point()]
+        return {
+            "seq": self.seq,
+            "started_at": points[0].at / 1000,
+            "changed_at": self._at / 1000,
+            "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
+            "arms": self._arm_rows(self._recent(now)[1]),
+            "purses": [
+                {"resource": resource, **purse, "forecast": forecast}
+                for resource, purse, forecast in zip(self.terms.resources, purses(points), self.forecast(now), strict=True)
+            ],
+            "series": {"at": [point.at / 1000 for point in points], "pulls": self._pull_rows(points)},
+        }
+
+    def _arm_rows(self, before: Point) -> list[dict[str, Any]]:
+        """One row for each arm; its share of all pulls, and of those after a point."""
+        pulls = [arm.pulls for arm in self._arms]
+        recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
+        all_pulls, all_recent = sum(pulls) or 1, sum(recent) or 1
+        return [
+            {
+                "arm": name,
+                "pulls": arm.pulls,
+                "told": arm.told,
+                "mean_reward": arm.reward / arm.told if arm.told else None,
+                "mean_costs": [units / arm.told / amount.UNIT for units in arm.costs] if arm.told else None,
+                **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
+                "share": arm.pulls / all_pulls,
+                "recent_share": new / all_recent,
+            }
+            for name, arm, new in zip(self.terms.arms, self._arms, recent, strict=True)
+        ]
+
+    def _pull_rows(self, points: list[Point]) -> list[dict[str, Any]]:
+        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the others together (arm None)."""
+        ranked = sorted(range(len(self._arms)), key=lambda arm: -self._arms[arm].pulls)
+        shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
+        rows: list[dict[str, Any]] = [{"arm": self.terms.arms[arm], "pulls": [point.pulls[arm] for point in points]} for arm in shown]
+        if len(shown) < len(ranked):
+            rows.append({"arm": None, "pulls": [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]})
+        return rows
+
+
+def purses(points: list[Point]) -> list[dict[str, Any]]:
+    """The counters of each resource over time, as decimal text."""
+    fields = ("budget", "spent", "held", "presumed", "overrun")
+    made: list[dict[str, Any]] = [
+        {field: [amount.text(getattr(point, field)[place]) for point in points] for field in fields} for place in range(len(points[0].budget))
+    ]
+    for place, purse in enumerate(made):
+        purse["left"] = [amount.text(lefts(point)[place]) for point in points]
+    return made
+
+
+def lefts(point: Point) -> list[int]:
+    """What can still be held of each resource."""
+    return [budget - spent - held - presumed for budget, spent, held, presumed in zip(*point[1:5], strict=True)]
+
+
+def add(total: list[int], units: list[int]) -> None:
+    """Add units of each resource."""
+    for place, part in enumerate(units):
+        total[place] += part
+
+
+def take(total: list[int], units: list[int]) -> None:
+    """Take units of each resource away."""
+    for place, part in enumerate(units):
+        total[place] -= part

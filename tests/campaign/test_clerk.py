@@ -1,0 +1,118 @@
+"""Operations of several threads share a transaction, and none is acknowledged before it is durable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from purse import Campaign, StorageUnavailable
+from purse.campaign.storage import Change, Found, Wants
+from purse.campaign.storage.memory import Memory
+
+TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 1_000, "cost_min": "0.5", "policy": "ucb-bv1"}
+
+
+class Slow(Memory):
+    """A storage whose next change waits until it is let go, and which counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes = 0
+        self.busy, self.go = threading.Event(), threading.Event()
+        self.go.set()
+        self.failure: Exception | None = None
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        self.changes += 1
+        self.busy.set()
+        assert self.go.wait(60)
+        super().change(name, wants, decide)
+        if self.failure is not None:
+            raise self.failure
+
+
+def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -> list[Any]:
+    """Let the acts wait behind one that is under way; what each returned or raised."""
+    results: list[Any] = [None] * (len(acts) + 1)
+
+    def work(place: int, act: Callable[[], Any]) -> None:
+        try:
+            results[place] = act()
+        except Exception as error:  # told to the test
+            results[place] = error
+
+    storage.go.clear()
+    storage.busy.clear()
+    threads = [threading.Thread(target=work, args=(0, campaign.expire))]
+    threads[0].start()
+    assert storage.busy.wait(60)
+    for place, act in enumerate(acts, 1):
+        threads.append(threading.Thread(target=work, args=(place, act)))
+        threads[-1].start()
+        while len(campaign._clerk._queue) < place:  # until it has joined the queue
+            threads[-1].join(0.001)
+    storage.go.set()
+    for thread in threads:
+        thread.join()
+    return results[1:]
+
+
+def test_those_who_wait_share_the_next_transaction() -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    campaign.ask()
+    before = storage.changes
+    tickets = together(campaign, storage, [campaign.ask] * 8)
+    assert storage.changes == before + 2
+    assert sorted(ticket.id for ticket in tickets) == list(range(2, 10))
+    assert campaign.audit().ok
+
+
+def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    first, second = campaign.ask(), campaign.ask()
+    together(campaign, storage, [lambda: campaign.tell(first, 1, "0.5"), lambda: campaign.tell(second, 0, 3), campaign.ask, campaign.ask])
+    assert [entry.kind for entry in campaign.journal()][3:] == ["asked", "asked", "told", "told"]
+    assert campaign.audit().ok
+
+
+def test_each_gets_its_own_error() -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    ticket = campaign.ask()
+    acts = [lambda: campaign.tell(99, 1, 1), lambda: campaign.tell(ticket, 1, 1), lambda: campaign.tell(ticket, 0, 1), lambda: campaign.void(ticket)]
+    unknown, told, conflict, late = together(campaign, storage, acts)
+    assert type(unknown).__name__ == "TicketError"
+    assert told.state == "told"
+    assert type(conflict).__name__ == type(late).__name__ == "Conflict"
+    assert campaign.status().counts["conflicts"] == 2
+
+
+def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    campaign.ask()
+    storage.failure = StorageUnavailable("the disk is gone")
+    results = together(campaign, storage, [campaign.ask, campaign.expire, lambda: campaign.tell(1, 1, 1)])
+    assert [str(result) for result in results] == ["the disk is gone"] * 3
+    storage.failure = None
+    assert campaign.tell(1, 1, 1).duplicate, "it was written, and may be told again"
+    assert campaign.audit().ok
+
+
+def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "change", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.expire()
+    monkeypatch.undo()
+    assert campaign.expire() == 0
