@@ -38,6 +38,8 @@ def find(tree: Floats, leaf: int, x: float) -> int:
         right = x >= weight
         x -= weight if right else 0.0
         n += right
+    while tree[n] == 0 and n > leaf:  # where the sum was rounded up, x may fall beyond the last arm that has weight
+        n -= 1
     return n - leaf
 
 
