@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from purse import amount
 from purse.campaign.ledger import CLOSED, OPEN, TOLD, Head, Purse, Slot
 from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
+
+text = lru_cache(10_000)(amount.text)  # the same amounts come again and again
 
 
 class CampaignTicket(NamedTuple):
@@ -185,11 +188,16 @@ def alarms(terms: Terms, head: Head, purses: Sequence[Purse], overdue: int) -> l
         found.append(Alarm("conflict", f"{many(counts['conflicts'], 'report')} against what was told before, kept in the journal"))
     if counts["below_minimum"]:
         found.append(Alarm("below-minimum", f"{many(counts['below_minimum'], 'report')} of less than the declared minimum cost"))
-    if head.status != CLOSED and not any(
-        all(costs[m] * terms.plays <= purse.budget - purse.spent - purse.presumed for m, purse in enumerate(purses)) for costs in terms.cost_max
-    ):
+    if head.status != CLOSED and not fits(terms, [purse.budget - purse.spent - purse.presumed for purse in purses]):
         found.append(Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm"))
     return found
+
+
+def fits(terms: Terms, rest: list[int]) -> bool:
+    """Whether a round can be held for; with several plays and resources, whether each resource alone could."""
+    if terms.plays == 1:
+        return any(all(cost <= part for cost, part in zip(costs, rest, strict=True)) for costs in terms.cost_max)
+    return all(sum(sorted(costs)[: terms.plays]) <= part for costs, part in zip(zip(*terms.cost_max, strict=True), rest, strict=True))
 
 
 def many(count: int, noun: str) -> str:
@@ -199,4 +207,4 @@ def many(count: int, noun: str) -> str:
 
 def texts(units: Sequence[int]) -> tuple[str, ...]:
     """Units as decimal text."""
-    return tuple(map(amount.text, units))
+    return tuple(map(text, units))

@@ -43,14 +43,15 @@ class Replay:
 
     def fold(self, entry: Entry) -> None:
         """Check an entry against what is known so far, and take it in."""
-        if entry.kind == "asked":
-            self.check_choices(entry)
-        if entry.kind == TOLD:
-            self.check_report(entry)
         try:
+            if entry.kind == "asked":
+                self.check_choices(entry)
+            if entry.kind == TOLD:
+                self.check_report(entry)
             self.ledger.fold(entry)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow those before it: {error!r}") from None
+            why = str(error) if isinstance(error, InvalidInput) else repr(error)
+            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow those before it: {why}") from None
         self.mind.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
         if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.purses):
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
@@ -73,7 +74,7 @@ class Replay:
         """What was spent follows from the hold and the cost."""
         slot, d = self.ledger.tickets.get(entry.ticket or 0), len(self.terms.resources)
         if slot is None or slot.state == TOLD:
-            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r} reports on ticket {entry.ticket}, which is {'told already' if slot else 'unknown'}")
+            raise InvalidInput(f"ticket {entry.ticket} is {'told already' if slot else 'unknown'}")
         total = [sum(entry.body["costs"][m::d]) for m in range(d)]
         spent, overrun = settle(slot.body["held"] if slot.state in ("held", "presumed") else [0] * d, total)
         if (entry.body["spent"], entry.body["overrun"], entry.body["from"]) != (spent, overrun, slot.state):
@@ -116,7 +117,11 @@ def audit(terms: Terms, storage: Storage) -> Audit:
     for entry in pages(storage, terms.name, look.seq):
         if entry.seq != replay.ledger.seq + 1:
             replay.find(f"entry {replay.ledger.seq + 1} is missing")
-        replay.fold(entry)
+        try:
+            replay.fold(entry)
+        except InvalidInput as error:
+            replay.find(str(error))
+            break
         if stored is not None and stored.seq == entry.seq and stored.code == replay.mind.code and replay.mind.snapshot() != stored:
             replay.find(f"the snapshot after entry {entry.seq} is not what the journal comes to")
     ledger = replay.ledger

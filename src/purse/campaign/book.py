@@ -104,17 +104,26 @@ class Book:
         """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an arm has had all its pulls."""
         if arms[0] == SKIP:
             return [0] * len(left)
-        shown = " and ".join(repr(self.terms.arms[arm]) for arm in arms)
         if self.terms.caps is not None and any(taken[arm] >= self.terms.caps[arm] for arm in arms):
-            raise BudgetExhausted(f"{shown}: all pulls that its cap allows have been asked for")
+            raise BudgetExhausted(f"{self.shown(arms)}: all pulls that its cap allows have been asked for")
         held = [sum(self.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
-        for m, (need, rest, purse) in enumerate(zip(held, left, self.ledger.purses, strict=True)):
-            if need > rest:
-                text = f"{shown} may cost {amount.text(need)} {self.terms.resources[m]} and {amount.text(rest)} is left"
-                if need <= rest + purse.held:
-                    raise BudgetHeld(f"{text}; {amount.text(purse.held)} is held for tickets that are out; tell or void them")
-                raise BudgetExhausted(text + (f"; {amount.text(purse.presumed)} is presumed spent, for tickets without a report" if purse.presumed else ""))
+        if any(need > rest for need, rest in zip(held, left, strict=True)):
+            raise self.short(arms, held, left)
         return held
+
+    def short(self, arms: list[int], held: list[int], left: list[int]) -> BudgetExhausted:
+        """Why so much cannot be held: there is a resource of which it would not fit even if nothing were held, or only one that is held for others."""
+        lacks = [(need > rest + purse.held, m) for m, (need, rest, purse) in enumerate(zip(held, left, self.ledger.purses, strict=True)) if need > rest]
+        gone, m = max(lacks, key=lambda lack: lack[0])
+        purse = self.ledger.purses[m]
+        text = f"{self.shown(arms)} may cost {amount.text(held[m])} {self.terms.resources[m]} and {amount.text(left[m])} is left"
+        if not gone:
+            return BudgetHeld(f"{text}; {amount.text(purse.held)} is held for tickets that are out; tell or void them")
+        return BudgetExhausted(text + (f"; {amount.text(purse.presumed)} is presumed spent, for tickets without a report" if purse.presumed else ""))
+
+    def shown(self, arms: list[int]) -> str:
+        """Arms by their names."""
+        return " and ".join(repr(self.terms.arms[arm]) for arm in arms)
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
         """Settle a ticket (P3, P6)."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import uuid
+import os
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -241,7 +242,7 @@ class Campaign:
     def _request(self, given: str | None) -> str:
         """The request's name; one of our own where none is given, so that a lost connection cannot make a second hold."""
         if given is None:
-            return uuid.uuid4().hex
+            return f"{time.time_ns():016x}{os.urandom(8).hex()}"  # by time, so that neighbours are neighbours in the index, too
         if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
             raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
         return given
@@ -259,8 +260,7 @@ class Campaign:
         try:
             number = self._number(ticket)
             rewards = check.numbers("reward", reward)
-            rows = cost if isinstance(cost, (list, tuple)) else [cost]
-            costs = amount.unit_array("cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]).ravel().tolist()
+            costs = [amount.to_units("cost", cost)] if isinstance(cost, (str, int, float)) else self._read_costs(cost)
             if len(rewards) != plays or len(costs) != plays * resources:
                 raise invalid("cost", cost, f"a report needs {plays} rewards and {plays * resources} costs, not {len(rewards)} and {len(costs)}")
             for value in rewards:
@@ -271,6 +271,11 @@ class Campaign:
         except PurseError as error:
             return error
         return Report(number, rewards, costs)
+
+    def _read_costs(self, cost: Any) -> list[int]:
+        """Units of each play and resource, from lists and dicts of amounts."""
+        rows = cost if isinstance(cost, (list, tuple)) else [cost]
+        return amount.unit_array("cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]).ravel().tolist()
 
 
 def told(book: Book, report: Report) -> Receipt | PurseError:

@@ -39,7 +39,11 @@ class Entry(NamedTuple):
 def write_lines(file: IO[str], name: str, entries: Iterable[Entry]) -> int:
     """A journal as JSON lines, the first of which says what it is; returns the number of entries."""
     file.write(compact({"purse": __version__, "format": FORMAT, "campaign": name}) + "\n")
-    return sum(bool(file.write(compact(entry._asdict()) + "\n")) for entry in entries)
+    count = 0
+    for entry in entries:
+        file.write(compact(entry._asdict()) + "\n")
+        count += 1
+    return count
 
 
 def read_lines(file: Iterable[str]) -> Iterator[Entry]:

@@ -100,11 +100,11 @@ class Ledger:
         if slot.state in OPEN:
             self.move(slot.body["held"], **{slot.state: -1})
         self.move(body["spent"], spent=1)
-        self.move(body["overrun"], overrun=1)
+        if any(body["overrun"]):
+            self.move(body["overrun"], overrun=1)
+            self.count("overruns", 1)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
         self.put(slot._replace(state=TOLD, body={**slot.body, "report": report}), slot.state)
-        if any(body["overrun"]):
-            self.count("overruns", 1)
         least = [units for arm in body["arms"] for units in self.terms.cost_min[arm]]
         if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
             self.count("below_minimum", 1)
@@ -144,10 +144,11 @@ class Ledger:
         """Give out no more tickets."""
         self.head.status = CLOSED
 
-    def move(self, units: list[int], **signs: int) -> None:
-        """Add units of each resource to the counters named, times their signs."""
+    def move(self, units: list[int], *, budget: int = 0, spent: int = 0, held: int = 0, presumed: int = 0, overrun: int = 0) -> None:
+        """Add units of each resource to the counters, times their signs."""
         self.purses = [
-            purse._replace(**{name: getattr(purse, name) + sign * part for name, sign in signs.items()}) for purse, part in zip(self.purses, units, strict=True)
+            Purse(was[0] + budget * part, was[1] + spent * part, was[2] + held * part, was[3] + presumed * part, was[4] + overrun * part)
+            for was, part in zip(self.purses, units, strict=True)
         ]
 
     def put(self, slot: Slot, before: str) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from purse import amount, snapshot
 from purse.campaign.terms import Terms
@@ -42,15 +45,28 @@ class Mind:
         self._slip = Slip(problem)
         self._zeros = (0,) * problem.n_resources
         self._seat = Seat(params, self.module.init(params, problem, 1), game, self._slip.desk, self._slip.held, problem.cost_min)
+        self._paper = [(array.copy(), array) for array in self._seat.state]
         with compile_errors(terms.policy):
             self._steps = steps(self.module, problem, self._seat)
 
     def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
-        """The arms of round t, and the probability that each was drawn with; changes nothing."""
+        """The arms of round t, and the probability that each was drawn with."""
         desk = self._seat.desk
-        desk.purse[:] = left
-        self._steps.ask(self._seat, t)
+        with self._unchanged():
+            desk.purse[:] = left
+            self._steps.ask(self._seat, t)
         return desk.arms.tolist(), desk.probs.tolist()
+
+    @contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """A policy may use its state as scratch paper while it chooses. Here it is put back: what it has learnt is the fold of the reports, whoever asked."""
+        for kept, array in self._paper:
+            np.copyto(kept, array)
+        try:
+            yield
+        finally:
+            for kept, array in self._paper:
+                np.copyto(array, kept)
 
     def probabilities(self, t: int, left: list[int], out: Floats) -> None:
         """The probability of each arm in round t."""
@@ -59,8 +75,9 @@ class Mind:
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._seat.desk.purse[:] = left
-            self._steps.look(self._seat, t, out)
+            with self._unchanged():
+                self._seat.desk.purse[:] = left
+                self._steps.look(self._seat, t, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry; those seen before are left out.

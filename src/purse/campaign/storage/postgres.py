@@ -13,7 +13,7 @@ from purse.campaign.fork import left_behind, renew_after_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, entry_of, schema, slot_of
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, among, entries_of, schema, slot_of
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, needs
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Postgres:
             Head(**json.loads(row[1])),
             list(before),
             {slot.id: slot for slot in slots},
-            {entry.request or "": entry for entry in map(entry_of, requests or ())},
+            {entry.request or "": entry for entry in entries_of(requests or ())},
             told.fetchall() if told else [],
             late,
         )
@@ -188,14 +188,14 @@ class Postgres:
         with self._view() as db:
             campaign = self._key(db, name)
             ((seq, head),) = db.execute("SELECT seq, head FROM purse_campaigns WHERE id = %s", (campaign,)).fetchall()
-            query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND state = 'held'"
+            query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND " + among(("held",))
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
             return Look(seq, Head(**json.loads(head)), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         with self._view() as db:
-            return [entry_of(row) for row in db.execute(f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s", (self._key(db, name), after, limit))]
+            return entries_of(db.execute(f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s", (self._key(db, name), after, limit)))
 
     def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """The reports that follow."""
@@ -205,8 +205,8 @@ class Postgres:
     def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
         """The tickets in these states that follow."""
         with self._view() as db:
-            query = f"{SLOT} AND state = ANY(%s) AND id > %s ORDER BY id LIMIT %s"
-            return [slot_of(row) for row in db.execute(query, (self._key(db, name), list(states), after, limit))]
+            query = f"{SLOT} AND {among(states)} AND id > %s ORDER BY id LIMIT %s"
+            return [slot_of(row) for row in db.execute(query, (self._key(db, name), after, limit))]
 
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""

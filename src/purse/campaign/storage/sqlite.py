@@ -16,9 +16,9 @@ import apsw
 
 from purse.campaign.fork import left_behind, renew_after_fork
 from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import Head, Purse, Slot
+from purse.campaign.ledger import OPEN, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, entry_of, schema, slot_of
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, among, entries_of, schema, slot_of
 from purse.campaign.storage.gate import Gate
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
 
@@ -29,6 +29,8 @@ FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id WHERE c.name = ?
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
 TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' ORDER BY seq"
+PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
 
 
 class Sqlite:
@@ -151,7 +153,7 @@ class Sqlite:
         """A glance at a campaign."""
         with self._view() as db:
             campaign, seq, head, purses = read_head(db, name)
-            query = "SELECT sum(deadline <= ?), min(at) FROM purse_tickets WHERE campaign = ? AND state = 'held'"
+            query = f"SELECT sum(deadline <= ?), min(at) FROM purse_tickets INDEXED BY purse_open WHERE campaign = ? AND {among(('held',))}"
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
             return Look(seq, head, purses, overdue or 0, oldest)
 
@@ -159,7 +161,7 @@ class Sqlite:
         """The entries that follow."""
         with self._view() as db:
             rows = db.execute(f"{ENTRY} AND seq > ? ORDER BY seq LIMIT ?", (read_head(db, name)[0], after, limit))
-            return [entry_of(row) for row in rows]
+            return entries_of(rows)
 
     def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """The reports that follow."""
@@ -169,8 +171,8 @@ class Sqlite:
     def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
         """The tickets in these states that follow."""
         with self._view() as db:
-            among = ", ".join(f"'{state}'" for state in states)
-            rows = db.execute(f"{SLOT} AND state IN ({among}) AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit))
+            query = SLOT.replace("WHERE", "INDEXED BY purse_open WHERE") if set(states) <= set(OPEN) else SLOT
+            rows = db.execute(f"{query} AND {among(states)} AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit))
             return [slot_of(row) for row in rows]
 
     def snapshot(self, name: str) -> Snapshot | None:
@@ -218,8 +220,8 @@ def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list
     """What is wanted."""
     requests, tickets, due = {}, {}, []
     for request in wants.requests:
-        for row in db.execute(f"{ENTRY} AND request = ?", (campaign, request)):
-            requests[request] = entry_of(row)
+        for entry in entries_of(db.execute(f"{ENTRY} AND request = ?", (campaign, request))):
+            requests[request] = entry
     if wants.due is not None:
         due = [slot_of(row) for row in db.execute(f"{SLOT} AND state = 'held' AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}", (campaign, wants.due))]
         tickets.update({slot.id: slot for slot in due})
@@ -236,7 +238,7 @@ def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Chang
     db.executemany("INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     if change.tickets:
         slots = [(campaign, *slot[:4], compact(slot.body)) for slot in change.tickets]
-        db.executemany("INSERT OR REPLACE INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)", slots)
+        db.executemany(PUT_TICKET, slots)
     for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
         if new != old:
             moves = [after - earlier for earlier, after in zip(old, new, strict=True)]

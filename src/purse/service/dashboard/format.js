@@ -1,0 +1,76 @@
+// Numbers, amounts and times as people read them.
+
+const locale = "en-GB";
+const plain = new Intl.NumberFormat(locale, { maximumSignificantDigits: 5 });
+const short = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
+const three = new Intl.NumberFormat(locale, { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const percent = new Intl.NumberFormat(locale, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const wholePercent = new Intl.NumberFormat(locale, { style: "percent" });
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const minute = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
+
+/** An amount, rounded where it is long; cents and the like are kept above a thousand. */
+export const amount = (value) => (Math.abs(value) >= 1000 ? new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value) : plain.format(value));
+export const number = (value) => (value === null ? "–" : three.format(value));
+export const count = (value) => whole.format(value);
+export const share = (value) => percent.format(value);
+export const part = (value) => wholePercent.format(value);
+export const time = (seconds) => clock.format(seconds * 1000);
+
+/** A time of day, with the date where it is not today. */
+export function moment(seconds, now) {
+  const at = new Date(seconds * 1000);
+  const today = new Date(now * 1000);
+  if (at.toDateString() === today.toDateString()) return minute.format(at);
+  return at.getFullYear() === today.getFullYear() ? `${day.format(at)}, ${minute.format(at)}` : dayOfYear.format(at);
+}
+
+const SPANS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+
+/** How long, in the two largest units: 2 h 5 min. */
+export function duration(seconds) {
+  const total = Math.max(0, Math.round(seconds));
+  if (total >= 86400 * 1000) return "years";
+  const place = SPANS.findIndex(([, length]) => total >= length);
+  if (place < 0) return "0 s";
+  const [unit, length] = SPANS[place];
+  const next = SPANS[place + 1];
+  const rest = next ? Math.floor((total % length) / next[1]) : 0;
+  return `${Math.floor(total / length)} ${unit}${rest ? ` ${rest} ${next[0]}` : ""}`;
+}
+
+/** A rate in the unit of time in which it is at least a tenth, or per day. */
+export function rate(perSecond) {
+  const [unit, length] = [["second", 1], ["minute", 60], ["hour", 3600], ["day", 86400]].find(([name, each]) => perSecond * each >= 0.1 || name === "day");
+  return `${short.format(perSecond * length)} per ${unit}`;
+}
+
+/** How often something happens: 3.2 asks/s, or by the minute where it is rare. */
+export const often = (perSecond, what) => (perSecond >= 1 || perSecond === 0 ? `${short.format(perSecond)} ${what}/s` : `${short.format(perSecond * 60)} ${what}/min`);
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
+
+/** Times at round steps between two times, at most `most` of them, with their labels. */
+export function timeTicks(from, to, most) {
+  const step = STEPS.find((each) => (to - from) / each <= most) ?? 31536000 * Math.ceil((to - from) / 31536000 / most);
+  const shift = new Date(from * 1000).getTimezoneOffset() * 60;
+  const first = Math.ceil((from - shift) / step) * step + shift;
+  const label = step >= 86400 ? day : step >= 60 ? minute : clock;
+  const ticks = [];
+  for (let at = first; at <= to; at += step) {
+    const midnight = step < 86400 && to - from > 86400 && minute.format(at * 1000) === "00:00";
+    ticks.push({ at, label: (midnight ? day : label).format(at * 1000) });
+  }
+  return ticks;
+}
+
+/** Round numbers from zero up to a value. */
+export function ticks(top, most) {
+  const rough = top / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999999);
+  return Array.from({ length: Math.floor((top / step) * 1.000001) + 1 }, (_, place) => place * step);
+}

@@ -1,0 +1,65 @@
+"""How much one sender may send: bytes in a body, requests in a second."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
+
+from purse.service.problems import TOO_LARGE, Refusal
+
+MOST_SENDERS = 10_000  # that are remembered; who was quiet for longest is forgotten first, and has a full bucket again
+
+
+class Buckets:
+    """A bucket for each sender: it holds as many requests as a second brings, at least one, and fills at `rate` per second."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.clock = rate, clock
+        self.size = max(rate, 1.0)
+        self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()  # what was in it, and when
+
+    def take(self, sender: str) -> float:
+        """Take one request out; returns 0, or the seconds to wait where there is none in it."""
+        now = self.clock()
+        held, then = self._full.pop(sender, (self.size, now))
+        held = min(self.size, held + (now - then) * self.rate)
+        wait = max(0.0, (1 - held) / self.rate)
+        self._full[sender] = (held if wait else held - 1), now
+        if len(self._full) > MOST_SENDERS:
+            self._full.popitem(last=False)
+        return wait
+
+
+async def body_of(receive: Receive, most: int) -> bytes:
+    """The whole body, however it comes; refused as soon as it is larger than allowed."""
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        check_size(size, most)
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def check_size(size: int, most: int) -> None:
+    """Refuse a body that is too large."""
+    if size > most:
+        raise Refusal(TOO_LARGE, f"the body has more than {most:,} bytes, which is the most that is taken; send fewer reports at once")
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read already, to be read again."""
+    waiting = [body]
+
+    async def next_message() -> Message:
+        return {"type": "http.request", "body": waiting.pop(), "more_body": False} if waiting else await receive()
+
+    return next_message

@@ -1,0 +1,70 @@
+"""One line for each request, by the standard `logging`: JSON for machines, or text for people. Never a token."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+LOGGER = logging.getLogger("purse.service")
+FACTS = "facts"  # the attribute of a record that holds what a line is made of
+SERVERS = ("uvicorn", "uvicorn.error")
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line: dict[str, Any] = {"time": time_of(record), "level": record.levelname.lower(), "message": record.getMessage(), **getattr(record, FACTS, {})}
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+class Lines(logging.Formatter):
+    """A record as a line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        told = getattr(record, FACTS, {})
+        words = [time_of(record)[11:23], f"{record.levelname.lower():7}", plain(record.getMessage())]
+        words += [f"{key}={plain(str(value))}" for key, value in told.items() if value is not None]
+        return " ".join(words) + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
+
+
+def time_of(record: logging.LogRecord) -> str:
+    """When, in ISO 8601 with milliseconds."""
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def plain(text: str) -> str:
+    """A text that cannot end its line, or move the cursor."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def configure(style: str) -> None:
+    """Send the lines of the service, and of the server under it, to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if style == "json" else Lines())
+    for name in ("purse", *SERVERS):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if name == "purse" else logging.WARNING)
+
+
+def request(method: str, route: str, status: int, seconds: float, *, campaign: str | None, request_id: str, token: str | None) -> None:
+    """Write the line of a request."""
+    level = logging.ERROR if status >= 500 else logging.INFO
+    facts = {
+        "method": method,
+        "route": route,
+        "status": status,
+        "ms": round(seconds * 1000, 3),
+        "campaign": campaign,
+        "request_id": request_id,
+        "token": token,
+    }
+    LOGGER.log(level, "request", extra={FACTS: facts})

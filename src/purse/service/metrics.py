@@ -1,0 +1,97 @@
+"""Numbers for Prometheus: how campaigns stand, read from the storage when asked for, and what this process has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from purse.errors import StorageUnavailable
+
+if TYPE_CHECKING:
+    from purse.campaign.answers import Status
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
+COUNTS = {
+    "tickets": "Tickets given out.",
+    "told": "Tickets that were reported on.",
+    "void": "Tickets that were cancelled.",
+    "skipped": "Rounds that the policy let pass.",
+    "conflicts": "Reports that contradicted an earlier one.",
+    "overruns": "Reports of a cost above what was held.",
+    "below_minimum": "Reports of a cost below the declared minimum.",
+}
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Campaigns:
+    """How all campaigns stand at this moment."""
+
+    def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
+        self.statuses, self.now = statuses, now
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: what is collected is known only then."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """One value for each campaign, and resource."""
+        try:
+            found, up = list(self.statuses()), 1
+        except StorageUnavailable:
+            found, up = [], 0
+        yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
+        for word in AMOUNTS:
+            amounts = GaugeMetricFamily(f"purse_{word}", f"The {word} of a resource, in its own unit.", labels=("campaign", "resource"))
+            for status in found:
+                for purse in status.purses:
+                    amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
+            yield amounts
+        yield of_each("purse_running", "Whether the campaign gives out tickets.", found, lambda status: float(status.status == "running"))
+        yield of_each("purse_open_tickets", "Tickets that are held.", found, lambda status: float(status.counts["held"]))
+        yield of_each("purse_presumed_tickets", "Tickets that expired and are presumed spent.", found, lambda status: float(status.counts["presumed"]))
+        yield of_each("purse_overdue_tickets", "Tickets past their deadline that no ask has expired yet.", found, lambda status: float(status.overdue))
+        yield of_each("purse_oldest_ticket_seconds", "The age of the oldest ticket that is held; 0 without any.", found, self.age)
+        yield of_each("purse_alarms", "Things that a person should look at.", found, lambda status: float(len(status.alarms)))
+        for word, text in COUNTS.items():
+            counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
+            for status in found:
+                counter.add_metric((status.name,), status.counts[word])
+            yield counter
+
+    def age(self, status: Status) -> float:
+        """Seconds since the oldest ticket that is held was asked for."""
+        return 0.0 if status.oldest_held is None else max(0.0, self.now() - status.oldest_held)
+
+
+def of_each(name: str, text: str, found: list[Status], value: Callable[[Status], float]) -> GaugeMetricFamily:
+    """One value for each campaign."""
+    gauge = GaugeMetricFamily(name, text, labels=("campaign",))
+    for status in found:
+        gauge.add_metric((status.name,), value(status))
+    return gauge
+
+
+class Meters:
+    """What one app counts, in a registry of its own."""
+
+    def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
+        self.registry = CollectorRegistry()
+        self.registry.register(Campaigns(statuses, now))
+        self.requests = Counter("purse_http_requests", "Requests answered.", ("method", "route", "status"), registry=self.registry)
+        self.seconds = Histogram("purse_http_seconds", "How long answers took.", ("route", "status"), buckets=SECONDS, registry=self.registry)
+        self.asks = Counter("purse_process_asks", "Tickets that this process has given out.", ("campaign",), registry=self.registry)
+        self.tells = Counter("purse_process_tells", "Reports that this process has taken.", ("campaign",), registry=self.registry)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(route, str(status)).observe(seconds)
+
+    def text(self) -> bytes:
+        """Everything, as Prometheus reads it."""
+        return generate_latest(self.registry)

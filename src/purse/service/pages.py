@@ -1,0 +1,68 @@
+"""The files of the dashboard. They come from the package, hold no data, and may load nothing from elsewhere."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.resources import files
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Header, Response
+from starlette.exceptions import HTTPException
+
+FOLDER = "dashboard"
+INDEX = "index.html"
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFE = {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-cache",  # kept by the browser, and asked about each time: a new version shows at once
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+Tag = Annotated[str | None, Header(alias="If-None-Match")]
+
+
+class Page(NamedTuple):
+    """A file as it is sent."""
+
+    body: bytes
+    kind: str
+    tag: str
+
+    def answer(self, known: str | None) -> Response:
+        """The file, or that it is the one which the browser has."""
+        headers = {**SAFE, "ETag": self.tag}
+        if known is not None and self.tag in known:
+            return Response(status_code=304, headers=headers)
+        return Response(self.body, headers=headers, media_type=self.kind)
+
+
+def load() -> dict[str, Page]:
+    """All files by name."""
+    found = {}
+    for file in files("purse.service").joinpath(FOLDER).iterdir():
+        if kind := KINDS.get("." + file.name.rpartition(".")[2]):
+            body = file.read_bytes()
+            found[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
+    return found
+
+
+def pages() -> APIRouter:
+    """The page and its files."""
+    router, known = APIRouter(), load()
+
+    @router.get("/", include_in_schema=False)
+    def get_page(tag: Tag = None) -> Response:
+        return known[INDEX].answer(tag)
+
+    @router.get("/dashboard/{file}", include_in_schema=False)
+    def get_file(file: str, tag: Tag = None) -> Response:
+        if file not in known:
+            raise HTTPException(404)
+        return known[file].answer(tag)
+
+    return router

@@ -1,0 +1,152 @@
+"""Errors as problem details (RFC 9457). The last part of `type` says which error of `purse` it is; a client raises the same one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from purse import errors
+from purse.errors import PurseError, shorten
+from purse.service.logs import LOGGER
+
+MEDIA_TYPE = "application/problem+json"
+PREFIX = "urn:purse:problem:"
+RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
+MOST_ERRORS = 20  # of one request that are listed
+
+
+class Kind(NamedTuple):
+    """A kind of problem."""
+
+    slug: str
+    status: int
+    title: str
+
+
+OF_ERRORS: dict[type[PurseError], Kind] = {
+    errors.InvalidInput: Kind("invalid-input", 400, "A value cannot be used"),
+    errors.NoSuchCampaign: Kind("no-such-campaign", 404, "There is no such campaign"),
+    errors.TicketError: Kind("ticket-error", 404, "There is no such ticket to report on"),
+    errors.Conflict: Kind("conflict", 409, "Something else has been said before"),
+    errors.CampaignExists: Kind("campaign-exists", 409, "There is a campaign of this name"),
+    errors.GameOver: Kind("game-over", 409, "No further round can be asked for"),
+    errors.BudgetExhausted: Kind("budget-exhausted", 409, "The rest of the budget cannot cover the pull"),
+    errors.BudgetHeld: Kind("budget-held", 409, "What is held for open tickets leaves too little"),
+    errors.HorizonReached: Kind("horizon-reached", 409, "All rounds have been asked for"),
+    errors.CampaignPaused: Kind("campaign-paused", 409, "The campaign is paused"),
+    errors.CampaignClosed: Kind("campaign-closed", 409, "The campaign is closed"),
+    errors.StorageUnavailable: Kind("storage-unavailable", 503, "The storage does not answer"),
+    errors.MissingExtra: Kind("missing-extra", 500, "The server lacks a package"),
+    PurseError: Kind("error", 500, "The server could not do this"),
+}
+NO_TOKEN = Kind("no-token", 401, "A valid token is needed")
+WRONG_ROLE = Kind("wrong-role", 403, "The token's role does not allow this")
+FOREIGN = Kind("foreign-request", 403, "The request comes from elsewhere")
+NOT_FOUND = Kind("not-found", 404, "There is nothing here")
+NOT_ALLOWED = Kind("method-not-allowed", 405, "This method is not known here")
+TOO_LARGE = Kind("too-large", 413, "The body is too large")
+NOT_JSON = Kind("not-json", 415, "The body must be JSON")
+TOO_MANY = Kind("too-many-requests", 429, "Too many requests")
+BROKEN = Kind("internal", 500, "Something went wrong in the server")
+OF_STATUS = {kind.status: kind for kind in (NOT_FOUND, NOT_ALLOWED)}
+KINDS = (*OF_ERRORS.values(), NO_TOKEN, WRONG_ROLE, FOREIGN, NOT_FOUND, NOT_ALLOWED, TOO_LARGE, NOT_JSON, TOO_MANY, BROKEN)
+
+
+class Refusal(Exception):
+    """A request that is answered with a problem that no error of `purse` stands for."""
+
+    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.kind, self.detail, self.headers = kind, detail, headers
+
+
+def kind_of(error: PurseError) -> Kind:
+    """The kind of an error, or of its nearest parent that has one."""
+    return next(OF_ERRORS[parent] for parent in type(error).__mro__ if parent in OF_ERRORS)
+
+
+def facts(kind: Kind, detail: str) -> dict[str, Any]:
+    """A problem as JSON has it."""
+    return {"type": PREFIX + kind.slug, "title": kind.title, "status": kind.status, "detail": detail}
+
+
+def of_error(error: PurseError) -> dict[str, Any]:
+    """The problem that an error stands for."""
+    return facts(kind_of(error), str(error))
+
+
+def answer_to(error: PurseError) -> Response:
+    """The answer to an error. What is wrong with the server itself is for its log: it may name files and machines."""
+    kind = kind_of(error)
+    if kind.status < 500:
+        return response(kind, str(error))
+    LOGGER.error("%s: %s", kind.slug, error)
+    return response(kind, "nothing is lost; send the same request again" if kind.status == 503 else "the server's log says more")
+
+
+def response(kind: Kind, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """The answer that is a problem."""
+    said = dict(headers or {})
+    if kind.status == 503:
+        said.setdefault("Retry-After", RETRY_AFTER)
+    if kind.status == 401:
+        said["WWW-Authenticate"] = 'Bearer realm="purse"'
+    return Response(json.dumps({**facts(kind, detail), **more}), kind.status, said, MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error with a problem."""
+
+    @app.exception_handler(PurseError)
+    async def of_purse(_: Request, error: PurseError) -> Response:
+        return answer_to(error)
+
+    @app.exception_handler(Refusal)
+    async def refused(_: Request, refusal: Refusal) -> Response:
+        return response(refusal.kind, refusal.detail, refusal.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def unfit(_: Request, error: RequestValidationError) -> Response:
+        found = [described(entry) for entry in error.errors()[:MOST_ERRORS]]
+        more = len(error.errors()) - 1
+        detail = f"{found[0]['field']}: {found[0]['detail']}" + (f" (and {more} more)" if more else "")
+        return response(OF_ERRORS[errors.InvalidInput], detail, errors=found)
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:
+            return response(OF_ERRORS[errors.InvalidInput], "body: is not JSON in UTF-8, or is nested too deeply")
+        kind = OF_STATUS.get(error.status_code, BROKEN)
+        headers = {"Allow": allowed(request)} if kind is NOT_ALLOWED else error.headers
+        return response(kind, f"{request.method} {shorten(request.url.path)}: {kind.title.lower()}", headers)
+
+
+def allowed(request: Request) -> str:
+    """The methods that are known here, of all routes together that share the path."""
+    route = request.scope["route"]
+    documented = request.app.openapi()["paths"].get(route.path)
+    return ", ".join(sorted(map(str.upper, documented) if documented else route.methods))
+
+
+def described(entry: Mapping[str, Any]) -> dict[str, str]:
+    """One thing that is wrong with a request: the field, and what is allowed there."""
+    if entry["type"] == "json_invalid":
+        return {"field": "body", "detail": f"is not JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"}
+    message = entry["msg"].removeprefix("Value error, ")
+    given = "" if entry["type"] == "missing" else f", not {shorten(repr(entry['input']), 60)}"
+    return {"field": path_of(entry["loc"]), "detail": shorten(message[:1].lower() + message[1:] + given, 300)}
+
+
+def path_of(place: Sequence[str | int]) -> str:
+    """Where in a request: `reports[3].cost`.
+
+    >>> path_of(("body", "reports", 3, "cost")), path_of(("path", "name")), path_of(("body",))
+    ('reports[3].cost', 'name', 'body')
+    """
+    parts = place[1:] or place
+    return shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip("."))

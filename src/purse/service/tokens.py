@@ -1,0 +1,139 @@
+"""Who may do what: tokens in a file of JSON lines that holds their SHA-256 only.
+
+A token is shown once, when it is made. Roles: `read` sees everything, `act` also asks, tells and voids, `admin` also creates campaigns,
+tops up, pauses and closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import NamedTuple
+
+from purse import check
+from purse.errors import InvalidInput, StorageUnavailable, unknown
+from purse.files import write_text
+
+ROLES = ("read", "act", "admin")  # each may do what those before it may
+PREFIX = "purse_"
+PRIVATE = 0o600
+
+
+class Token(NamedTuple):
+    """A line of the file."""
+
+    name: str
+    role: str
+    sha256: str
+    created: str  # ISO 8601, in UTC
+    expires: str | None
+
+    def expired(self, now: float) -> bool:
+        """Whether its time is over."""
+        return self.expires is not None and datetime.fromisoformat(self.expires).timestamp() <= now
+
+
+class Who(NamedTuple):
+    """Whoever sent a request."""
+
+    name: str | None  # None: no tokens are needed here
+    role: str
+
+    def may(self, role: str) -> bool:
+        """Whether the role is among those that this one includes."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class TokenFile:
+    """The tokens of a file; it is read again when it has changed, so that a revoked token is refused at once."""
+
+    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
+        self.path, self.now = path, now
+        self._seen: tuple[int, int, int] | None = None
+        self._tokens: list[Token] = []
+
+    def current(self) -> list[Token]:
+        """The tokens as they are in the file now."""
+        try:
+            found = self.path.stat()
+            seen = found.st_mtime_ns, found.st_size, found.st_ino
+            if seen != self._seen:
+                self._tokens, self._seen = read(self.path), seen
+        except OSError as error:
+            self._seen = None
+            raise InvalidInput(f"cannot read the tokens file {str(self.path)!r}: {error.strerror}; purse token new NAME makes one") from error
+        return self._tokens
+
+    def who(self, secret: str) -> Who | None:
+        """Whose token this is; None where it is not known, or expired. Nobody gets in while the file cannot be read."""
+        digest = digest_of(secret)
+        try:
+            tokens = self.current()
+        except InvalidInput as error:
+            raise StorageUnavailable("the tokens cannot be read; look at the server's tokens file") from error
+        matching = [token for token in tokens if compare_digest(token.sha256, digest)]  # looks at all: the time taken tells nothing
+        return next((Who(token.name, token.role) for token in matching if not token.expired(self.now())), None)
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a token."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def read(path: Path) -> list[Token]:
+    """The tokens in a file; a line that is not one is refused with its number."""
+    tokens = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            token = Token(**json.loads(line))
+            token.expired(0)
+            good = token.role in ROLES and len(bytes.fromhex(token.sha256)) == 32 and isinstance(token.name, str)
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise InvalidInput(f"line {number} of {str(path)!r} is not a token")
+        tokens.append(token)
+    return tokens
+
+
+def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
+    """A new token, which is written down nowhere; its line is added to the file."""
+    check.choice("role", role, ROLES)
+    if not 1 <= len(name) <= 100 or not name.isprintable():
+        raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
+    before = path.read_bytes() if path.exists() else b""
+    if before and name in {token.name for token in read(path)}:
+        raise InvalidInput(f"name={name!r}: there is a token of this name already; purse token revoke {name} removes it")
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = Token(name, role, digest_of(secret), moment(now), None if expires_after is None else moment(now + expires_after))
+    line = json.dumps(token._asdict()).encode() + b"\n"
+    with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:
+        file.write(line if before.endswith(b"\n") or not before else b"\n" + line)
+    return secret
+
+
+def revoke(path: Path, name: str) -> None:
+    """Remove a token from the file."""
+    tokens = read(path)
+    if name not in {token.name for token in tokens}:
+        raise unknown("token", name, [token.name for token in tokens])
+    write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in tokens if token.name != name))
+    path.chmod(PRIVATE)
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601, in UTC.
+
+    >>> moment(0)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(int(seconds), UTC).isoformat()
