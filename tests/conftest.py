@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 gc.set_threshold(200_000, 20, 20)  # compiling makes many objects that stay; to look through them less often saves a twentieth
-ABOUT_EVERY_POLICY = ("test_gpu.py", "test_simulation.py", "test_testing.py")
+ABOUT_EVERY_POLICY = ("test_every_policy.py", "test_gpu.py", "test_simulation.py", "test_testing.py")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 

@@ -1,4 +1,4 @@
-"""What a child process must not share with its parent: locks that another thread held, and connections."""
+"""What a child process must not share with its parent: locks that another thread held, connections, and what SQLite remembers of its files."""
 
 from __future__ import annotations
 
@@ -14,19 +14,49 @@ class Renewed(Protocol):
         """Take new locks, and let go of what belongs to the parent without closing it."""
 
 
-_known: WeakSet[Renewed] = WeakSet()
+class Settled(Renewed, Protocol):
+    """Something that has to come to rest before a fork."""
+
+    def settle(self) -> None:
+        """Before a fork: wait for what is being done, and let go of what a child must not inherit."""
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+
+
+_renewed: WeakSet[Renewed] = WeakSet()
+_settled: WeakSet[Settled] = WeakSet()
+_resting: list[Settled] = []
 left_behind: list[object] = []  # connections of the parent: closing them here would disturb it
 
 
 def renew_after_fork(item: Renewed) -> None:
     """Have the item renewed in every child."""
-    _known.add(item)
+    _renewed.add(item)
 
 
-def _renew_all() -> None:
-    for item in list(_known):
+def settle_before_fork(item: Settled) -> None:
+    """Have the item come to rest before every fork, and renewed in the child."""
+    _settled.add(item)
+    _renewed.add(item)
+
+
+def _before() -> None:
+    for item in list(_settled):
+        item.settle()
+        _resting.append(item)
+
+
+def _in_parent() -> None:
+    while _resting:
+        _resting.pop().go_on()
+
+
+def _in_child() -> None:
+    _resting.clear()
+    for item in list(_renewed):
         item.renew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

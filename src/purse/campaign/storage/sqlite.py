@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import apsw
 
-from purse.campaign.fork import left_behind, renew_after_fork
+from purse.campaign.fork import settle_before_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import OPEN, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
@@ -46,7 +46,7 @@ class Sqlite:
         self._vfs = parse_qs(parts.query).get("vfs", [None])[0]
         self._gate = Gate(f"{self.path}-gate")
         self._begin()
-        renew_after_fork(self)
+        settle_before_fork(self)
         if not Path(self.path).exists() and not create:
             raise StorageUnavailable(f"there is no file {self.path}")
         if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
@@ -63,10 +63,19 @@ class Sqlite:
         self._reader: apsw.Connection | None = None
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
 
+    def settle(self) -> None:
+        """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a child would take the parent's for its own."""
+        self._write_lock.acquire()
+        self._read_lock.acquire()
+        self._let_go()
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+        self._read_lock.release()
+        self._write_lock.release()
+
     def renew(self) -> None:
         """Begin anew in a child process."""
-        left_behind.extend((self._writer, self._reader))
-        self._gate.close()
         self._begin()
 
     @contextmanager
@@ -184,11 +193,14 @@ class Sqlite:
     def close(self) -> None:
         """Let go of the file."""
         with self._write_lock, self._read_lock:
-            for db in (self._writer, self._reader):
-                if db is not None:
-                    db.close()
-            self._writer = self._reader = None
-            self._gate.close()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        for db in (self._writer, self._reader):
+            if db is not None:
+                db.close()
+        self._writer = self._reader = None
+        self._gate.close()
 
 
 def check_version(version: str) -> None:

@@ -1,0 +1,111 @@
+"""A fuse that kills its own process at a labelled point, laid through the library from outside: gate, statements, disk, decision and answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from purse.campaign.clerk import Clerk
+from purse.campaign.storage.gate import Gate
+
+ANYWHERE = ("before the decision", "after the decision", "before the answer")
+STATEMENTS = ("BEGIN", "INSERT INTO purse_journal", "INTO purse_tickets", "UPDATE purse_purses", "UPDATE purse_campaigns", "COMMIT")
+ON_DISK = ("write", "half a write", "sync", "after a sync")
+IN_THE_GATE = ("before the gate", "in the gate", "before the gate opens", "after the gate")
+LABELS = {
+    "sqlite": (*ANYWHERE, *IN_THE_GATE, *ON_DISK, *(f"before {statement}" for statement in STATEMENTS)),
+    "postgresql": (*ANYWHERE, *(f"{when} {statement}" for statement in STATEMENTS for when in ("before", "after"))),
+}
+
+
+class Fuse:
+    """Kills its own process when a point has been reached so many times."""
+
+    def __init__(self, label: str, n: int) -> None:
+        self.label, self.n = label, n
+        self.disk: Any = None  # where there is one: it lives as long as the fuse
+
+    def __call__(self, label: str) -> None:
+        self.n -= label == self.label
+        if self.n == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def wrap(self, owner: Any, name: str, before: Callable[..., str], after: Callable[..., str]) -> None:
+        """Reach points before and after a method."""
+        method = getattr(owner, name)
+
+        def wrapped(*arguments: Any, **named: Any) -> Any:
+            self(before(*arguments))
+            answer = method(*arguments, **named)
+            self(after(*arguments))
+            return answer
+
+        setattr(owner, name, wrapped)
+
+
+def always(label: str) -> Callable[..., str]:
+    """The same point whatever the arguments."""
+    return lambda *_: label
+
+
+def statement_of(when: str, query: object) -> str:
+    """The point that a statement of SQL is."""
+    return next((f"{when} {statement}" for statement in STATEMENTS if statement in str(query)), "")
+
+
+def lay(fuse: Fuse, address: str) -> str:
+    """Lay a fuse through this process; the address to be used with it."""
+    fuse.wrap(Clerk, "_decide", always("before the decision"), always("after the decision"))
+    fuse.wrap(Clerk, "do", always(""), always("before the answer"))
+    return lay_sqlite(fuse, address) if address.startswith("sqlite") else lay_postgres(fuse, address)
+
+
+def lay_postgres(fuse: Fuse, address: str) -> str:
+    """Through every statement."""
+    import psycopg
+
+    fuse.wrap(psycopg.Connection, "execute", lambda _, query, *__: statement_of("before", query), lambda _, query, *__: statement_of("after", query))
+    return address
+
+
+def lay_sqlite(fuse: Fuse, address: str) -> str:
+    """Through the gate, every statement that writes, and the disk."""
+    from power_vfs import Disk, DiskFile
+
+    from purse.campaign.storage.sqlite import Sqlite
+
+    passed, opened = Gate.passed, Sqlite._opened
+
+    @contextmanager
+    def slowly(gate: Gate) -> Iterator[None]:
+        fuse("before the gate")
+        with passed(gate):
+            fuse("in the gate")
+            yield
+            fuse("before the gate opens")
+        fuse("after the gate")
+
+    def traced(storage: Sqlite) -> Any:
+        db = opened(storage)
+        db.exec_trace = lambda _cursor, query, _bindings: fuse(statement_of("before", query)) is None
+        return db
+
+    write = DiskFile.xWrite
+
+    def halved(file: DiskFile, data: bytes, offset: int) -> None:
+        fuse("write")
+        half = len(data) // 2
+        write(file, data[:half], offset)
+        fuse("half a write")
+        write(file, data[half:], offset + half)
+
+    Gate.passed, Sqlite._opened = slowly, traced  # type: ignore[method-assign]
+    if fuse.label not in ON_DISK:
+        return address
+    DiskFile.xWrite = halved  # type: ignore[method-assign]
+    fuse.wrap(DiskFile, "xSync", always("sync"), always("after a sync"))
+    fuse.disk = Disk()
+    return f"{address}?vfs={fuse.disk.name}"

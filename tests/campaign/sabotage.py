@@ -1,0 +1,257 @@
+"""Deliberate sabotage: each function breaks one thing that a promise rests on, through a monkeypatch that is undone afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+import numpy as np
+import pytest
+
+from purse.campaign import book
+from purse.campaign.book import Book
+from purse.campaign.clerk import Clerk
+from purse.campaign.ledger import HELD, RELEASED, TOLD, Slot
+from purse.campaign.mind import Mind
+from purse.campaign.storage import postgres, schema
+from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.postgres import Postgres
+from purse.campaign.storage.sqlite import Sqlite
+from purse.errors import StorageUnavailable
+
+Patch = pytest.MonkeyPatch
+NEVER_OVERSPENT = "CONSTRAINT never_overspent CHECK (spent + held + presumed <= budget),"
+ONE_REPORT = "CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE kind = 'told';"
+ONE_ANSWER = "CREATE UNIQUE INDEX purse_one_answer ON purse_journal (campaign, request) WHERE request IS NOT NULL;"
+
+
+def without(patch: Patch, *parts: str) -> None:
+    """New files and databases lack a part of the schema."""
+    for dialect in ("SQLITE", "POSTGRES"):
+        scripts: list[str] = getattr(schema, dialect)
+        for part in parts:
+            assert any(part in script for script in scripts), f"the schema has no {part!r}"
+            scripts = [script.replace(part, "") for script in scripts]
+        patch.setattr(schema, dialect, scripts)
+
+
+def drop_the_guard(patch: Patch) -> None:
+    """Whatever is asked for is held."""
+
+    def most(book: Book, arms: list[int], left: list[int], _taken: list[int]) -> list[int]:
+        return [sum(book.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
+
+    patch.setattr(Book, "most", most)
+
+
+def drop_the_guard_and_the_check(patch: Patch) -> None:
+    """Whatever is asked for is held, and the database does not look."""
+    drop_the_guard(patch)
+    without(patch, NEVER_OVERSPENT)
+
+
+def forget_reports(patch: Patch) -> None:
+    """A ticket that was told looks as if it were still out."""
+    find = Book.find
+
+    def forgetful(book: Book, ticket: int) -> Slot:
+        slot = find(book, ticket)
+        if slot.state == TOLD:
+            slot = book.ledger.tickets[ticket] = slot._replace(state=HELD)
+        return slot
+
+    patch.setattr(Book, "find", forgetful)
+
+
+def take_reports_twice(patch: Patch) -> None:
+    """A ticket that was told looks as if it were out, and the journal takes a second report."""
+    forget_reports(patch)
+    without(patch, ONE_REPORT, "CHECK (held >= 0)")
+
+
+def void_after_tell(patch: Patch) -> None:
+    """A report can be taken back."""
+    void = Book.void
+
+    def lenient(book: Book, ticket: int) -> Any:
+        slot = book.find(ticket)
+        if slot.state == TOLD:
+            book.ledger.tickets[ticket] = slot._replace(state=HELD)
+        return void(book, ticket)
+
+    patch.setattr(Book, "void", lenient)
+    without(patch, "CHECK (held >= 0)")
+
+
+def forget_requests(patch: Patch) -> None:
+    """A request is not looked up."""
+    patch.setattr(Book, "repeated", lambda *_, **__: None)
+
+
+def hold_twice(patch: Patch) -> None:
+    """A request is not looked up, and the journal takes a second answer."""
+    forget_requests(patch)
+    without(patch, ONE_ANSWER)
+
+
+def acknowledge_before_commit(patch: Patch) -> None:
+    """A transaction is committed when the next one begins."""
+
+    @contextmanager
+    def locked(storage: Sqlite) -> Iterator[Any]:
+        with storage._write_lock, storage._trouble():
+            db = storage._writer = storage._writer or storage._opened()
+            if db.in_transaction:
+                db.execute("COMMIT")
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+
+    create = Sqlite.create
+
+    def created(storage: Sqlite, *arguments: Any) -> None:
+        create(storage, *arguments)
+        storage._writer.execute("COMMIT")  # type: ignore[union-attr]
+
+    patch.setattr(Sqlite, "create", created)
+    patch.setattr(Sqlite, "_locked", locked)
+    delay_commits(patch)
+
+
+def delay_commits(patch: Patch) -> None:
+    """In PostgreSQL, too."""
+    change = Postgres._change
+
+    class Lazy:
+        """A connection that keeps a commit for later."""
+
+        def __init__(self, db: Any) -> None:
+            self.db = db
+
+        def execute(self, query: str, *arguments: Any) -> Any:
+            return self.db.execute("SELECT 1") if query == "COMMIT" else self.db.execute(query, *arguments)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.db, name)
+
+    def late(storage: Postgres, db: Any, *arguments: Any) -> None:
+        db.execute("COMMIT")
+        change(storage, Lazy(db), *arguments)  # type: ignore[arg-type]
+
+    patch.setattr(Postgres, "_change", late)
+
+
+def sync_less(patch: Patch) -> None:
+    """The log is synced when it is moved into the file, not at every commit."""
+    opened = Sqlite._opened
+
+    def hasty(storage: Sqlite) -> Any:
+        db = opened(storage)
+        db.execute("PRAGMA synchronous = NORMAL")
+        return db
+
+    patch.setattr(Sqlite, "_opened", hasty)
+
+
+def release_on_expiry(patch: Patch) -> None:
+    """What outlives its deadline is given out again, whatever the terms say."""
+    patch.setattr(book, "PRESUMED", RELEASED)
+
+
+def cache_the_counters(patch: Patch) -> None:
+    """Each campaign object reads the purses once and counts for itself from then on."""
+    known: dict[Clerk, Any] = {}
+    decide = Clerk._decide
+
+    def cached(clerk: Clerk, operations: Any, mind: Any, found: Any, now: int) -> Any:
+        change = decide(clerk, operations, mind, found._replace(purses=known.get(clerk, found.purses)), now)
+        known[clerk] = change.purses if change else known.get(clerk, found.purses)
+        return change
+
+    patch.setattr(Clerk, "_decide", cached)
+
+
+def swallow_overruns(patch: Patch) -> None:
+    """No call costs more than was held for it."""
+    patch.setattr(book, "settle", lambda held, cost: ([min(pair) for pair in zip(held, cost, strict=True)], [0] * len(cost)))
+
+
+def use_the_probability_of_now(patch: Patch) -> None:
+    """A report is weighed by the probability of now, not by its ticket's."""
+    learn = Mind.learn
+
+    def confused(mind: Mind, told: Any, seq: int) -> None:
+        for number, body in told:
+            now = np.zeros(len(mind.terms.arms))
+            mind.probabilities(body["t"], list(mind.terms.budget), now)
+            learn(mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number)
+        learn(mind, [], seq)
+
+    patch.setattr(Mind, "learn", confused)
+
+
+def trust_snapshots(patch: Patch) -> None:
+    """A snapshot is taken as it is."""
+    patch.setattr("purse.campaign.mind.sha256", lambda _: Anything())
+
+
+class Anything(str):
+    """Equal to every text."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, _: object) -> bool:
+        return True
+
+    def __ne__(self, _: object) -> bool:
+        return False
+
+    def hexdigest(self) -> Anything:
+        """Whatever is wanted."""
+        return self
+
+
+def write_over_the_journal(patch: Patch) -> None:
+    """No trigger keeps the journal as it is."""
+    patch.setattr(schema, "SQLITE", [script.replace(schema.SQLITE_GUARDS, "") for script in schema.SQLITE])
+    patch.setattr(schema, "POSTGRES", [script.replace(schema.POSTGRES_GUARDS, "") for script in schema.POSTGRES])
+
+
+def open_the_gate(patch: Patch) -> None:
+    """Nobody waits at the gate, and nothing is locked before it is written."""
+
+    @contextmanager
+    def passed(_: Gate) -> Iterator[None]:
+        yield
+
+    patch.setattr(Gate, "passed", passed)
+    patch.setattr(apsw, "Connection", Deferred)
+    patch.setattr(postgres, "LOCK", postgres.LOCK.removesuffix(" FOR UPDATE"))
+
+
+class Deferred(apsw.Connection):
+    """A connection that begins every transaction as a reader."""
+
+    def execute(self, statements: str, *arguments: Any, **named: Any) -> Any:
+        return super().execute(statements.replace("BEGIN IMMEDIATE", "BEGIN"), *arguments, **named)
+
+
+def forget_conflicts(patch: Patch) -> None:
+    """What was said too late is not kept."""
+    add = Book.add
+    patch.setattr(Book, "add", lambda book, kind, *arguments, **named: None if kind == "conflict" else add(book, kind, *arguments, **named))
+
+
+def fail_open(patch: Patch) -> None:
+    """Where the storage does not answer, an ask is admitted."""
+    do = Clerk.do
+
+    def generous(clerk: Clerk, operation: Any) -> Any:
+        try:
+            return do(clerk, operation)
+        except StorageUnavailable:
+            body = {"t": 1, "arms": [0], "probabilities": [1.0], "held": list(clerk.terms.cost_max[0]), "request": None}
+            return [Slot(1, HELD, 0, None, body)]
+
+    patch.setattr(Clerk, "do", generous)

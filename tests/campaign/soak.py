@@ -1,0 +1,10 @@
+"""How long the long tests are: short in `make test`, long where PURSE_SOAK is set."""
+
+from __future__ import annotations
+
+import os
+
+
+def scale(short: int, long: int) -> int:
+    """The number of examples, races or rounds."""
+    return long if os.environ.get("PURSE_SOAK") else short
