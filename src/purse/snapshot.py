@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.format import read_array
@@ -21,33 +21,22 @@ FORMAT = 1
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write a snapshot, whole or not at all."""
-    write_atomically(Path(path), lambda file: write(file, facts, arrays))
-
-
-def write(file: IO[bytes], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write a snapshot into an open file; the same things give the same bytes."""
-    np.savez(file, facts=np.array(json.dumps({"format": FORMAT, **facts})), **arrays)
+    text = np.array(json.dumps({"format": FORMAT, **facts}))
+    write_atomically(Path(path), lambda file: np.savez(file, facts=text, **arrays))
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read what `save` wrote: the facts and the arrays."""
     try:
-        with Path(path).open("rb") as file:
-            return read(file, repr(str(path)))
+        with Path(path).open("rb") as file, zipfile.ZipFile(file) as parts:
+            arrays = {Path(name).stem: read_array(parts.open(name), allow_pickle=False) for name in parts.namelist()}
+        facts = json.loads(str(arrays.pop("facts")))
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
-
-
-def read(file: IO[bytes], name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what `write` wrote; errors call it by its name."""
-    try:
-        with zipfile.ZipFile(file) as parts:
-            arrays = {Path(part).stem: read_array(parts.open(part), allow_pickle=False) for part in parts.namelist()}
-        facts = json.loads(str(arrays.pop("facts")))
     except (EOFError, KeyError, NotImplementedError, ValueError, zipfile.BadZipFile, zlib.error):
-        raise InvalidInput(f"{name} is not a snapshot") from None
+        raise InvalidInput(f"{str(path)!r} is not a snapshot") from None
     if not isinstance(facts, dict) or "format" not in facts:
-        raise InvalidInput(f"{name} is not a snapshot")
+        raise InvalidInput(f"{str(path)!r} is not a snapshot")
     if facts["format"] != FORMAT:
-        raise InvalidInput(f"{name} has format {facts['format']!r}; this version of purse reads format {FORMAT}")
+        raise InvalidInput(f"{str(path)!r} has format {facts['format']!r}; this version of purse reads format {FORMAT}")
     return facts, arrays

@@ -80,9 +80,9 @@ def lay_sqlite(fuse: Fuse, address: str) -> str:
     passed, opened = Gate.passed, Sqlite._opened
 
     @contextmanager
-    def slowly(gate: Gate) -> Iterator[None]:
+    def slowly(gate: Gate, patience: float) -> Iterator[None]:
         fuse("before the gate")
-        with passed(gate):
+        with passed(gate, patience):
             fuse("in the gate")
             yield
             fuse("before the gate opens")

@@ -222,7 +222,7 @@ def open_the_gate(patch: Patch) -> None:
     """Nobody waits at the gate, and nothing is locked before it is written."""
 
     @contextmanager
-    def passed(_: Gate) -> Iterator[None]:
+    def passed(_: Gate, _patience: float) -> Iterator[None]:
         yield
 
     patch.setattr(Gate, "passed", passed)

@@ -95,7 +95,6 @@ def restarted(server: Any) -> None:
     raise AssertionError("the server did not come back")
 
 
-@pytest.mark.xfail(reason="a policy that was interrupted is used further")
 def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None:
     """Control-C in the middle of the reports of others; whoever catches it may go on."""
     house = MemoryHouse()

@@ -155,7 +155,7 @@ def test_a_gate_lets_one_through_at_a_time(tmp_path: Path) -> None:
     def work() -> None:
         gate = Gate(str(tmp_path / "gate"))
         for _ in range(20):
-            with gate.passed():
+            with gate.passed(60):
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
                 inside[0] -= 1
@@ -173,11 +173,11 @@ def test_a_dead_process_leaves_the_gate(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 from purse.campaign.storage.gate import Gate
-with Gate({str(tmp_path / "gate")!r}).passed():
+with Gate({str(tmp_path / "gate")!r}).passed(60):
     os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    with Gate(str(tmp_path / "gate")).passed():
+    with Gate(str(tmp_path / "gate")).passed(60):
         pass
 
 

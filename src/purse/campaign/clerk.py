@@ -78,9 +78,11 @@ class Clerk:
             )
             self.storage.change(self.terms.name, wants, lambda found: self._decide(operations, mind, found, now))
         except Exception as error:
+            self.mind = None  # it may have learnt a half, or what is no longer there
             for operation in operations:
                 operation.error = error
         except BaseException:
+            self.mind = None
             for operation in operations:
                 operation.error = StorageUnavailable("interrupted by another thread; ask again with the same request_id")
             raise

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from purse import amount, snapshot
+from purse import amount
 from purse.campaign.terms import Terms
 from purse.engine.referee import NEVER
 from purse.engine.step import DONE, Seat, Slip, steps
-from purse.errors import InvalidInput, PurseError
+from purse.errors import PurseError
 from purse.jit import compile_errors, fingerprint
 from purse.live import layout
 from purse.simulation import make_game, make_policy
 from purse.types import Floats
+
+WORD = 8  # bytes
 
 
 class Snapshot(NamedTuple):
     """A state of the policy in a storage: a cache, which nothing depends on."""
 
     seq: int  # of the last entry that is in it
-    code: str  # a hash of the code and the parameters that made it
-    digest: str  # a hash of its body
+    code: str  # a hash of the code and the parameters that made it, and of the layout of its body
+    digest: str  # a hash of all that
     body: bytes
 
 
@@ -39,34 +40,30 @@ class Mind:
         game = make_game(self.module, problem, "hold", terms.seed, problem.horizon or NEVER)
         self.terms = terms
         self.seq = 0  # of the last entry that it has seen
-        self.code = fingerprint((self.module.update, params))
         self._low = [list(row) for row in terms.cost_min]
         self._high = [list(row) for row in terms.cost_max]
         self._slip = Slip(problem)
         self._zeros = (0,) * problem.n_resources
-        self._seat = Seat(params, self.module.init(params, problem, 1), game, self._slip.desk, self._slip.held, problem.cost_min)
-        self._paper = [(array.copy(), array) for array in self._seat.state]
+        state, self._whole = in_one(self.module.init(params, problem, 1))
+        self._kept = self._whole.copy()
+        self._seat = Seat(params, state, game, self._slip.desk, self._slip.held, problem.cost_min)
+        self.code = sha256(f"{fingerprint((self.module.update, params))} {layout(self.state)}".encode()).hexdigest()
         with compile_errors(terms.policy):
             self._steps = steps(self.module, problem, self._seat)
 
     def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
-        """The arms of round t, and the probability that each was drawn with."""
-        desk = self._seat.desk
-        with self._unchanged():
-            desk.purse[:] = left
-            self._steps.ask(self._seat, t)
-        return desk.arms.tolist(), desk.probs.tolist()
+        """The arms of round t, and the probability that each was drawn with.
 
-    @contextmanager
-    def _unchanged(self) -> Iterator[None]:
-        """A policy may use its state as scratch paper while it chooses. Here it is put back: what it has learnt is the fold of the reports, whoever asked."""
-        for kept, array in self._paper:
-            np.copyto(kept, array)
+        A policy may use its state as scratch paper while it chooses. Here it is put back: what it has learnt is the fold of the reports, whoever asked.
+        """
+        desk = self._seat.desk
+        desk.purse[:] = left
+        self._kept[:] = self._whole
         try:
-            yield
+            self._steps.ask(self._seat, t)
         finally:
-            for kept, array in self._paper:
-                np.copyto(array, kept)
+            self._whole[:] = self._kept
+        return desk.arms.tolist(), desk.probs.tolist()
 
     def probabilities(self, t: int, left: list[int], out: Floats) -> None:
         """The probability of each arm in round t."""
@@ -75,9 +72,12 @@ class Mind:
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            with self._unchanged():
-                self._seat.desk.purse[:] = left
+            self._seat.desk.purse[:] = left
+            self._kept[:] = self._whole
+            try:
                 self._steps.look(self._seat, t, out)
+            finally:
+                self._whole[:] = self._kept
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry; those seen before are left out.
@@ -105,22 +105,28 @@ class Mind:
 
     def snapshot(self) -> Snapshot:
         """What it has learnt, to be stored."""
-        file = io.BytesIO()
-        snapshot.write(file, {"seq": self.seq}, self.state)
-        body = file.getvalue()
-        return Snapshot(self.seq, self.code, sha256(body).hexdigest(), body)
+        body = self._whole.tobytes()
+        return Snapshot(self.seq, self.code, digest_of(self.seq, self.code, body), body)
 
     def recall(self, stored: Snapshot | None) -> bool:
         """Take over a stored state; False, and nothing happens, where it is damaged or was made by other code."""
-        if stored is None or stored.code != self.code or sha256(stored.body).hexdigest() != stored.digest:
+        if stored is None or stored.code != self.code or digest_of(*stored[:2], stored.body) != stored.digest or len(stored.body) != self._whole.nbytes:
             return False
-        try:
-            facts, arrays = snapshot.read(io.BytesIO(stored.body), "the snapshot")
-        except InvalidInput:
-            return False
-        if facts.get("seq") != stored.seq or layout(arrays) != layout(self.state):
-            return False
-        for name, array in self.state.items():
-            array[...] = arrays[name]
+        self._whole[:] = np.frombuffer(stored.body, np.uint8)
         self.seq = stored.seq
         return True
+
+
+def digest_of(seq: int, code: str, body: bytes) -> str:
+    """A hash of all that a snapshot says."""
+    return sha256(f"{seq} {code} ".encode() + body).hexdigest()
+
+
+def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
+    """A state whose arrays lie behind one another in one block, and the block: it is copied in one go."""
+    places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
+    whole = np.zeros(places[-1], np.uint8)
+    parts = [whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape) for place, array in zip(places, state, strict=False)]
+    for part, array in zip(parts, state, strict=True):
+        part[...] = array
+    return type(state)(*parts), whole

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 
 
 class Gate:
@@ -17,31 +19,71 @@ class Gate:
     def __init__(self, path: str) -> None:
         self._path = path
         self._file: int | None = None
+        self._porter: Porter | None = None
 
-    if sys.platform == "win32":
-
-        @contextmanager
-        def passed(self) -> Iterator[None]:
-            """Within this, all is as it would be without a gate."""
+    @contextmanager
+    def passed(self, patience: float) -> Iterator[None]:
+        """Within this, no other process is. Raises `TimeoutError` where another stands still inside for longer than our patience, in seconds."""
+        if sys.platform == "win32":
             yield
-
-    else:
-
-        @contextmanager
-        def passed(self) -> Iterator[None]:
-            """Within this, no other process is."""
+        else:
             import fcntl
 
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            file = self._file = self._file if self._file is not None else os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._wait(file, patience)
             try:
                 yield
             finally:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+    def _wait(self, file: int, patience: float) -> None:
+        porter = self._porter = self._porter or Porter()
+        if not porter.lock(file, patience):
+            self._file = self._porter = None  # the porter still stands there, and closes the file when he gets in
+            raise TimeoutError(f"another process has stood in {self._path} for {patience:g} seconds")
 
     def close(self) -> None:
-        """Leave the queue. In a child this does not let others in: the lock goes with the last copy of the file that is closed."""
+        """Leave the queue."""
+        if self._porter is not None:
+            self._porter.dismiss()
+            self._porter = None
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+class Porter:
+    """A thread that waits for a lock in the place of another, which can give up: the kernel's own wait has no end."""
+
+    def __init__(self) -> None:
+        self._files: SimpleQueue[int | None] = SimpleQueue()
+        self._decided = threading.Lock()
+        self._inside, self._given_up = threading.Event(), False
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def lock(self, file: int, patience: float) -> bool:
+        """Whether the lock was got in time."""
+        self._inside.clear()
+        self._files.put(file)
+        if not self._inside.wait(patience):
+            with self._decided:
+                self._given_up = not self._inside.is_set()
+        return not self._given_up
+
+    def dismiss(self) -> None:
+        """Let the thread end."""
+        self._files.put(None)
+
+    def _work(self) -> None:
+        import fcntl
+
+        while (file := self._files.get()) is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with self._decided:
+                if self._given_up:
+                    os.close(file)
+                    return
+                self._inside.set()

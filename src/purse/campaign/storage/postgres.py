@@ -50,7 +50,9 @@ class Postgres:
     def __init__(self, address: str) -> None:
         with needs("a campaign in PostgreSQL", "postgres"):
             import psycopg
-        self._psycopg = psycopg
+
+            from purse.campaign.storage.patient import Patient
+        self._psycopg, self._patient = psycopg, Patient
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.address = address
         self._keys: dict[str, int] = {}  # of campaigns; they never change
@@ -75,7 +77,7 @@ class Postgres:
 
     def _connected(self) -> psycopg.Connection[Any]:
         """A connection to the primary, that waits for nothing longer than it should."""
-        db = self._psycopg.connect(self.address, autocommit=True, target_session_attrs="read-write", connect_timeout=PATIENCE)
+        db = self._patient.connect(self.address, autocommit=True, target_session_attrs="read-write", connect_timeout=PATIENCE)
         db.execute(SESSION)
         return db
 

@@ -47,8 +47,7 @@ CREATE TABLE purse_tickets (
   body TEXT NOT NULL,
   PRIMARY KEY (campaign, id)
 ){tail};
-CREATE INDEX purse_open ON purse_tickets (campaign, id) WHERE state IN ('held', 'presumed');
-CREATE INDEX purse_due ON purse_tickets (campaign, deadline) WHERE state = 'held';
+CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline) WHERE state IN ('held', 'presumed');
 CREATE TABLE purse_snapshots (
   campaign {big} PRIMARY KEY REFERENCES purse_campaigns (id),
   seq {big} NOT NULL,

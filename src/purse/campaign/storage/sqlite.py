@@ -7,10 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -28,6 +29,8 @@ HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.o
 FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id WHERE c.name = ? ORDER BY p.resource"""
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
+OPEN_SLOT = SLOT.replace("WHERE", "INDEXED BY purse_open WHERE")
+DUE = f"{OPEN_SLOT} AND {among(('held',))} AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
 TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' ORDER BY seq"
 PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
@@ -49,25 +52,31 @@ class Sqlite:
         settle_before_fork(self)
         if not Path(self.path).exists() and not create:
             raise StorageUnavailable(f"there is no file {self.path}")
-        if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
+        if not Path(self.path).exists() or not self._ready():
             with self._locked():
                 pass  # makes the tables, or refuses a file that is newer
             sync_folder(Path(self.path).parent)
 
-    def _version(self) -> int:
-        with self._view() as db:
-            return cast(int, db.execute("PRAGMA user_version").get)
+    def _ready(self) -> bool:
+        """Whether the tables are of the newest version, and no half transaction has to be undone first, which a reader cannot."""
+        try:
+            with self._view() as db:
+                return cast(int, db.execute("PRAGMA user_version").get) == len(schema.SQLITE)
+        except StorageUnavailable:
+            return False
 
     def _begin(self) -> None:
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
+        self._places: WeakKeyDictionary[apsw.Connection, tuple[int, int]] = WeakKeyDictionary()
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
 
     def settle(self) -> None:
         """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a child would take the parent's for its own."""
         self._write_lock.acquire()
         self._read_lock.acquire()
-        self._let_go()
+        with suppress(apsw.Error):  # whatever it is, a fork must not be kept from happening
+            self._let_go()
 
     def go_on(self) -> None:
         """After a fork, in the parent."""
@@ -81,7 +90,8 @@ class Sqlite:
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
         """A transaction that nobody else writes beside; committed at the end, undone where anything is raised."""
-        with self._write_lock, self._trouble(), self._gate.passed():
+        with self._write_lock, self._trouble(), self._gate.passed(PATIENCE / 1000):
+            self._writer = self._kept(self._writer)
             db = self._writer = self._writer or self._opened()
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -95,10 +105,18 @@ class Sqlite:
                     db.execute("ROLLBACK")
                 raise
 
+    def _kept(self, db: apsw.Connection | None) -> apsw.Connection | None:
+        """The connection, unless the file was moved or replaced since: what is written to it then, nobody finds again."""
+        if db is not None and self._places[db] != place_of(self.path):
+            db.close(True)
+            return None
+        return db
+
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
         """The file as it is at one moment, through a connection that cannot write."""
         with self._read_lock, self._trouble():
+            self._reader = self._kept(self._reader)
             db = self._reader = self._reader or self._connected(apsw.SQLITE_OPEN_READONLY)
             db.execute("BEGIN")
             try:
@@ -117,6 +135,7 @@ class Sqlite:
 
     def _connected(self, flags: int) -> apsw.Connection:
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
+        self._places[db] = place_of(self.path)
         db.set_busy_timeout(PATIENCE)
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # otherwise SQLite plans a statement anew whenever other values are bound to it
         return db
@@ -180,7 +199,7 @@ class Sqlite:
     def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
         """The tickets in these states that follow."""
         with self._view() as db:
-            query = SLOT.replace("WHERE", "INDEXED BY purse_open WHERE") if set(states) <= set(OPEN) else SLOT
+            query = OPEN_SLOT if set(states) <= set(OPEN) else SLOT
             rows = db.execute(f"{query} AND {among(states)} AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit))
             return [slot_of(row) for row in rows]
 
@@ -192,15 +211,21 @@ class Sqlite:
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._write_lock, self._read_lock:
+        with self._write_lock, self._read_lock, self._trouble():
             self._let_go()
 
     def _let_go(self) -> None:
-        for db in (self._writer, self._reader):
+        for db in (self._reader, self._writer):  # the last one tidies up, and has to write for that
             if db is not None:
                 db.close()
         self._writer = self._reader = None
         self._gate.close()
+
+
+def place_of(path: str) -> tuple[int, int]:
+    """Which file this is, whatever it is called."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
 
 
 def check_version(version: str) -> None:
@@ -235,7 +260,7 @@ def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list
         for entry in entries_of(db.execute(f"{ENTRY} AND request = ?", (campaign, request))):
             requests[request] = entry
     if wants.due is not None:
-        due = [slot_of(row) for row in db.execute(f"{SLOT} AND state = 'held' AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}", (campaign, wants.due))]
+        due = [slot_of(row) for row in db.execute(DUE, (campaign, wants.due))]
         tickets.update({slot.id: slot for slot in due})
     for number in (*wants.tickets, *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ()))):
         for row in db.execute(f"{SLOT} AND id = ?", (campaign, number)):

@@ -1,0 +1,44 @@
+"""A connection to PostgreSQL that waits for an answer only so long: a server that stands still tells nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import psycopg
+
+PATIENCE = 40.0  # seconds; the server's own limits are shorter, so that usually it is the one who says so
+T = TypeVar("T")
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server has not answered in time."""
+
+
+class Patient(psycopg.Connection[Any]):
+    """A connection that gives up. What became of a statement is unknown then, as after a lost connection, and the connection is of no more use."""
+
+    _gave_up = False
+
+    def wait(self, gen: Generator[Any, Any, T], *options: Any, **more: Any) -> T:
+        """Wait as psycopg does, which looks up every so often."""
+        deadline = time.monotonic() + (0 if self._gave_up else PATIENCE)
+        try:
+            return super().wait(until(gen, deadline), *options, **more)
+        except NoAnswer:
+            self._gave_up = True
+            raise
+
+
+def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any, T]:
+    """The same steps, up to a time."""
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() > deadline:
+                raise NoAnswer(f"no answer within {PATIENCE:g} seconds")
+            wanted = steps.send(ready)
+    except StopIteration as end:
+        return end.value
