@@ -9,14 +9,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from houses import House, MemoryHouse
 
 from purse import Conflict, GameOver
 
+ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")  # campaigns have ids
 FOLDER = Path(__file__).parent / "journals"
 
 
+@ALWAYS
 def everything(house: House) -> Any:
     """Everything that can happen to a ticket, with two resources and two plays."""
     campaign = house.create(
@@ -54,6 +57,7 @@ def everything(house: House) -> Any:
     return campaign
 
 
+@ALWAYS
 def initial_pulls(house: House) -> Any:
     """Initial pulls that are voided and asked for again, then reports in another order than their tickets."""
     campaign = house.create("initial-pulls", arms={"red": 1, "green": 2, "blue": "0.5"}, budget=30, cost_min="0.25", policy="exp3++.bwk", seed=3)
@@ -68,6 +72,7 @@ def initial_pulls(house: House) -> Any:
     return campaign
 
 
+@ALWAYS
 def to_the_end(house: House) -> Any:
     """The default policy until the horizon or the budget ends it."""
     campaign = house.create("to-the-end", arms={"red": 1, "green": "0.5"}, budget=9, cost_min="0.1", horizon=30, seed=11)

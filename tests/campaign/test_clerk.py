@@ -52,7 +52,7 @@ def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -
     for place, act in enumerate(acts, 1):
         threads.append(threading.Thread(target=work, args=(place, act)))
         threads[-1].start()
-        while len(campaign._clerk._queue) < place:  # until it has joined the queue
+        while len(campaign._clerk._queue) <= place:  # until it has joined the queue, behind the one under way
             threads[-1].join(0.001)
     storage.go.set()
     for thread in threads:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any
 
 from purse import amount
+from purse.campaign.book import Book
 from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import STATES, TOLD, Ledger, Slot, settle
+from purse.campaign.ledger import CLOSED, PAUSED, RUNNING, STATES, TOLD, Ledger, Slot
 from purse.campaign.mind import Mind
 from purse.campaign.storage import Change, Storage
 from purse.campaign.terms import Terms
-from purse.errors import InvalidInput, PurseError
+from purse.errors import InvalidInput, PurseError, shorten
 
 PAGE = 5_000
+PATIENCE = 20  # so often what differs is looked at again while the campaign goes on
 MOST_FINDINGS = 20
 
 
@@ -32,8 +35,23 @@ class Audit:
         return not self.findings
 
 
+class Decided(Exception):
+    """What the rules would write."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+
+
+class Again(Book):
+    """The rules, asked once more: what they decide on is not taken in, but told."""
+
+    def add(self, kind: str, body: dict[str, Any], *, request: str | None = None, ticket: int | None = None) -> Entry:
+        """Say what the next entry would be."""
+        raise Decided(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+
 class Replay:
-    """A journal being folded, with the policy beside it: every choice is made again and compared with what is written."""
+    """A journal being folded, with the rules and the policy beside it: every entry is decided on once more and compared with what is written."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -44,41 +62,47 @@ class Replay:
     def fold(self, entry: Entry) -> None:
         """Check an entry against what is known so far, and take it in."""
         try:
-            if entry.kind == "asked":
-                self.check_choices(entry)
-            if entry.kind == TOLD:
-                self.check_report(entry)
+            check_types(entry)
+            self.compare(entry)
             self.ledger.fold(entry)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            why = str(error) if isinstance(error, InvalidInput) else repr(error)
-            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow those before it: {why}") from None
-        self.mind.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
+            self.mind.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
+        except Exception as error:  # an entry may be anything
+            why = str(error) if isinstance(error, PurseError) else repr(error)
+            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow those before it: {shorten(why)}") from None
         if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.purses):
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
 
-    def check_choices(self, entry: Entry) -> None:
-        """The policy chooses again."""
-        left = [purse.left for purse in self.ledger.purses]
-        rounds, again = self.ledger.head.rounds, len(self.ledger.head.again)
-        for each in entry.body["tickets"]:
-            if again:
-                again -= 1
-            else:
-                rounds += 1
-                chosen = list(self.mind.choose(rounds, left))
-                if chosen != [each["arms"], each["probabilities"]]:
-                    self.find(f"entry {entry.seq}: ticket {each['id']} has arms {each['arms']} with {each['probabilities']}; the policy would choose {chosen}")
-            left = [rest - part for rest, part in zip(left, each["held"], strict=True)]
+    def compare(self, entry: Entry) -> None:
+        """Decide once more."""
+        try:
+            self.decide(Again(self.ledger, entry.at), entry)
+            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
+        except Decided as made:
+            if compact(made.entry) != compact(entry):
+                self.find(f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, and is {shorten(compact(entry[2:]), 300)}")
+        except PurseError as error:
+            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
-    def check_report(self, entry: Entry) -> None:
-        """What was spent follows from the hold and the cost."""
-        slot, d = self.ledger.tickets.get(entry.ticket or 0), len(self.terms.resources)
-        if slot is None or slot.state == TOLD:
-            raise InvalidInput(f"ticket {entry.ticket} is {'told already' if slot else 'unknown'}")
-        total = [sum(entry.body["costs"][m::d]) for m in range(d)]
-        spent, overrun = settle(slot.body["held"] if slot.state in ("held", "presumed") else [0] * d, total)
-        if (entry.body["spent"], entry.body["overrun"], entry.body["from"]) != (spent, overrun, slot.state):
-            self.find(f"entry {entry.seq}: ticket {entry.ticket} should have spent {list(map(amount.text, spent))}")
+    def decide(self, book: Again, entry: Entry) -> None:
+        """Whatever led to the entry, again."""
+        body, ticket = entry.body, entry.ticket or 0
+        match entry.kind:
+            case "created":
+                book.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+            case "asked":
+                book.ask(body["n"], entry.request or "", self.mind.choose)
+            case "told":
+                book.tell(ticket, body["rewards"], body["costs"])
+            case "conflict":
+                book.void(ticket) if "void" in body["report"] else book.tell(ticket, body["report"]["rewards"], body["report"]["costs"])
+            case "voided":
+                book.void(ticket)
+            case "expired":
+                book.expire([self.ledger.tickets[ticket]])
+            case "topped_up":
+                book.top_up(body["units"], entry.request or "")
+            case kind:
+                book.turn(kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind])
 
     def find(self, text: str) -> None:
         """Something that does not agree."""
@@ -88,7 +112,7 @@ class Replay:
     @property
     def digest(self) -> str:
         """A hash of all that was folded."""
-        counts = {**vars(self.ledger.head), "snapshot": 0, "created": 0, "changed": 0}
+        counts = {**vars(self.ledger.head), "id": "", "snapshot": 0, "created": 0, "changed": 0}
         digest = sha256(compact([self.ledger.seq, counts, self.ledger.purses]).encode())
         for number in sorted(self.ledger.tickets):
             digest.update(line(self.ledger.tickets[number]))
@@ -97,14 +121,24 @@ class Replay:
         return digest.hexdigest()
 
 
+def check_types(entry: Entry) -> None:
+    """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that are not whole units, rewards outside [0, 1]."""
+    amounts = [entry.body.get(name, []) for name in ("units", "costs", "spent", "overrun", "released")]
+    whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
+    rewards = entry.body.get("rewards", [])
+    if not all(type(number) is int and 0 <= number <= amount.LARGEST for number in whole) or not isinstance(entry.request, (str, type(None))):
+        raise InvalidInput(f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names")
+    if not all(type(reward) in (int, float) and 0 <= reward <= 1 for reward in rewards):
+        raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")
+
+
 def line(slot: Slot) -> bytes:
     """A ticket as bytes, without the times."""
     return compact([slot.id, slot.state, slot.body]).encode()
 
 
-def pages(storage: Storage, name: str, upto: int) -> Iterator[Entry]:
-    """The entries of a campaign, up to this one."""
-    after = 0
+def pages(storage: Storage, name: str, after: int, upto: int) -> Iterator[Entry]:
+    """The entries of a campaign after one, up to another."""
     while after < upto and (page := storage.entries(name, after, min(PAGE, upto - after))):
         yield from page
         after = page[-1].seq
@@ -113,18 +147,18 @@ def pages(storage: Storage, name: str, upto: int) -> Iterator[Entry]:
 def audit(terms: Terms, storage: Storage) -> Audit:
     """Fold the whole journal, and compare all that is stored besides with what it comes to."""
     look = storage.look(terms.name)
-    replay, stored = Replay(terms), storage.snapshot(terms.name)
-    for entry in pages(storage, terms.name, look.seq):
-        if entry.seq != replay.ledger.seq + 1:
-            replay.find(f"entry {replay.ledger.seq + 1} is missing")
-        try:
+    replay, stored = Replay(terms.checked()), storage.snapshot(terms.name)
+    try:
+        for entry in pages(storage, terms.name, 0, look.seq):
+            if entry.seq != replay.ledger.seq + 1:
+                raise InvalidInput(f"entry {replay.ledger.seq + 1} is missing")
             replay.fold(entry)
-        except InvalidInput as error:
-            replay.find(str(error))
-            break
-        if stored is not None and stored.seq == entry.seq and stored.code == replay.mind.code and replay.mind.snapshot() != stored:
-            replay.find(f"the snapshot after entry {entry.seq} is not what the journal comes to")
-    ledger = replay.ledger
+            if stored is not None and stored.seq == entry.seq and stored.code == replay.mind.code and replay.mind.snapshot() != stored:
+                replay.find(f"the snapshot after entry {entry.seq} is not what the journal comes to")
+    except InvalidInput as error:  # all that follows would be wrong, too
+        replay.find(str(error))
+        return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest)
+    ledger, digest = replay.ledger, replay.digest
     if ledger.seq != look.seq:
         replay.find(f"the journal has {ledger.seq} entries, and should have {look.seq}")
     if ledger.purses != look.purses:
@@ -132,19 +166,27 @@ def audit(terms: Terms, storage: Storage) -> Audit:
     if replace(ledger.head, snapshot=look.head.snapshot) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
     compare_tickets(replay, storage)
-    return Audit(ledger.seq, tuple(replay.findings), replay.digest)
+    return Audit(look.seq, tuple(replay.findings), digest)
 
 
 def compare_tickets(replay: Replay, storage: Storage) -> None:
-    """Every stored ticket against the journal's, as far as nobody changed it meanwhile."""
-    after, seen = 0, 0
-    while page := storage.tickets(replay.terms.name, STATES, after, PAGE):
-        for slot in page:
-            if replay.ledger.tickets.get(slot.id) != slot and slot.id <= replay.ledger.head.counts["tickets"]:
-                replay.find(f"ticket {slot.id} is stored as {slot.state}, and the journal says {replay.ledger.tickets.get(slot.id)}")
-        after, seen = page[-1].id, seen + len(page)
-    if seen < len(replay.ledger.tickets):
-        replay.find(f"{len(replay.ledger.tickets) - seen} tickets are missing")
+    """Every stored ticket against the journal's. What changes meanwhile is in the journal soon: those that differ are looked at again."""
+    ledger, name = replay.ledger, replay.terms.name
+    after, seen, issued, differ = 0, 0, len(ledger.tickets), set[int]()
+    while page := storage.tickets(name, STATES, after, PAGE):
+        differ |= {slot.id for slot in page if slot.id in ledger.tickets and ledger.tickets[slot.id] != slot}
+        after, seen = page[-1].id, seen + sum(slot.id <= issued for slot in page)
+    if seen < issued:
+        replay.find(f"{issued - seen} tickets are missing")
+    for _ in range(PATIENCE):
+        for entry in pages(storage, name, ledger.seq, storage.look(name).seq):
+            ledger.fold(entry)
+        stored = {number: slot for number in differ for slot in storage.tickets(name, STATES, number - 1, 1)}
+        differ = {number for number in differ if stored.get(number) != ledger.tickets[number]}
+        if not differ or storage.look(name).seq == ledger.seq:
+            break
+    for number in sorted(differ):
+        replay.find(f"ticket {number} is stored as {stored[number].state}, and the journal says {ledger.tickets[number]}")
 
 
 def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Terms:
@@ -154,7 +196,7 @@ def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Te
         raise InvalidInput(f"a journal begins with its terms, not with {rows[0].kind!r}")
     if name is not None:
         rows[0] = rows[0]._replace(body={**rows[0].body, "name": name})
-    replay = Replay(Terms.from_dict(rows[0].body))
+    replay = Replay(checked_terms(rows[0]))
     for entry in rows:
         replay.fold(entry)
     if replay.findings:
@@ -163,3 +205,13 @@ def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Te
     ledger.head.snapshot = ledger.seq
     storage.create(replay.terms.name, Change(ledger.seq, ledger.head, ledger.purses, list(ledger.tickets.values()), rows, replay.mind.snapshot()))
     return replay.terms
+
+
+def checked_terms(entry: Entry) -> Terms:
+    """The terms in the first entry of a journal, which may be anything."""
+    try:
+        return Terms.from_dict(entry.body).checked()
+    except PurseError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}") from None

@@ -50,8 +50,8 @@ class Book:
         """The entry that answered this request before; refused where the request was another one."""
         entry = self.ledger.requests.get(request)
         if entry is not None and (entry.kind != kind or any(entry.body[name] != value for name, value in same.items())):
-            said = ", ".join(f"{name}={entry.body.get(name)}" for name in same)
-            raise Conflict(f"request_id={request!r} was used before, for something else: {entry.kind.replace('_', ' ')} with {said}")
+            before = f"{entry.body['n']} tickets" if entry.kind == "asked" else f"a top-up of {', '.join(map(amount.text, entry.body['units']))}"
+            raise Conflict(f"request_id={request!r} was used before, for something else: {before}")
         return entry
 
     def choose_rounds(self, n: int, choose: Choose) -> list[dict[str, Any]]:
@@ -90,6 +90,8 @@ class Book:
             raise GameOver(f"{self.terms.policy} has ended the game after {t} rounds")
         if not skipped and not all(0 <= arm < len(self.terms.arms) for arm in arms):
             raise PurseError(f"{self.terms.policy} chose no arm, or one that does not exist, in round {t + 1}")
+        if not skipped and not all(0 < chance <= 1 + 1e-9 for chance in chances):
+            raise PurseError(f"{self.terms.policy} chose with probabilities {chances} in round {t + 1}")
         return t + 1, arms, chances
 
     def foresee(self, probabilities: Callable[[int, list[int], Any], None], out: Any) -> None:
@@ -166,13 +168,12 @@ class Book:
             raise TicketError(f"ticket {ticket} is not one that campaign {self.terms.name!r} issued")
         return slot
 
-    def expire(self, due: Sequence[Slot]) -> int:
+    def expire(self, due: Sequence[Slot]) -> None:
         """Presume spent, or release, what has outlived its deadline."""
-        late = [slot for slot in due if self.ledger.tickets[slot.id].state == HELD]
-        for slot in late:
-            to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
-            self.add("expired", {"to": to, "units": slot.body["held"]}, ticket=slot.id)
-        return len(late)
+        for slot in due:
+            if slot.state == HELD and slot.deadline is not None and slot.deadline <= self.now:
+                to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
+                self.add("expired", {"to": to, "units": slot.body["held"]}, ticket=slot.id)
 
     def top_up(self, units: Sequence[int], request: str) -> None:
         """Add to the budget, once for each request."""

@@ -17,13 +17,13 @@ from purse.campaign import answers
 from purse.campaign.answers import CampaignTicket, Receipt, Status
 from purse.campaign.audit import Audit, audit, restored
 from purse.campaign.book import Book
-from purse.campaign.clerk import Clerk, Operation, change_of
+from purse.campaign.clerk import Clerk, Operation, change_of, check_same
 from purse.campaign.journal import Entry, read_lines, write_lines
 from purse.campaign.ledger import CLOSED, OPEN, PAUSED, RUNNING, STATES, Ledger
 from purse.campaign.storage import DEFAULT as FILE
 from purse.campaign.storage import MOST_DUE, Storage, connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms, by_name
-from purse.errors import InvalidInput, PurseError, TicketError, invalid
+from purse.errors import InvalidInput, PurseError, TicketError, invalid, shorten
 from purse.files import write_atomically
 from purse.live import DEFAULT
 
@@ -117,7 +117,7 @@ class Campaign:
         return self.terms.name
 
     def __repr__(self) -> str:
-        return f"<Campaign {self.status()}>"
+        return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
     def ask(self, request_id: str | None = None) -> CampaignTicket:
         """A ticket for the next round. Asked again with the same `request_id` it returns the same ticket.
@@ -181,19 +181,24 @@ class Campaign:
 
     def expire(self) -> int:
         """Presume spent what has outlived its deadline, as every ask does; returns how many tickets that were."""
-        operation = Operation(lambda book: sum(entry.kind == "expired" for entry in book.entries), expires=True)
-        count = self._clerk.do(operation)
-        return count + self.expire() if count == MOST_DUE else count
+        count = MOST_DUE
+        total = 0
+        while count == MOST_DUE:
+            count = self._clerk.do(Operation(lambda book: sum(entry.kind == "expired" for entry in book.entries), expires=True))
+            total += count
+        return total
 
     def status(self) -> Status:
         """How it stands. Like all that only reads, it waits for no one and no one waits for it."""
-        return answers.status(self.terms, *self.storage.look(self.name))
+        look = self.storage.look(self.name)
+        check_same(self.terms, look.head)
+        return answers.status(self.terms, *look)
 
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
         """Its tickets in these states, oldest first."""
         wanted = [check.choice("states", state, STATES) for state in states]
-        limit = check.integer("limit", limit, low=1)
-        return [answers.ticket(self.terms, slot) for slot in self.storage.tickets(self.name, wanted, 0, limit)]
+        limit = check.integer("limit", limit, low=1, high=2**62)
+        return [] if not wanted else [answers.ticket(self.terms, slot) for slot in self.storage.tickets(self.name, wanted, 0, limit)]
 
     def ticket(self, number: int) -> CampaignTicket:
         """One of its tickets."""
@@ -205,6 +210,7 @@ class Campaign:
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         """Its entries after this one."""
+        after = check.integer("after", after, low=0, high=2**62)
         while page := self.storage.entries(self.name, after, PAGE):
             yield from page
             after = page[-1].seq
@@ -230,14 +236,15 @@ class Campaign:
     @classmethod
     def restore(cls, file: str | Path | IO[str], *, storage: str | Storage = FILE, name: str | None = None) -> Campaign:
         """A campaign from an exported journal, under its own name or another."""
-        kept = connect(storage)
         if isinstance(file, (str, Path)):
             try:
                 with Path(file).open(encoding="utf-8") as lines:
-                    return cls(restored(read_lines(lines), kept, name), kept)
+                    return cls.restore(lines, storage=storage, name=name)
             except (OSError, UnicodeError) as error:
                 raise InvalidInput(f"cannot read {str(file)!r}: {getattr(error, 'strerror', None) or 'it is not text'}") from None
-        return cls(restored(read_lines(file), kept, name), kept)
+        entries = list(read_lines(file))
+        kept = connect(storage)
+        return cls(restored(entries, kept, name), kept)
 
     def _request(self, given: str | None) -> str:
         """The request's name; one of our own where none is given, so that a lost connection cannot make a second hold."""
@@ -262,7 +269,8 @@ class Campaign:
             rewards = check.numbers("reward", reward)
             costs = [amount.to_units("cost", cost)] if isinstance(cost, (str, int, float)) else self._read_costs(cost)
             if len(rewards) != plays or len(costs) != plays * resources:
-                raise invalid("cost", cost, f"a report needs {plays} rewards and {plays * resources} costs, not {len(rewards)} and {len(costs)}")
+                given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
+                raise InvalidInput(f"{given}: must be {plays} rewards and {plays * resources} costs, not {len(rewards)} and {len(costs)}")
             for value in rewards:
                 if not 0 <= value <= 1:
                     raise invalid("reward", value, "must lie between 0 and 1")

@@ -11,11 +11,11 @@ from typing import Any
 
 from purse.campaign.book import Book
 from purse.campaign.fork import renew_after_fork
-from purse.campaign.ledger import Ledger
+from purse.campaign.ledger import Head, Ledger
 from purse.campaign.mind import Mind, Snapshot
 from purse.campaign.storage import Change, Found, Storage, Wants
 from purse.campaign.terms import Terms
-from purse.errors import PurseError, StorageUnavailable
+from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 
 PAGE = 5_000  # reports read at a time
 SNAPSHOT_EVERY = 5_000  # entries
@@ -36,6 +36,10 @@ class Operation:
     error: BaseException | None = None
 
 
+class Rewound(StorageUnavailable):
+    """The journal is not the one that the policy has learnt from: a backup took its place, or another server that knows less or else."""
+
+
 class Clerk:
     """Does operations on one campaign, in order, many in a transaction where many wait."""
 
@@ -48,6 +52,7 @@ class Clerk:
     def renew(self) -> None:
         """Begin anew, in a child process too: there a thread of the parent may have been in the middle of something."""
         self.mind: Mind | None = None
+        self._epoch = 0
         self._queue: deque[Operation] = deque()
         self._lock = threading.Lock()
 
@@ -56,17 +61,40 @@ class Clerk:
         self._queue.append(operation)
         with self._lock:
             while not operation.done:
-                self._work([self._queue.popleft() for _ in range(min(len(self._queue), TOGETHER))])
+                self._work([each for each in list(self._queue)[:TOGETHER] if not each.done])
+                while self._queue and self._queue[0].done:
+                    self._queue.popleft()
         if operation.error is not None:
             raise operation.error
         return operation.answer
 
     def _work(self, operations: list[Operation]) -> None:
-        """Do these in one transaction. What goes wrong with it goes wrong for all of them.
+        """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another.
 
         Asks come first: the policy has learnt what is in the journal, and not yet the reports among these.
         """
         operations.sort(key=lambda operation: not operation.chooses)
+        try:
+            try:
+                self._transact(operations)
+            except Rewound:
+                self._transact(operations)
+        except Exception as error:
+            if len(operations) > 1 and not isinstance(error, StorageUnavailable):
+                for operation in operations:
+                    self._work([operation])
+                return
+            for operation in operations:
+                operation.error = error
+        except BaseException:
+            for operation in operations:
+                operation.error = StorageUnavailable("interrupted by another thread; ask again with the same request_id")
+                operation.done = True
+            raise
+        for operation in operations:
+            operation.done = True
+
+    def _transact(self, operations: list[Operation]) -> None:
         try:
             mind = self.recovered() if any(operation.chooses for operation in operations) else None
             now = self.storage.now()
@@ -77,24 +105,18 @@ class Clerk:
                 now if any(operation.expires for operation in operations) else None,
             )
             self.storage.change(self.terms.name, wants, lambda found: self._decide(operations, mind, found, now))
-        except Exception as error:
-            self.mind = None  # it may have learnt a half, or what is no longer there
-            for operation in operations:
-                operation.error = error
         except BaseException:
-            self.mind = None
-            for operation in operations:
-                operation.error = StorageUnavailable("interrupted by another thread; ask again with the same request_id")
+            self.mind = None  # it may have learnt a half, or what is no longer there
             raise
-        finally:
-            for operation in operations:
-                operation.done = True
 
     def _decide(self, operations: list[Operation], mind: Mind | None, found: Found, now: int) -> Change | None:
+        check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.purses)
         ledger.tickets, ledger.requests = found.tickets, found.requests
-        book, snapshot = Book(ledger, max(now, found.head.changed)), None
+        book, snapshot = Book(ledger, now), None
         if mind is not None:
+            if mind.seq > found.seq or self.storage.epoch != self._epoch:
+                raise Rewound
             mind.learn(parsed(found.told), found.seq)
             snapshot = self._snapshot(mind, ledger)
         book.expire(found.due)
@@ -115,12 +137,18 @@ class Clerk:
     def recovered(self) -> Mind:
         """The policy with what the journal has taught it so far: from the last snapshot, or from the beginning where that cannot be trusted."""
         if self.mind is None:
-            mind = Mind(self.terms)
+            mind, self._epoch = Mind(self.terms), self.storage.epoch
             mind.recall(self.storage.snapshot(self.terms.name))
             while page := self.storage.told(self.terms.name, mind.seq, PAGE):
                 mind.learn(parsed(page), page[-1][0])
             self.mind = mind
         return self.mind
+
+
+def check_same(terms: Terms, head: Head) -> None:
+    """Refuse a campaign that took the place, and the name, of the one with these terms."""
+    if head.id != terms.id:
+        raise NoSuchCampaign(f"campaign {terms.name!r} was made anew since it was opened; open it again")
 
 
 def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:

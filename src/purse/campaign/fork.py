@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Protocol
 from weakref import WeakSet
 
@@ -27,6 +28,7 @@ class Settled(Renewed, Protocol):
 _renewed: WeakSet[Renewed] = WeakSet()
 _settled: WeakSet[Settled] = WeakSet()
 _resting: list[Settled] = []
+_forking = threading.Lock()  # one fork at a time
 left_behind: list[object] = []  # connections of the parent: closing them here would disturb it
 
 
@@ -42,6 +44,7 @@ def settle_before_fork(item: Settled) -> None:
 
 
 def _before() -> None:
+    _forking.acquire()
     for item in list(_settled):
         item.settle()
         _resting.append(item)
@@ -50,9 +53,12 @@ def _before() -> None:
 def _in_parent() -> None:
     while _resting:
         _resting.pop().go_on()
+    _forking.release()
 
 
 def _in_child() -> None:
+    global _forking
+    _forking = threading.Lock()
     _resting.clear()
     for item in list(_renewed):
         item.renew()

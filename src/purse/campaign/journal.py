@@ -76,7 +76,7 @@ def parsed(number: int, line: str) -> dict[str, Any]:
     """One line as an object."""
     try:
         facts = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         facts = None
     if not isinstance(facts, dict):
         raise InvalidInput(f"line {number}: not JSON: {shorten(line.strip())!r}")

@@ -44,6 +44,7 @@ class Slot(NamedTuple):
 class Head:
     """What is known of a campaign besides its purses, tickets and journal."""
 
+    id: str = ""  # of the terms
     status: str = RUNNING
     rounds: int = 0  # asked for so far
     created: int = 0  # ms
@@ -75,7 +76,7 @@ class Ledger:
     def created(self, entry: Entry) -> None:
         """Open the purses."""
         self.purses = [Purse(units) for units in self.terms.budget]
-        self.head.created = entry.at
+        self.head.id, self.head.created = self.terms.id, entry.at
         self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
 
     def asked(self, entry: Entry) -> None:

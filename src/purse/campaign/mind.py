@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from purse import amount
 from purse.campaign.terms import Terms
 from purse.engine.referee import NEVER
-from purse.engine.step import DONE, Seat, Slip, steps
+from purse.engine.step import DONE, Seat, Slip, steps, tell
 from purse.errors import PurseError
 from purse.jit import compile_errors, fingerprint
 from purse.live import layout
@@ -26,7 +26,7 @@ class Snapshot(NamedTuple):
     """A state of the policy in a storage: a cache, which nothing depends on."""
 
     seq: int  # of the last entry that is in it
-    code: str  # a hash of the code and the parameters that made it, and of the layout of its body
+    code: str  # a hash of the code, the parameters and the first state that made it, and of its layout
     digest: str  # a hash of all that
     body: bytes
 
@@ -47,7 +47,7 @@ class Mind:
         state, self._whole = in_one(self.module.init(params, problem, 1))
         self._kept = self._whole.copy()
         self._seat = Seat(params, state, game, self._slip.desk, self._slip.held, problem.cost_min)
-        self.code = sha256(f"{fingerprint((self.module.update, params))} {layout(self.state)}".encode()).hexdigest()
+        self.code = sha256(f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode() + self._whole.tobytes()).hexdigest()
         with compile_errors(terms.policy):
             self._steps = steps(self.module, problem, self._seat)
 

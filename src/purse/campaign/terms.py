@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from purse import amount, check, policies
+from purse import amount, check
+from purse.campaign.journal import compact
 from purse.engine.referee import sweep_rounds
 from purse.errors import InvalidInput, invalid, unknown
 from purse.live import absolute
 from purse.simulation import make_game, make_policy
 from purse.types import Problem
 
+ID = re.compile(r"[0-9a-f]{16}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 PRESUME, RELEASE = EXPIRY = ("presume", "release")  # what happens to a hold that outlives its deadline
 WEAKER_PROMISE = (
@@ -42,6 +45,8 @@ class Terms:
     seed: int
     expires_after: int | None  # milliseconds
     on_expiry: str
+    initial_rounds: int  # in which each arm is pulled once, where the policy begins so
+    id: str  # tells it from another campaign that had the same name before
 
     @classmethod
     def of(
@@ -61,6 +66,7 @@ class Terms:
         seed: int,
         expires_after: float | None,
         on_expiry: str,
+        id: str = "",
     ) -> Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of arms and resources."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -94,8 +100,10 @@ class Terms:
             None if problem.caps is None else tuple(problem.caps.tolist()),
             absolute(policy),
             make_game(module, problem, "hold", seed).seed,
-            None if expires_after is None else round(check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000),
+            None if expires_after is None else max(1, round(check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000)),
             check.choice("on_expiry", on_expiry, EXPIRY),
+            sweep_rounds(module, problem.n_arms, problem.plays),
+            id or secrets.token_hex(8),
         )
         return made
 
@@ -114,11 +122,6 @@ class Terms:
             caps=None if self.caps is None else list(self.caps),
         )
 
-    @cached_property
-    def initial_rounds(self) -> int:
-        """The rounds in which each arm is pulled once, where the policy begins so."""
-        return sweep_rounds(policies.load(self.policy.partition(":")[0]), len(self.arms), self.plays)
-
     def as_dict(self) -> dict[str, Any]:
         """The terms as JSON has them."""
         return asdict(self)
@@ -130,6 +133,16 @@ class Terms:
             return cls(**{name: frozen(value) for name, value in facts.items()})
         except TypeError as error:
             raise InvalidInput(f"these are not the terms of a campaign: {error}") from None
+
+    def checked(self) -> Terms:
+        """The same terms, if they are what `of` would have made of them: for those that come from a file."""
+        facts = self.as_dict() | {"arms": list(self.arms), "resources": list(self.resources), "budget": [amount.text(units) for units in self.budget]}
+        del facts["initial_rounds"]
+        facts |= {field: None if (rows := getattr(self, field)) is None else texts(rows) for field in ("cost_min", "cost_max", "costs")}
+        facts |= {"caps": None if self.caps is None else list(self.caps), "expires_after": None if self.expires_after is None else self.expires_after / 1000}
+        if not isinstance(self.id, str) or not ID.fullmatch(self.id) or compact(Terms.of(**facts).as_dict()) != compact(self.as_dict()):
+            raise InvalidInput("these are not the terms of a campaign as they were written")
+        return self
 
     def amounts(self, field: str, value: Any) -> tuple[int, ...]:
         """(d,) One amount of each resource in units, from one number, a list, or a dict of resources."""

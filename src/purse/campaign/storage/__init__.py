@@ -67,6 +67,7 @@ class Storage(Protocol):
     """What every back-end offers; all errors of the back-end come out as `StorageUnavailable`. Safe to use from several threads and after a fork."""
 
     now: Callable[[], int]  # ms since 1970
+    epoch: int  # how often it has connected anew: what was there before may be gone
 
     def create(self, name: str, change: Change) -> None:
         """A new campaign, with its first entry and whatever else is given. Raises `CampaignExists`."""

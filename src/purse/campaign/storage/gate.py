@@ -31,18 +31,24 @@ class Gate:
 
             file = self._file = self._file if self._file is not None else os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._wait(file, patience)
-            try:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._wait(file, patience)
                 yield
             finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                if self._file is not None:
+                    fcntl.flock(file, fcntl.LOCK_UN)
 
     def _wait(self, file: int, patience: float) -> None:
         porter = self._porter = self._porter or Porter()
-        if not porter.lock(file, patience):
-            self._file = self._porter = None  # the porter still stands there, and closes the file when he gets in
+        inside = False
+        try:
+            inside = porter.lock(file, patience)
+        finally:
+            if not inside:
+                self._file = self._porter = None  # the porter still stands there, and closes the file when he gets in
+        if not inside:
             raise TimeoutError(f"another process has stood in {self._path} for {patience:g} seconds")
 
     def close(self) -> None:
@@ -65,13 +71,24 @@ class Porter:
         threading.Thread(target=self._work, daemon=True).start()
 
     def lock(self, file: int, patience: float) -> bool:
-        """Whether the lock was got in time."""
+        """Whether the lock was got in time. Interrupted, or too late, the porter gives it back when he gets it, and is of no more use."""
         self._inside.clear()
         self._files.put(file)
-        if not self._inside.wait(patience):
-            with self._decided:
-                self._given_up = not self._inside.is_set()
-        return not self._given_up
+        got = False
+        try:
+            got = self._inside.wait(patience)
+        finally:
+            if not got:
+                self.give_up(file)
+        return got
+
+    def give_up(self, file: int) -> None:
+        """Have the lock given back, now or when it is got."""
+        with self._decided:
+            self._given_up = True
+            if self._inside.is_set():
+                os.close(file)
+                self._files.put(None)
 
     def dismiss(self) -> None:
         """Let the thread end."""

@@ -41,6 +41,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self.epoch = 0
         self._campaigns: dict[str, Record] = {}
         self.renew()
         renew_after_fork(self)

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 PATIENCE = 30  # seconds to wait for a lock or an answer
 ATTEMPTS = 2  # a connection that was lost is made anew once
+IDLE = 0  # a connection without a transaction
 MIGRATING = 5_784_213  # any number, the same in all processes
 SESSION = (
     f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET idle_in_transaction_session_timeout = '{PATIENCE}s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"  # P2
 )
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-LOCK = "SELECT seq, head FROM purse_campaigns WHERE id = %s FOR UPDATE"
+HEAD = "SELECT seq, head FROM purse_campaigns WHERE id = %s AND name = %s"
+LOCK = f"{HEAD} FOR UPDATE"
 PURSES = "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s ORDER BY resource"
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
@@ -55,7 +57,8 @@ class Postgres:
         self._psycopg, self._patient = psycopg, Patient
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.address = address
-        self._keys: dict[str, int] = {}  # of campaigns; they never change
+        self.epoch = 0
+        self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
         self._begin()
         renew_after_fork(self)
         with self._trouble(), self._connected() as db:
@@ -92,6 +95,7 @@ class Postgres:
 
     def create(self, name: str, change: Change) -> None:
         """A new campaign."""
+        self._keys.pop(name, None)
         with self._write_lock, self._trouble(), self._connected() as db, db.transaction():
             try:
                 row = db.execute("INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id", (name,)).fetchone()
@@ -106,22 +110,26 @@ class Postgres:
         """Lock, read, decide, write and commit; once more where the connection was lost, since repeats have no second effect."""
         with self._write_lock, self._trouble():
             for attempt in range(1, ATTEMPTS + 1):
-                db = self._writer = self._writer or self._connected()
+                if self._writer is None:
+                    self._writer, self.epoch = self._connected(), self.epoch + 1
+                db = self._writer
                 try:
-                    return self._change(db, self._key(db, name), wants, decide)
+                    return self._change(db, name, wants, decide)
                 except BaseException as error:
                     lost = isinstance(error, self._psycopg.OperationalError) and db.broken
-                    self._writer = None  # whatever state it is in
-                    with suppress(self._psycopg.Error):
-                        db.close()
+                    if db.broken or db.info.transaction_status != IDLE:
+                        self._writer = None  # whatever state it is in
+                        with suppress(self._psycopg.Error):
+                            db.close()
                     if not lost or attempt == ATTEMPTS:
                         raise
 
-    def _change(self, db: psycopg.Connection[Any], campaign: int, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def _change(self, db: psycopg.Connection[Any], name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
         """In two trips: the reads behind the lock, then the writes with the commit."""
+        campaign = self._key(db, name)
         with db.pipeline():
-            db.execute("BEGIN")
-            lock = db.execute(LOCK, (campaign,))
+            db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # each statement behind the lock sees what was committed before it was got
+            lock = db.execute(LOCK, (campaign, name))
             purses = db.execute(PURSES, (campaign,))
             requests = db.execute(f"{ENTRY} AND request = ANY(%s)", (campaign, list(wants.requests))) if wants.requests else None
             tickets = db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, list(wants.tickets))) if wants.tickets else None
@@ -132,7 +140,9 @@ class Postgres:
                 else None
             )
             told = db.execute(TOLD, (campaign, wants.told_after)) if wants.told_after is not None else None
-        (row,) = lock.fetchall()
+        row = lock.fetchone()
+        if row is None:
+            raise self._gone(name)
         late = [slot_of(each) for each in due] if due else []
         slots = [*late, *(slot_of(each) for cursor in (tickets, issued) if cursor for each in cursor)]
         before = [Purse(*each) for each in purses]
@@ -145,7 +155,11 @@ class Postgres:
             told.fetchall() if told else [],
             late,
         )
-        change = decide(found)
+        try:
+            change = decide(found)
+        except Exception:
+            db.execute("ROLLBACK")
+            raise
         if change is None:
             db.execute("ROLLBACK")
             return
@@ -160,6 +174,11 @@ class Postgres:
                 raise NoSuchCampaign(f"there is no campaign {name!r}")
             self._keys[name] = row[0]
         return self._keys[name]
+
+    def _gone(self, name: str) -> NoSuchCampaign:
+        """A campaign that was there."""
+        self._keys.pop(name, None)
+        return NoSuchCampaign(f"campaign {name!r} is gone, or was made anew; open it again")
 
     @contextmanager
     def _view(self) -> Iterator[psycopg.Connection[Any]]:
@@ -189,10 +208,12 @@ class Postgres:
         """A glance at a campaign."""
         with self._view() as db:
             campaign = self._key(db, name)
-            ((seq, head),) = db.execute("SELECT seq, head FROM purse_campaigns WHERE id = %s", (campaign,)).fetchall()
+            row = db.execute(HEAD, (campaign, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
             query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND " + among(("held",))
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
-            return Look(seq, Head(**json.loads(head)), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
+            return Look(row[0], Head(**json.loads(row[1])), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -230,14 +251,24 @@ class Postgres:
 
 
 def migrate(db: psycopg.Connection[Any], where: str) -> None:
-    """Bring the tables to the newest version; processes that start together wait for the first."""
+    """Bring the tables to the newest version; processes that start together wait for the first. Where they are, no right to make tables is needed."""
+    if version(db) == len(schema.POSTGRES):
+        return
     with db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
-        db.execute("CREATE TABLE IF NOT EXISTS purse_schema (version INTEGER NOT NULL)")
-        row = db.execute("SELECT max(version) FROM purse_schema").fetchone()
-        for number, script in schema.steps_from(row[0] or 0 if row else 0, schema.POSTGRES, where):
+        for number, script in schema.steps_from(version(db), schema.POSTGRES, where):
+            db.execute("CREATE TABLE IF NOT EXISTS purse_schema (version INTEGER NOT NULL)")
             db.execute(script.encode())
             db.execute("INSERT INTO purse_schema VALUES (%s)", (number,))
+
+
+def version(db: psycopg.Connection[Any]) -> int:
+    """Of the tables; 0 where there are none."""
+    row = db.execute("SELECT to_regclass('purse_schema')").fetchone()
+    if row is None or row[0] is None:
+        return 0
+    newest = db.execute("SELECT max(version) FROM purse_schema").fetchone()
+    return newest[0] or 0 if newest else 0
 
 
 def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], change: Change) -> None:

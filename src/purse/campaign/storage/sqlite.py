@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import threading
@@ -11,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import apsw
 
@@ -41,29 +42,34 @@ class Sqlite:
 
     def __init__(self, address: str, *, create: bool = True) -> None:
         parts = urlsplit(address)
-        if parts.netloc or len(parts.path) < 2:
+        options = parse_qs(parts.query)
+        if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
             raise invalid("storage", address, "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE")
         check_version(apsw.sqlite_lib_version())
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self.epoch = 0
         self.path = str(Path(parts.path[1:]).absolute())
-        self._vfs = parse_qs(parts.query).get("vfs", [None])[0]
+        self._vfs = options.get("vfs", [None])[0]
         self._gate = Gate(f"{self.path}-gate")
         self._begin()
         settle_before_fork(self)
-        if not Path(self.path).exists() and not create:
-            raise StorageUnavailable(f"there is no file {self.path}")
-        if not Path(self.path).exists() or not self._ready():
+        _open.add(self)
+        if not Path(self.path).parent.is_dir():
+            raise StorageUnavailable(f"there is no folder {Path(self.path).parent}")
+        if not create and (not Path(self.path).exists() or self._version() == 0):
+            raise StorageUnavailable(f"there is no file {self.path} with campaigns")
+        if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
             with self._locked():
                 pass  # makes the tables, or refuses a file that is newer
             sync_folder(Path(self.path).parent)
 
-    def _ready(self) -> bool:
-        """Whether the tables are of the newest version, and no half transaction has to be undone first, which a reader cannot."""
+    def _version(self) -> int:
+        """Of the tables; -1 where a half transaction has to be undone first, which a reader cannot."""
         try:
             with self._view() as db:
-                return cast(int, db.execute("PRAGMA user_version").get) == len(schema.SQLITE)
+                return cast(int, db.execute("PRAGMA user_version").get)
         except StorageUnavailable:
-            return False
+            return -1
 
     def _begin(self) -> None:
         self._writer: apsw.Connection | None = None
@@ -118,11 +124,12 @@ class Sqlite:
         with self._read_lock, self._trouble():
             self._reader = self._kept(self._reader)
             db = self._reader = self._reader or self._connected(apsw.SQLITE_OPEN_READONLY)
-            db.execute("BEGIN")
             try:
+                db.execute("BEGIN")
                 yield db
             finally:
-                db.execute("ROLLBACK")
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:
@@ -143,9 +150,11 @@ class Sqlite:
     def _opened(self) -> apsw.Connection:
         """A connection that writes, to tables of the newest version."""
         db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        self.epoch += 1
         if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise StorageUnavailable(f"{self.path}: this file system does not take a write-ahead log")
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
+        db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
         version = cast(int, db.execute("PRAGMA user_version").get)
         with db:
@@ -220,6 +229,21 @@ class Sqlite:
                 db.close()
         self._writer = self._reader = None
         self._gate.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # it may never have begun
+            self.close()
+
+
+_open: WeakSet[Sqlite] = WeakSet()
+
+
+@atexit.register
+def close_all() -> None:
+    """Whoever closes a file last moves its log into it: a copy of the file alone is whole then, and a backup in its place meets no old log."""
+    for storage in list(_open):
+        with suppress(Exception):  # whatever it is, a process must not be kept from ending
+            storage.close()
 
 
 def place_of(path: str) -> tuple[int, int]:
