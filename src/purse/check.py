@@ -34,6 +34,8 @@ def numbers(field: str, values: Any) -> list[float]:
 
 def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:
     """A whole number with low <= number <= high; 1e3 is one too."""
+    if type(value) is int and low <= value and (high is None or value <= high):
+        return value  # at once: the other ways take ten times as long
     allowed = f"must be a whole number from {low}" + (f" to {high}" if high is not None else " up")
     if isinstance(value, bool) or (not isinstance(value, Integral) and not (isinstance(value, float) and value.is_integer())):
         raise invalid(field, value, allowed)

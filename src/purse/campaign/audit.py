@@ -123,7 +123,7 @@ class Replay:
 
 def check_types(entry: Entry) -> None:
     """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that are not whole units, rewards outside [0, 1]."""
-    amounts = [entry.body.get(name, []) for name in ("units", "costs", "spent", "overrun", "released")]
+    amounts = [entry.body.get(name, []) for name in ("units", "costs", "spent", "overrun", "released") if entry.kind != "created"]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
     if not all(type(number) is int and 0 <= number <= amount.LARGEST for number in whole) or not isinstance(entry.request, (str, type(None))):

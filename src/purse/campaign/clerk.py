@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 from purse.campaign.book import Book
 from purse.campaign.fork import renew_after_fork
@@ -153,7 +154,7 @@ def check_same(terms: Terms, head: Head) -> None:
 
 def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:
     """Reports with their bodies read, all at once."""
-    bodies = json.loads(f"[{','.join(body for _, body in told)}]")
+    bodies = orjson.loads(f"[{','.join(body for _, body in told)}]")
     return [(seq, body) for (seq, _), body in zip(told, bodies, strict=True)]
 
 

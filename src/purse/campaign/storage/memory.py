@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+
+import orjson
 
 from purse.campaign.fork import renew_after_fork
 from purse.campaign.journal import Entry, compact
@@ -90,7 +91,7 @@ class Memory:
         for slot in change.tickets:
             record.held.pop(slot.id, None)
             record.held.update({slot.id: slot} if slot.state == HELD else {})
-        record.entries += [entry._replace(body=json.loads(compact(entry.body))) for entry in change.entries]
+        record.entries += [entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries]
         record.requests.update({entry.request: entry for entry in change.entries if entry.request is not None})
         record.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
         record.told += [(entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from purse.campaign.fork import left_behind, renew_after_fork
 from purse.campaign.journal import Entry, compact
@@ -34,12 +35,12 @@ PURSES = "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE 
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
 DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
-TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind = 'told' ORDER BY seq"
-ISSUED = """SELECT (each ->> 'id')::bigint FROM purse_journal, jsonb_array_elements(body::jsonb -> 'tickets') AS each
-WHERE campaign = %s AND request = ANY(%s) AND kind = 'asked'"""
-ADD_ENTRIES = "INSERT INTO purse_journal SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::text[])"
-PUT_TICKETS = """INSERT INTO purse_tickets SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::bigint[], %s::bigint[], %s::text[])
-ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+# said in such a way that the index of reports, which is not in their order, is left alone
+TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = 'told' ORDER BY seq"
+ADD_ENTRIES = """INSERT INTO purse_journal SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5
+FROM json_array_elements(%s::json) e"""
+PUT_TICKETS = """INSERT INTO purse_tickets SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
+FROM json_array_elements(%s::json) e ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
 MOVE = """UPDATE purse_purses SET budget = budget + %s, spent = spent + %s, held = held + %s, presumed = presumed + %s, overrun = overrun + %s
 WHERE campaign = %s AND resource = %s"""
 PUT_SNAPSHOT = """INSERT INTO purse_snapshots VALUES (%s, %s, %s, %s, %s)
@@ -133,25 +134,21 @@ class Postgres:
             purses = db.execute(PURSES, (campaign,))
             requests = db.execute(f"{ENTRY} AND request = ANY(%s)", (campaign, list(wants.requests))) if wants.requests else None
             tickets = db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, list(wants.tickets))) if wants.tickets else None
-            issued = db.execute(f"{SLOT} AND id IN ({ISSUED})", (campaign, campaign, list(wants.requests))) if wants.requests else None
-            due = (
-                db.execute(f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}", (campaign, wants.due))
-                if wants.due is not None
-                else None
-            )
+            due = db.execute(DUE, (campaign, wants.due)) if wants.due is not None else None
             told = db.execute(TOLD, (campaign, wants.told_after)) if wants.told_after is not None else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
         late = [slot_of(each) for each in due] if due else []
-        slots = [*late, *(slot_of(each) for cursor in (tickets, issued) if cursor for each in cursor)]
+        answered = {entry.request or "": entry for entry in entries_of(requests or ())}
+        slots = [*late, *map(slot_of, tickets or ()), *self._issued(db, campaign, answered)]
         before = [Purse(*each) for each in purses]
         found = Found(
             row[0],
-            Head(**json.loads(row[1])),
+            Head(**orjson.loads(row[1])),
             list(before),
             {slot.id: slot for slot in slots},
-            {entry.request or "": entry for entry in entries_of(requests or ())},
+            answered,
             told.fetchall() if told else [],
             late,
         )
@@ -166,6 +163,11 @@ class Postgres:
         with db.pipeline():
             write(db, campaign, before, change)
             db.execute("COMMIT")
+
+    def _issued(self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]) -> list[Slot]:
+        """The tickets of requests that were answered before: a third trip, which only repeats make."""
+        numbers = [each["id"] for entry in answered.values() for each in entry.body.get("tickets", ())]
+        return [slot_of(row) for row in db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, numbers))] if numbers else []
 
     def _key(self, db: psycopg.Connection[Any], name: str) -> int:
         if name not in self._keys:
@@ -213,7 +215,7 @@ class Postgres:
                 raise self._gone(name)
             query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND " + among(("held",))
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
-            return Look(row[0], Head(**json.loads(row[1])), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
+            return Look(row[0], Head(**orjson.loads(row[1])), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -274,10 +276,10 @@ def version(db: psycopg.Connection[Any]) -> int:
 def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], change: Change) -> None:
     """What was decided. Purses move by what changed: whatever the caller believed, the database's own counters decide."""
     rows = [(*entry[:5], compact(entry.body)) for entry in change.entries]
-    db.execute(ADD_ENTRIES, (campaign, *(list(column) for column in zip(*rows, strict=True))))
+    db.execute(ADD_ENTRIES, (campaign, compact(rows)))
     if change.tickets:
         slots = [(*slot[:4], compact(slot.body)) for slot in change.tickets]
-        db.execute(PUT_TICKETS, (campaign, *(list(column) for column in zip(*slots, strict=True))))
+        db.execute(PUT_TICKETS, (campaign, compact(slots)))
     for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
         if new != old:
             db.execute(MOVE, (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import threading
 import time
@@ -15,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
 import apsw
+import orjson
 
 from purse.campaign.fork import settle_before_fork
 from purse.campaign.journal import Entry, compact
@@ -274,7 +274,7 @@ def read_head(db: apsw.Connection, name: str) -> tuple[int, int, Head, list[Purs
     rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
     if not rows:
         raise NoSuchCampaign(f"there is no campaign {name!r}")
-    return rows[0][0], rows[0][1], Head(**json.loads(rows[0][2])), [Purse(*row[3:]) for row in rows]
+    return rows[0][0], rows[0][1], Head(**orjson.loads(rows[0][2])), [Purse(*row[3:]) for row in rows]
 
 
 def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list[Purse], wants: Wants) -> Found:
