@@ -88,10 +88,11 @@ class Book:
         skipped = arms[0] == SKIP
         if arms[0] == STOP or (skipped and self.terms.horizon is None):
             raise GameOver(f"{self.terms.policy} has ended the game after {t} rounds")
-        if not skipped and not all(0 <= arm < len(self.terms.arms) for arm in arms):
-            raise PurseError(f"{self.terms.policy} chose no arm, or one that does not exist, in round {t + 1}")
-        if not skipped and not all(0 < chance <= 1 + 1e-9 for chance in chances):
-            raise PurseError(f"{self.terms.policy} chose with probabilities {chances} in round {t + 1}")
+        for arm, chance in zip(arms, chances, strict=True) if not skipped else ():
+            if not 0 <= arm < len(self.terms.arms):
+                raise PurseError(f"{self.terms.policy} chose no arm, or one that does not exist, in round {t + 1}")
+            if not 0 < chance <= 1 + 1e-9:
+                raise PurseError(f"{self.terms.policy} chose with probabilities {chances} in round {t + 1}")
         return t + 1, arms, chances
 
     def foresee(self, probabilities: Callable[[int, list[int], Any], None], out: Any) -> None:
@@ -108,9 +109,11 @@ class Book:
             return [0] * len(left)
         if self.terms.caps is not None and any(taken[arm] >= self.terms.caps[arm] for arm in arms):
             raise BudgetExhausted(f"{self.shown(arms)}: all pulls that its cap allows have been asked for")
-        held = [sum(self.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
-        if any(need > rest for need, rest in zip(held, left, strict=True)):
-            raise self.short(arms, held, left)
+        most = self.terms.cost_max
+        held = list(most[arms[0]]) if len(arms) == 1 else [sum(most[arm][m] for arm in arms) for m in range(len(left))]
+        for need, rest in zip(held, left, strict=True):
+            if need > rest:
+                raise self.short(arms, held, left)
         return held
 
     def short(self, arms: list[int], held: list[int], left: list[int]) -> BudgetExhausted:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -33,6 +34,7 @@ class Operation:
     chooses: bool = False  # needs the policy
     expires: bool = False  # needs expired holds to be settled first
     done: bool = False
+    news: threading.Event = field(default_factory=threading.Event)  # it is done, or it is its thread's turn to work
     answer: Any = None
     error: BaseException | None = None
 
@@ -60,14 +62,27 @@ class Clerk:
     def do(self, operation: Operation) -> Any:
         """Have the operation done; returns its answer once that is durable, or raises its error."""
         self._queue.append(operation)
-        with self._lock:
-            while not operation.done:
-                self._work([each for each in list(self._queue)[:TOGETHER] if not each.done])
-                while self._queue and self._queue[0].done:
-                    self._queue.popleft()
+        while not operation.done:
+            if self._lock.acquire(blocking=False):
+                self._lead(operation)
+            else:
+                operation.news.wait()
+                operation.news.clear()
         if operation.error is not None:
             raise operation.error
         return operation.answer
+
+    def _lead(self, operation: Operation) -> None:
+        """Work until the operation is done, with all that wait; then the next who waits leads. Whoever is done need not come to the lock any more."""
+        try:
+            while not operation.done:
+                self._work([each for each in list(self._queue)[:TOGETHER] if not each.done])
+                while self._queue and self._queue[0].done:
+                    self._queue.popleft().news.set()
+        finally:
+            self._lock.release()
+            with suppress(IndexError):  # looked at after the lock is free: nobody who found it taken is overlooked
+                self._queue[0].news.set()
 
     def _work(self, operations: list[Operation]) -> None:
         """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another.

@@ -81,19 +81,22 @@ class Ledger:
 
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
-        for each in entry.body["tickets"]:
+        issued, skips = entry.body["tickets"], 0
+        for each in issued:
             skipped = each["arms"][0] == SKIP
+            skips += skipped
             body = {"t": each["t"], "arms": each["arms"], "probabilities": each["probabilities"], "held": each["held"], "request": entry.request}
-            slot = Slot(each["id"], SKIPPED if skipped else HELD, entry.at, None if skipped else entry.body["deadline"], body)
-            self.tickets[slot.id] = slot
-            self.count("tickets", 1)
-            self.count(slot.state, 1)
-            self.move(each["held"], held=1)
+            state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
+            self.tickets[each["id"]] = Slot(each["id"], state, entry.at, deadline, body)
             if each["t"] > self.head.rounds:
                 self.head.rounds = each["t"]
             else:
                 self.head.again.pop(0)
             self.take(each["arms"], 1)
+        self.count("tickets", len(issued))
+        self.count(HELD, len(issued) - skips)
+        self.count(SKIPPED, skips)
+        self.move([sum(units) for units in zip(*(each["held"] for each in issued), strict=True)], held=1)
 
     def told(self, entry: Entry) -> None:
         """Settle a hold: spend up to it, count the rest as overrun."""
