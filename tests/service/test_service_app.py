@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from service_helpers import PROMPTS, problem, running, service
 
+from purse import Campaign
 from purse.campaign.storage.memory import Memory
 
 
@@ -189,3 +190,16 @@ def test_alive_and_ready() -> None:
 def test_no_page_that_needs_a_network() -> None:
     client = service()
     assert [client.get(path).status_code for path in ("/docs", "/redoc")] == [404, 404]
+
+
+def test_a_campaign_that_was_made_anew_is_opened_again() -> None:
+    storage = Memory()
+    client = running(storage)
+    ask(client)
+    storage._campaigns.clear()
+    assert client.post("/campaigns", json={**PROMPTS, "arms": {"x": 1, "y": 2}}).status_code == 201
+    assert ask(client)[0]["arm"] in ("x", "y")
+    storage._campaigns.clear()
+    Campaign.create(**{**PROMPTS, "arms": {"p": 1, "q": 2}}, storage=storage)
+    problem(client.post("/campaigns/prompts/asks"), 404, "no-such-campaign")
+    assert ask(client)[0]["arm"] in ("p", "q")

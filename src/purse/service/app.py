@@ -41,7 +41,7 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (campaigns(shelf), tickets(shelf, meters), watch(shelf, meters), dashboard(feed, reader)):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
-    app.state.feed = feed
+    app.state.feed, app.state.shelf = feed, shelf
     problems.install(app)
     app.add_middleware(Gate, settings=settings, tokens=tokens, meters=meters)
     return app

@@ -57,6 +57,7 @@ def campaigns(shelf: Shelf) -> APIRouter:
         responses=refusals(CampaignExists, body=True, campaign=False),
     )
     def create_campaign(body: NewCampaign) -> Response:
+        shelf.drop(body.name)  # an older one of this name is gone
         made = shelf.put(Campaign.create(**body.model_dump(), storage=shelf.storage))
         return answer(made.status().as_dict(), 201)
 

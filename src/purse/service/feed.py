@@ -18,7 +18,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.history import History
 from purse.campaign.journal import compact
 from purse.campaign.storage import Storage
-from purse.errors import PurseError
+from purse.errors import NoSuchCampaign, PurseError
 from purse.service.campaigns import Name
 from purse.service.openapi import refusals
 from purse.service.pages import pages
@@ -66,8 +66,8 @@ class Strand:
 
     def _take(self) -> Shot:
         campaign = self.campaign
-        self.history.fold(campaign.journal(after=self.history.seq))
         status, now = campaign.status(), campaign.storage.now()
+        self.history.fold(campaign.journal(after=self.history.seq))
         tickets = [{**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)} for ticket in campaign.tickets(limit=OLDEST)]
         facts = {"now": now / 1000, "status": status.as_dict(), "history": self.history.as_dict(now), "tickets": tickets}
         return Shot((self.history.seq, status.overdue), compact(facts))
@@ -85,8 +85,13 @@ class Feed:
         self._threads = anyio.CapacityLimiter(THREADS)
 
     def shot(self, name: str) -> Shot:
-        """The picture of a campaign."""
-        return self._strand(name).shot()
+        """The picture of a campaign; one that was made anew since is opened again the next time."""
+        try:
+            return self._strand(name).shot()
+        except NoSuchCampaign:
+            with self._lock:
+                self._strands.pop(name, None)
+            raise
 
     def _strand(self, name: str) -> Strand:
         with self._lock:

@@ -103,7 +103,9 @@ def install(app: FastAPI) -> None:
     """Answer every error with a problem."""
 
     @app.exception_handler(PurseError)
-    async def of_purse(_: Request, error: PurseError) -> Response:
+    async def of_purse(request: Request, error: PurseError) -> Response:
+        if isinstance(error, errors.NoSuchCampaign):
+            request.app.state.shelf.drop(request.path_params.get("name", ""))
         return answer_to(error)
 
     @app.exception_handler(Refusal)

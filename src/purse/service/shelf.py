@@ -37,6 +37,11 @@ class Shelf:
                 self._open.popitem(last=False)
             return kept
 
+    def drop(self, name: str) -> None:
+        """Let go of a campaign that is not there any more: another may have taken its name."""
+        with self._lock:
+            self._open.pop(name, None)
+
     def statuses(self) -> Iterator[Status]:
         """How all campaigns stand."""
         for name in self.storage.names():
