@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engine, families, gpu, page, record, startup
+from benchmarks import campaigns, engine, families, gpu, page, record, startup
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
 from benchmarks.machine import machine
 from benchmarks.tables import number
@@ -75,6 +75,7 @@ def main() -> None:
     record.save(record.CPU, cpu)
     if gpu.usable():
         record.save(record.GPU, gpu.measure())
+    record.save(record.CAMPAIGNS, campaigns.measure())
     page.renew()
     Console(width=190).print(table(cpu, record.load(record.GPU)))
     for name, seconds in cpu["startup"].items():

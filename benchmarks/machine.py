@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 PACKAGES = ("purse", "numba", "numpy", "river", "mabwiser")
 
 
-def machine() -> dict[str, str]:
+def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     """Architecture, processor, cores, and versions of what takes part."""
     found = {"architecture": platform.machine(), "processor": processor(), "cores": str(os.cpu_count()), "Python": platform.python_version()}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The page on performance, written from the two files of `benchmarks.record` and nothing else: no number in it is typed. Renew it with
+"""The page on performance, written from the files of `benchmarks.record` and nothing else: no number in it is typed. Renew it with
 `python -m benchmarks.page`; `make bench` measures first.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import record
+from benchmarks import live, record
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.startup import COLD
@@ -20,7 +20,7 @@ def renew() -> None:
     """Write the page from what is on record."""
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
-    record.PAGE.write_text(markdown(cpu, record.load(record.GPU)))
+    record.PAGE.write_text(markdown(cpu, record.load(record.GPU), record.load(record.CAMPAIGNS)))
 
 
 def described(machine: dict[str, str]) -> str:
@@ -40,13 +40,13 @@ def listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "none"
 
 
-def markdown(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
+def markdown(cpu: dict[str, Any], cuda: dict[str, Any] | None, campaigns: dict[str, Any] | None) -> str:
     """The page."""
     parts = [
         "# Performance",
         "`make bench` measures what is on this page and writes it, in minutes; the first time it has to compile every policy, which takes as long "
         "again. Speed depends on the machine; ratios, to rivals that were measured in the same run, travel better.",
-        in_short(cpu, cuda),
+        in_short(cpu, cuda, campaigns),
         "## What was measured",
         f"On {described(cpu['machine'])}. A simulation plays Bernoulli arms with fixed costs (mean rewards from {span(cpu, 'rewards')}, costs from "
         f"{span(cpu, 'costs')}, so that the last arm is the best) until a budget of {cpu['budget']:,} is gone; setting up and gathering the results count. "
@@ -69,6 +69,7 @@ def markdown(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
         rivals_table(cpu),
         "## What one waits for",
         waits_table(cpu),
+        *([live.part(campaigns)] if campaigns else []),
         *gpu_part(cuda),
         "## What makes it fast",
         *what_makes_it_fast(cpu),
@@ -86,7 +87,7 @@ def rivals_said() -> str:
     )
 
 
-def in_short(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
+def in_short(cpu: dict[str, Any], cuda: dict[str, Any] | None, campaigns: dict[str, Any] | None) -> str:
     """The page in a few lines."""
     rows = {row["policy"]: row for row in at(cpu, USUAL)}
     held = [row for row in cpu["rows"] if row["plain"] is not None]
@@ -108,6 +109,8 @@ def in_short(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
         lines.append(
             f"An {cuda['machine']['GPU']} plays {number(there['exp3.bwk'])} billion rounds a second of `exp3.bwk`, {number(there[FLOOR])} of `{FLOOR}`."
         )
+    if campaigns:
+        lines += live.in_short(campaigns)
     return "\n".join(f"- {line}" for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Where the numbers are kept: two files beside the page that is written from them, one of the last CPU and one of the last GPU that measured."""
+"""Where the numbers are kept: three files beside the page that is written from them, of the last CPU and the last GPU that measured, and of campaigns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
-CPU, GPU = DOCS / "performance" / "cpu.json", DOCS / "performance" / "gpu.json"
+CPU, GPU, CAMPAIGNS = (DOCS / "performance" / f"{name}.json" for name in ("cpu", "gpu", "campaigns"))
 
 
 def save(path: Path, facts: dict[str, Any]) -> None:

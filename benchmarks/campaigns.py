@@ -1,0 +1,133 @@
+"""`python -m benchmarks.campaigns`: durable asks and tells a second, from one to many processes, beside Optuna in one run; --quick for a short look.
+
+`make bench` measures it too. A pair is an ask and a tell, each on disk before it is answered.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks import live, load, record, recovery, servers
+from benchmarks.doors import TERMS, Http, Optuna, PlainFile, Purse
+from benchmarks.instance import say
+from benchmarks.load import Crowd, Door
+from benchmarks.machine import machine
+from purse import Campaign
+
+PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
+FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
+ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
+THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
+BATCH, HTTP_BATCH, CONNECTIONS = 64, 16, Crowd(1, 4)
+numbers = count(1)
+
+
+class Effort(NamedTuple):
+    """How much is measured."""
+
+    seconds: float = 4  # of each crowd
+    rows: int = 1_000_000  # of the long journal
+
+
+QUICK = Effort(0.5, 20_000)
+
+
+def created(storage: str) -> str:
+    """The name of a new campaign there."""
+    return Campaign.create(f"campaign-{next(numbers)}", **TERMS, storage=storage).name
+
+
+def studied(address: str) -> Optuna:
+    """A new study of Optuna."""
+    door = Optuna(address)
+    door.study()
+    return door
+
+
+def take(who: str, where: str, door: Door, crowd: Crowd, effort: Effort, batch: int = 1) -> dict[str, Any]:
+    """Measure one crowd."""
+    found = load.measure(door, crowd, effort.seconds)
+    say(
+        f"{who}, {where}, {live.said(crowd._asdict(), batch)}: {found['pairs_per_second']:,.0f} pairs/s, "
+        f"median {found['median_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, longest {found['longest_ms']:.1f} ms"
+    )
+    return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **found}
+
+
+def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
+    """SQLite, and Optuna on SQLite and on its journal file; a plain file first."""
+    yield take(live.FLOOR, FILE, PlainFile(str(folder / "plain")), ONE, effort)
+    storage = f"sqlite:///{folder / 'purse.db'}"
+    for crowd in (ONE, EIGHT):
+        yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
+        yield take(live.RDB, FILE, studied(f"sqlite:///{folder / f'optuna-{crowd.processes}.db'}"), crowd, effort)
+        yield take(live.JOURNAL, FILE, studied(str(folder / f"optuna-{crowd.processes}.log")), crowd, effort)
+    for crowd in (MANY, THREADS):
+        yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+
+
+def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
+    """PostgreSQL, and Optuna on it."""
+    for name in ("purse", "optuna_1", "optuna_8"):
+        server.psql(f"CREATE DATABASE {name};")
+    storage = str(server.get_uri(database="purse"))
+    for crowd in (ONE, EIGHT):
+        yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
+        rival = server.get_uri(database=f"optuna_{crowd.processes}").replace("postgresql://", "postgresql+psycopg://")
+        yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
+    for crowd in (MANY, THREADS, MIXED):
+        yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+
+
+def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
+    """The service, one worker, a few connections."""
+    storage = f"sqlite:///{folder / 'service.db'}"
+    name = created(storage)
+    with servers.service(storage) as url:
+        yield take(live.PURSE, SERVICE, Http(url, name, HTTP_BATCH), CONNECTIONS, effort, HTTP_BATCH)
+
+
+def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it never changes
+    """Everything."""
+    busy = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix=".bench-", dir=".") as name:
+        folder = Path(name)
+        rows = [*on_files(folder, effort), *over_http(folder, effort)]
+        with servers.postgres(folder / "postgres") as server:
+            kept = servers.settings(server.get_uri())
+            rows += on_postgres(server, effort)
+        return {
+            "machine": machine(PACKAGES),
+            "load_before": busy,
+            "seconds": effort.seconds,
+            "postgres": kept,
+            "rows": rows,
+            "recovery": recovery.measure(str(folder / "long.db"), effort.rows),
+        }
+
+
+def main() -> None:
+    """Measure and print; without --quick, keep the numbers and renew the page."""
+    from benchmarks import page
+
+    quick = sys.argv[1:] == ["--quick"]
+    if sys.argv[1:] and not quick:
+        raise SystemExit("usage: python -m benchmarks.campaigns [--quick]")
+    found = record.rounded(measure(QUICK if quick else Effort()))
+    print(live.part(found))
+    if not quick:
+        record.save(record.CAMPAIGNS, found)
+        page.renew()
+        say(f"written to {record.CAMPAIGNS} and {record.PAGE}")
+
+
+if __name__ == "__main__":
+    main()

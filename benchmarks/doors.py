@@ -1,0 +1,164 @@
+"""Where is asked and told in the benchmark of campaigns: purse, Optuna the way that its users ask it, and a plain file as the floor of both."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import threading
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from benchmarks.load import Player
+from purse import Campaign
+
+ARMS = ("a", "b", "c", "d", "e")
+REWARD, COST = 0.5, "0.3"
+TERMS: dict[str, Any] = {"arms": list(ARMS), "budget": 1_000_000_000, "cost_min": "0.1", "cost_max": 1}
+
+
+class Purse(NamedTuple):
+    """A campaign with the default policy, opened in this process."""
+
+    storage: str
+    name: str
+    batch: int = 1
+
+    def enter(self) -> Player:
+        """Open it."""
+        return PurseOne(self) if self.batch == 1 else PurseMany(self)
+
+
+class PurseOne:
+    """Asks for one ticket at a time."""
+
+    def __init__(self, door: Purse) -> None:
+        self.campaign = Campaign.open(door.name, storage=door.storage)
+
+    def ask(self) -> Any:
+        """A ticket."""
+        return self.campaign.ask()
+
+    def tell(self, asked: Any) -> int:
+        """What it brought."""
+        self.campaign.tell(asked, REWARD, COST)
+        return 1
+
+
+class PurseMany:
+    """Asks for many tickets at a time."""
+
+    def __init__(self, door: Purse) -> None:
+        self.campaign, self.batch = Campaign.open(door.name, storage=door.storage), door.batch
+
+    def ask(self) -> Any:
+        """Tickets."""
+        return self.campaign.ask_many(self.batch)
+
+    def tell(self, asked: Any) -> int:
+        """What they brought."""
+        return len(self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked]))
+
+
+class Http(NamedTuple):
+    """A campaign behind `purse serve`, over connections of the standard library that stay open, one for each thread."""
+
+    url: str
+    name: str
+    batch: int
+
+    def enter(self) -> Player:
+        """Connect."""
+        return HttpMany(self)
+
+
+class HttpMany:
+    """Asks for many tickets at a time, over HTTP."""
+
+    def __init__(self, door: Http) -> None:
+        self.where, self.path, self.batch = urlsplit(door.url).netloc, f"/campaigns/{door.name}", door.batch
+        self._local = threading.local()
+
+    def send(self, path: str, body: dict[str, Any]) -> Any:
+        """A request and its answer."""
+        if not hasattr(self._local, "line"):
+            self._local.line = http.client.HTTPConnection(self.where)
+        self._local.line.request("POST", self.path + path, json.dumps(body), {"Content-Type": "application/json"})
+        answer = self._local.line.getresponse()
+        told = json.loads(answer.read())
+        assert answer.status == http.HTTPStatus.OK, told
+        return told
+
+    def ask(self) -> Any:
+        """Tickets."""
+        return self.send("/asks", {"n": self.batch})["tickets"]
+
+    def tell(self, asked: Any) -> int:
+        """What they brought."""
+        reports = [{"ticket": ticket["id"], "reward": REWARD, "cost": COST} for ticket in asked]
+        return len(self.send("/tells", {"reports": reports})["receipts"])
+
+
+class Optuna(NamedTuple):
+    """A study of Optuna with one categorical parameter and its random sampler, which is the quickest: ask, suggest, tell. It has no budget."""
+
+    address: str  # of a database, or the path of a journal file
+
+    def study(self) -> Any:
+        """The study, made where it is not there yet."""
+        import optuna
+        from optuna.storages import JournalStorage, RDBStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        kept = RDBStorage(self.address) if "://" in self.address else JournalStorage(JournalFileBackend(self.address))
+        return optuna.create_study(study_name="study", storage=kept, sampler=optuna.samplers.RandomSampler(), load_if_exists=True)
+
+    def enter(self) -> Player:
+        """Load it."""
+        return OptunaOne(self.study())
+
+
+class OptunaOne:
+    """Asks for one trial at a time."""
+
+    def __init__(self, study: Any) -> None:
+        self.study = study
+
+    def ask(self) -> Any:
+        """A trial with its arm."""
+        trial = self.study.ask()
+        trial.suggest_categorical("arm", ARMS)
+        return trial
+
+    def tell(self, asked: Any) -> int:
+        """What it brought."""
+        self.study.tell(asked, REWARD)
+        return 1
+
+
+class PlainFile(NamedTuple):
+    """A file to which each ask and each tell appends a line, on disk before it counts: what no journal can be quicker than."""
+
+    path: str
+
+    def enter(self) -> Player:
+        """Open it."""
+        return PlainLines(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+
+
+class PlainLines:
+    """Appends lines."""
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+
+    def ask(self) -> None:
+        """A line."""
+        os.write(self.file, b"a" * 199 + b"\n")
+        os.fdatasync(self.file)
+
+    def tell(self, _: Any) -> int:
+        """Another."""
+        self.ask()
+        return 1

