@@ -153,7 +153,7 @@ class Clerk:
     def recovered(self) -> Mind:
         """The policy with what the journal has taught it so far: from the last snapshot, or from the beginning where that cannot be trusted."""
         if self.mind is None:
-            mind, self._epoch = Mind(self.terms), self.storage.epoch
+            mind, self._epoch = Mind(self.terms), max(0, self.storage.epoch)
             mind.recall(self.storage.snapshot(self.terms.name))
             while page := self.storage.told(self.terms.name, mind.seq, PAGE):
                 mind.learn(parsed(page), page[-1][0])

@@ -58,7 +58,7 @@ class Postgres:
         self._psycopg, self._patient = psycopg, Patient
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.address = address
-        self.epoch = 0
+        self.epoch = -1  # the first connection is no new one
         self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
         self._begin()
         renew_after_fork(self)

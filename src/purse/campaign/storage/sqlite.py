@@ -47,7 +47,7 @@ class Sqlite:
             raise invalid("storage", address, "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE")
         check_version(apsw.sqlite_lib_version())
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
-        self.epoch = 0
+        self.epoch = -1  # the first connection is no new one
         self.path = str(Path(parts.path[1:]).absolute())
         self._vfs = options.get("vfs", [None])[0]
         self._gate = Gate(f"{self.path}-gate")
