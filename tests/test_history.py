@@ -22,7 +22,7 @@ CENT = 10**7
 def make_terms(arms: int = 2, resources: tuple[str, ...] = ("USD",), budget: tuple[int, ...] = (100 * CENT,), plays: int = 1) -> Terms:
     costs = ((1,) * len(resources),) * arms
     names = tuple("abcdefghijklmnopqrstuvwxyz"[:arms])
-    return Terms("c", names, resources, budget, costs, costs, plays, None, None, None, "uniform", 0, None, "presume")
+    return Terms("c", names, resources, budget, costs, costs, plays, None, None, None, "uniform", 0, None, "presume", 0, "0" * 16)
 
 
 class Script:

@@ -88,7 +88,7 @@ class Problem:
             amount.cost_array("cost_min", cost_min, n_arms, n_resources),
             amount.cost_array("cost_max", cost_max, n_arms, n_resources),
             check.integer("plays", plays, low=1, high=n_arms),
-            None if horizon is None else check.integer("horizon", horizon, low=1, high=2**62),
+            None if horizon is None else check.integer("horizon", horizon, low=1),
             None if costs is None else amount.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
         )
