@@ -245,7 +245,18 @@ def test_watch_once_shows_budget_arms_tickets_and_alarms(run: Run) -> None:
     for ticket, reward, cost in ((1, "0.5", "0.002,0.002"), (2, "1", "0.07,0.01")):
         run("tell", "prompts", str(ticket), "--reward", reward, "--cost", cost)
     text = run("watch", "prompts", "--once").stdout
-    for part in ("prompts  running", "round 12", "█", "25 USD", "25 calls", "an hour it lasts", "USD a pull", "10 open tickets:", " old", "more was spent than held"):
+    for part in (
+        "prompts  running",
+        "round 12",
+        "█",
+        "25 USD",
+        "25 calls",
+        "an hour it lasts",
+        "USD a pull",
+        "10 open tickets:",
+        " old",
+        "more was spent than held",
+    ):
         assert part in text
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.split()[:1] in (["small"], ["large"])}
     assert {rows["small"][1], rows["large"][1]} == {"0.5", "1"}
