@@ -46,7 +46,7 @@ def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -
 
     storage.go.clear()
     storage.busy.clear()
-    threads = [threading.Thread(target=work, args=(0, campaign.expire))]
+    threads = [threading.Thread(target=work, args=(0, campaign.expire), name="first")]
     threads[0].start()
     assert storage.busy.wait(60)
     for place, act in enumerate(acts, 1):
@@ -116,3 +116,30 @@ def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(monkeypa
         campaign.expire()
     monkeypatch.undo()
     assert campaign.expire() == 0
+
+
+def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    campaign.ask()
+    change, broken = storage.change, threading.Event()
+
+    def interrupted(name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+        if broken.is_set() or threading.current_thread().name == "first":
+            change(name, wants, decide)
+        else:
+            broken.set()
+            raise SystemExit  # as a KeyboardInterrupt would, it ends the thread that leads
+
+    storage.change = interrupted  # type: ignore[method-assign]
+
+    def ask() -> Any:
+        try:
+            return campaign.ask()
+        except SystemExit:
+            return "interrupted"
+
+    results = together(campaign, storage, [ask] * 4)
+    assert results.count("interrupted") == 1
+    assert sum(isinstance(result, StorageUnavailable) for result in results) == 3
+    assert campaign.ask().id == 2

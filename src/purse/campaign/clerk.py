@@ -62,12 +62,18 @@ class Clerk:
     def do(self, operation: Operation) -> Any:
         """Have the operation done; returns its answer once that is durable, or raises its error."""
         self._queue.append(operation)
-        while not operation.done:
-            if self._lock.acquire(blocking=False):
-                self._lead(operation)
-            else:
-                operation.news.wait()
-                operation.news.clear()
+        try:
+            while not operation.done:
+                if self._lock.acquire(blocking=False):
+                    self._lead(operation)
+                else:
+                    operation.news.wait()
+                    operation.news.clear()
+        except BaseException:  # this thread was interrupted: nobody may wait for it to lead
+            with suppress(ValueError):
+                self._queue.remove(operation)
+            self._call_the_next()
+            raise
         if operation.error is not None:
             raise operation.error
         return operation.answer
@@ -77,12 +83,15 @@ class Clerk:
         try:
             while not operation.done:
                 self._work([each for each in list(self._queue)[:TOGETHER] if not each.done])
-                while self._queue and self._queue[0].done:
-                    self._queue.popleft().news.set()
         finally:
+            while self._queue and self._queue[0].done:
+                self._queue.popleft().news.set()
             self._lock.release()
-            with suppress(IndexError):  # looked at after the lock is free: nobody who found it taken is overlooked
-                self._queue[0].news.set()
+            self._call_the_next()  # after the lock is free: nobody who found it taken is overlooked
+
+    def _call_the_next(self) -> None:
+        with suppress(IndexError):
+            self._queue[0].news.set()
 
     def _work(self, operations: list[Operation]) -> None:
         """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another.

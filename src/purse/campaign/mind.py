@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse import amount
+from purse.campaign.ledger import OPEN
 from purse.campaign.terms import Terms
 from purse.engine.referee import NEVER
 from purse.engine.step import DONE, Seat, Slip, steps, tell
@@ -52,18 +53,18 @@ class Mind:
             self._steps = steps(self.module, problem, self._seat)
 
     def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
-        """The arms of round t, and the probability that each was drawn with.
+        """The arms of round t, and the probability that each was drawn with."""
+        self._without_trace(self._steps.ask, left, t)
+        return self._seat.desk.arms.tolist(), self._seat.desk.probs.tolist()
 
-        A policy may use its state as scratch paper while it chooses. Here it is put back: what it has learnt is the fold of the reports, whoever asked.
-        """
-        desk = self._seat.desk
-        desk.purse[:] = left
+    def _without_trace(self, step: Callable[..., Any], left: list[int], *more: Any) -> None:
+        """A policy may use its state as scratch paper while it chooses. It is put back: what it has learnt is the fold of the reports, whoever asked."""
+        self._seat.desk.purse[:] = left
         self._kept[:] = self._whole
         try:
-            self._steps.ask(self._seat, t)
+            step(self._seat, *more)
         finally:
             self._whole[:] = self._kept
-        return desk.arms.tolist(), desk.probs.tolist()
 
     def probabilities(self, t: int, left: list[int], out: Floats) -> None:
         """The probability of each arm in round t."""
@@ -72,12 +73,7 @@ class Mind:
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._seat.desk.purse[:] = left
-            self._kept[:] = self._whole
-            try:
-                self._steps.look(self._seat, t, out)
-            finally:
-                self._whole[:] = self._kept
+            self._without_trace(self._steps.look, left, t, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry; those seen before are left out.
@@ -88,7 +84,7 @@ class Mind:
         pack, words, step, seat, zeros = slip.form.pack_into, slip.words, self._steps.tell, self._seat, self._zeros
         resources = range(len(zeros))
         for number, body in told:
-            if number <= self.seq or body["from"] in ("void", "released"):
+            if number <= self.seq or body["from"] not in OPEN:
                 continue
             t, arms, costs = body["t"], body["arms"], iter(body["costs"])
             seen = [min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources]
