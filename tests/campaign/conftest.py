@@ -17,6 +17,14 @@ from houses import House, HttpHouse, MemoryHouse, PostgresHouse, SqliteHouse
 numbers = count()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where processes of this machine that share a PostgreSQL meet; theirs go with the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
     """A PostgreSQL server of our own, with room for 64 racing processes. It leaves out fsync: no test here cuts the power."""

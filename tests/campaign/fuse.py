@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.clerk import Clerk
+from purse.campaign.storage import board
+from purse.campaign.storage.board import Board
 from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.queue import Queue
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
 STATEMENTS = ("BEGIN", "INSERT INTO purse_journal", "INTO purse_tickets", "UPDATE purse_purses", "UPDATE purse_campaigns", "COMMIT")
 ON_DISK = ("write", "half a write", "sync", "after a sync")
 IN_THE_GATE = ("before the gate", "in the gate", "before the gate opens", "after the gate")
+ON_THE_BOARD = ("before it is on the board", "after it is on the board", "before the answers", "after the answers")
 LABELS = {
-    "sqlite": (*ANYWHERE, *IN_THE_GATE, *ON_DISK, *(f"before {statement}" for statement in STATEMENTS)),
+    "sqlite": (*ANYWHERE, *IN_THE_GATE, *ON_THE_BOARD, *ON_DISK, *(f"before {statement}" for statement in STATEMENTS)),
     "postgresql": (*ANYWHERE, *(f"{when} {statement}" for statement in STATEMENTS for when in ("before", "after"))),
 }
 
@@ -77,16 +80,11 @@ def lay_sqlite(fuse: Fuse, address: str) -> str:
 
     from purse.campaign.storage.sqlite import Sqlite
 
-    passed, opened = Gate.passed, Sqlite._opened
-
-    @contextmanager
-    def slowly(gate: Gate, patience: float) -> Iterator[None]:
-        fuse("before the gate")
-        with passed(gate, patience):
-            fuse("in the gate")
-            yield
-            fuse("before the gate opens")
-        fuse("after the gate")
+    opened = Sqlite._opened
+    fuse.wrap(Queue, "_come_in", always("before the gate"), always("in the gate"))
+    fuse.wrap(Gate, "leave", always("before the gate opens"), always("after the gate"))
+    fuse.wrap(Board, "answer", always("before the answers"), always("after the answers"))
+    fuse.wrap(board, "put", always("before it is on the board"), always("after it is on the board"))
 
     def traced(storage: Sqlite) -> Any:
         db = opened(storage)
@@ -102,7 +100,7 @@ def lay_sqlite(fuse: Fuse, address: str) -> str:
         fuse("half a write")
         write(file, data[half:], offset + half)
 
-    Gate.passed, Sqlite._opened = slowly, traced  # type: ignore[method-assign]
+    Sqlite._opened = traced  # type: ignore[method-assign]
     if fuse.label not in ON_DISK:
         return address
     DiskFile.xWrite = halved  # type: ignore[method-assign]

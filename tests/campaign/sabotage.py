@@ -15,9 +15,10 @@ from purse.campaign.book import Book
 from purse.campaign.clerk import Clerk
 from purse.campaign.ledger import HELD, RELEASED, TOLD, Slot
 from purse.campaign.mind import Mind
-from purse.campaign.storage import postgres, schema
+from purse.campaign.storage import Turn, postgres, schema
 from purse.campaign.storage.gate import Gate
 from purse.campaign.storage.postgres import Postgres
+from purse.campaign.storage.queue import Queue
 from purse.campaign.storage.sqlite import Sqlite
 from purse.errors import StorageUnavailable
 
@@ -221,13 +222,31 @@ def write_over_the_journal(patch: Patch) -> None:
 def open_the_gate(patch: Patch) -> None:
     """Nobody waits at the gate, and nothing is locked before it is written."""
 
-    @contextmanager
-    def passed(_: Gate, _patience: float) -> Iterator[None]:
-        yield
-
-    patch.setattr(Gate, "passed", passed)
+    patch.setattr(Gate, "enter", lambda _: True)
     patch.setattr(apsw, "Connection", Deferred)
     patch.setattr(postgres, "LOCK", postgres.LOCK.removesuffix(" FOR UPDATE"))
+
+
+def answer_whatever_happens(patch: Patch) -> None:
+    """Who waits hears what was decided for him, even where it was not written."""
+    turn = Queue.turn
+
+    @contextmanager
+    def careless(queue: Queue, notice: Any) -> Iterator[Turn]:
+        with turn(queue, notice) as given:
+            notices = queue._board.notices(queue._gate.file)
+            try:
+                yield given
+            finally:
+                queue._board.answer(queue._gate.file, [each._replace(text=text) for each, text in zip(notices, given.answers, strict=False) if text])
+
+    patch.setattr(Queue, "turn", careless)
+
+
+def take_over_anything(patch: Patch) -> None:
+    """What the last process left is taken over, whatever journal it comes from."""
+    catch_up = Clerk._catch_up
+    patch.setattr(Clerk, "_catch_up", lambda *arguments: catch_up(*arguments) and None)
 
 
 class Deferred(apsw.Connection):

@@ -47,7 +47,7 @@ def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills
 
 
 def test_killed_clients_of_a_file(tmp_path: Path) -> None:
-    address, kills = f"sqlite:///{tmp_path}/purse.db", scale(40, 2_400)
+    address, kills = f"sqlite:///{tmp_path}/purse.db", scale(50, 2_400)
     check_after(address, tmp_path, started(address, tmp_path, kills), kills)
 
 

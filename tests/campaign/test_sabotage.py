@@ -13,6 +13,7 @@ import pytest
 import sabotage
 import test_campaign
 import test_power
+import test_queue
 import test_unavailable
 from diary import Diary
 from houses import House, PostgresHouse, SqliteHouse
@@ -188,6 +189,8 @@ ROWS = [
     Row(sabotage.trust_snapshots, a_damaged_snapshot_is_not_used),
     Row(sabotage.write_over_the_journal, the_journal_stays_as_it_is),
     Row(sabotage.open_the_gate, two_at_once_wait_for_each_other),
+    Row(sabotage.answer_whatever_happens, test_queue.test_nothing_is_answered_before_it_is_durable, only="sqlite"),
+    Row(sabotage.take_over_anything, test_queue.test_what_was_left_at_another_moment_is_not_taken_over, only="sqlite"),
     Row(sabotage.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(sabotage.fail_open, test_unavailable.test_another_session_locks_the_campaign_in_postgres, only="postgres"),
 ]
@@ -196,7 +199,12 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(sabotage.forget_reports, a_report_counts_once),
     Row(sabotage.forget_requests, a_request_is_answered_once),
 ]
-IN_A_FOLDER = (a_power_cut_takes_nothing, test_unavailable.test_another_program_holds_the_lock)
+IN_A_FOLDER = (
+    a_power_cut_takes_nothing,
+    test_unavailable.test_another_program_holds_the_lock,
+    test_queue.test_nothing_is_answered_before_it_is_durable,
+    test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
+)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
 

@@ -14,6 +14,7 @@ import pytest
 from houses import House
 
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
+from purse.campaign.operation import asking
 
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 1_000, "cost_min": "0.5", "policy": "exp3.bwk"}
 
@@ -87,9 +88,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path,
     house.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = house.open("c")
-    from purse.campaign.clerk import Operation
-
-    ask = Operation(lambda book: book.ask(1, "r", campaign._clerk.recovered().choose), requests=("r",), chooses=True)
+    ask = asking(1, "r", campaign._clerk.choose)
     campaign._clerk._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)

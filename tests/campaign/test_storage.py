@@ -15,7 +15,7 @@ from houses import House, SqliteHouse
 from purse import Campaign, InvalidInput, MissingExtra, NoSuchCampaign, PurseError, StorageUnavailable
 from purse.campaign import fork
 from purse.campaign.storage import connect, schema, sqlite
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.queue import Queue
 from purse.testing import check_storage
 
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 10, "cost_min": "0.5", "policy": "uniform"}
@@ -153,13 +153,13 @@ def test_a_gate_lets_one_through_at_a_time(tmp_path: Path) -> None:
     inside, most = [0], [0]
 
     def work() -> None:
-        gate = Gate(str(tmp_path / "gate"))
+        queue = Queue(str(tmp_path / "gate"), 60)
         for _ in range(20):
-            with gate.passed(60):
+            with queue.passed():
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
                 inside[0] -= 1
-        gate.close()
+        queue.close()
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -172,12 +172,12 @@ def test_a_gate_lets_one_through_at_a_time(tmp_path: Path) -> None:
 def test_a_dead_process_leaves_the_gate(tmp_path: Path) -> None:
     code = f"""
 import os, signal
-from purse.campaign.storage.gate import Gate
-with Gate({str(tmp_path / "gate")!r}).passed(60):
+from purse.campaign.storage.queue import Queue
+with Queue({str(tmp_path / "gate")!r}, 60).passed():
     os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    with Gate(str(tmp_path / "gate")).passed(60):
+    with Queue(str(tmp_path / "gate"), 60).passed():
         pass
 
 

@@ -113,6 +113,7 @@ class Replay:
     def digest(self) -> str:
         """A hash of all that was folded."""
         counts = {**vars(self.ledger.head), "id": "", "snapshot": 0, "created": 0, "changed": 0}
+        del counts["handover"]
         digest = sha256(compact([self.ledger.seq, counts, self.ledger.purses]).encode())
         for number in sorted(self.ledger.tickets):
             digest.update(line(self.ledger.tickets[number]))
@@ -163,7 +164,7 @@ def audit(terms: Terms, storage: Storage) -> Audit:
         replay.find(f"the journal has {ledger.seq} entries, and should have {look.seq}")
     if ledger.purses != look.purses:
         replay.find(f"the purses are {[tuple(purse) for purse in look.purses]}, and the journal comes to {[tuple(purse) for purse in ledger.purses]}")
-    if replace(ledger.head, snapshot=look.head.snapshot) != look.head:
+    if replace(ledger.head, snapshot=look.head.snapshot, handover=look.head.handover) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
     compare_tickets(replay, storage)
     return Audit(look.seq, tuple(replay.findings), digest)

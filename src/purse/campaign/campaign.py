@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from purse.campaign import answers
 from purse.campaign.answers import CampaignTicket, Receipt, Status
 from purse.campaign.audit import Audit, audit, restored
 from purse.campaign.book import Book
-from purse.campaign.clerk import Clerk, Operation, change_of, check_same
+from purse.campaign.clerk import Clerk, change_of, check_same
 from purse.campaign.journal import Entry, read_lines, write_lines
 from purse.campaign.ledger import CLOSED, OPEN, PAUSED, RUNNING, STATES, Ledger
+from purse.campaign.operation import Operation, Report, asking, telling
 from purse.campaign.storage import DEFAULT as FILE
 from purse.campaign.storage import MOST_DUE, Storage, connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms, by_name
@@ -29,14 +30,6 @@ from purse.live import DEFAULT
 
 PAGE = 1_000  # entries read at a time
 MOST_AT_ONCE = 1_000  # tickets in one request
-
-
-class Report(NamedTuple):
-    """A report that has been read and found possible."""
-
-    ticket: int
-    rewards: list[float]
-    costs: list[int]
 
 
 class Campaign:
@@ -129,10 +122,7 @@ class Campaign:
     def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
         """As many tickets as fit, up to n and at least one, for one request."""
         n = check.integer("n", n, low=1, high=MOST_AT_ONCE)
-        request = self._request(request_id)
-        operation = Operation(lambda book: book.ask(n, request, self._clerk.recovered().choose), requests=(request,), chooses=True, expires=True)
-        slots = self._clerk.do(operation)
-        return [answers.ticket(self.terms, slot) for slot in slots]
+        return [answers.ticket(self.terms, slot) for slot in self._clerk.do(asking(n, self._request(request_id), self._clerk.choose))]
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         """Report what a ticket brought and cost (with several plays or resources: one entry each). Told again it has no second effect."""
@@ -144,11 +134,8 @@ class Campaign:
     def tell_many(self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]) -> list[Receipt | PurseError]:
         """Many reports in one transaction. Each stands alone: the error of one is returned in its place."""
         read = [self._read(*report) for report in reports]
-
-        def decide(book: Book) -> list[Receipt | PurseError]:
-            return [report if isinstance(report, PurseError) else told(book, report) for report in read]
-
-        return self._clerk.do(Operation(decide, tickets=tuple(report.ticket for report in read if isinstance(report, Report))))
+        found = iter(self._clerk.do(telling([report for report in read if isinstance(report, Report)])))
+        return [next(found) if isinstance(report, Report) else report for report in read]
 
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
@@ -284,11 +271,3 @@ class Campaign:
         """Units of each play and resource, from lists and dicts of amounts."""
         rows = cost if isinstance(cost, (list, tuple)) else [cost]
         return amount.unit_array("cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]).ravel().tolist()
-
-
-def told(book: Book, report: Report) -> Receipt | PurseError:
-    """The receipt of one report among many, or why there is none."""
-    try:
-        return book.tell(*report)
-    except PurseError as error:
-        return error

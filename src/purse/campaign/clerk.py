@@ -1,12 +1,15 @@
-"""Who carries out what the threads of a process want of a campaign: those that come while he is at it share his next transaction."""
+"""Who carries out what the threads of a process want of a campaign: those that come while he is at it share his next transaction.
+
+Where processes queue up for the storage, what others want who wait is done in the same transaction, too.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -15,28 +18,15 @@ from purse.campaign.book import Book
 from purse.campaign.fork import renew_after_fork
 from purse.campaign.ledger import Head, Ledger
 from purse.campaign.mind import Mind, Snapshot
-from purse.campaign.storage import Change, Found, Storage, Wants
+from purse.campaign.operation import Operation, notice, outcome, take_over, understood
+from purse.campaign.storage import Change, Found, Storage, Turn, Wants
 from purse.campaign.terms import Terms
 from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 
 PAGE = 5_000  # reports read at a time
 SNAPSHOT_EVERY = 5_000  # entries
+FEW = 4  # reports that are learnt as quickly as taken over
 TOGETHER = 256  # operations that share a transaction
-
-
-@dataclass(eq=False)
-class Operation:
-    """Something that a thread wants done: what it has to know, how it decides and, once it is done, what came of it."""
-
-    decide: Callable[[Book], Any]
-    tickets: tuple[int, ...] = ()
-    requests: tuple[str, ...] = ()
-    chooses: bool = False  # needs the policy
-    expires: bool = False  # needs expired holds to be settled first
-    done: bool = False
-    news: threading.Event = field(default_factory=threading.Event)  # it is done, or it is its thread's turn to work
-    answer: Any = None
-    error: BaseException | None = None
 
 
 class Rewound(StorageUnavailable):
@@ -94,16 +84,15 @@ class Clerk:
             self._queue[0].news.set()
 
     def _work(self, operations: list[Operation]) -> None:
-        """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another.
-
-        Asks come first: the policy has learnt what is in the journal, and not yet the reports among these.
-        """
-        operations.sort(key=lambda operation: not operation.chooses)
+        """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another."""
         try:
-            try:
-                self._transact(operations)
-            except Rewound:
-                self._transact(operations)
+            if any(operation.chooses for operation in operations):
+                self.recovered()  # before others have to wait for it
+            with self.storage.turn(self.terms.name, lambda: notice(self.terms.id, operations)) as turn:
+                if turn.reply is None:
+                    self._serve(operations, turn)
+                else:
+                    take_over(operations, turn.reply)
         except Exception as error:
             if len(operations) > 1 and not isinstance(error, StorageUnavailable):
                 for operation in operations:
@@ -119,9 +108,35 @@ class Clerk:
         for operation in operations:
             operation.done = True
 
-    def _transact(self, operations: list[Operation]) -> None:
+    def _serve(self, operations: list[Operation], turn: Turn) -> None:
+        """Do these, and what the guests want who wait. Where both together do not go well, only these: the guests will be inside themselves."""
+        guests = [understood(self.terms.id, text, self.choose) for text in turn.notices]
+        if self.mind is None:  # who only reports does not make others wait until he has a policy
+            guests = [[] if any(operation.chooses for operation in guest) else guest for guest in guests]
+        if any(guests):
+            try:
+                self._transact([*operations, *chain.from_iterable(guests)], turn, guests)
+            except StorageUnavailable:
+                raise
+            except Exception:
+                turn.answers, turn.left = (), None
+            else:
+                return
+        self._transact(operations, turn, [])
+
+    def _transact(self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]) -> None:
+        """Do these in one transaction. Asks come first: the policy has learnt what is in the journal, and not yet the reports among these."""
+        operations.sort(key=lambda operation: not operation.chooses)
         try:
-            mind = self.recovered() if any(operation.chooses for operation in operations) else None
+            self._attempt(operations, turn, guests)
+        except Rewound:
+            turn.found = None
+            self._attempt(operations, turn, guests)
+
+    def _attempt(self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]) -> None:
+        try:
+            mind = self.recovered() if operations[0].chooses else None
+            mark = self._catch_up(mind, turn.found)
             now = self.storage.now()
             wants = Wants(
                 tuple(dict.fromkeys(number for operation in operations for number in operation.tickets)),
@@ -129,10 +144,36 @@ class Clerk:
                 None if mind is None else mind.seq,
                 now if any(operation.expires for operation in operations) else None,
             )
-            self.storage.change(self.terms.name, wants, lambda found: self._decide(operations, mind, found, now))
+
+            def decide(found: Found) -> Change | None:
+                if mark is not None and found.head.handover != mark:
+                    raise Rewound
+                change = self._decide(operations, mind, found, now)
+                if guests and change is not None:
+                    self._hand_over(mind, change.head, turn)
+                turn.answers = [outcome(guest) if guest else None for guest in guests]
+                if any(answer is not None and len(answer) > turn.room for answer in turn.answers):
+                    raise PurseError("an answer is too long")
+                return change
+
+            self.storage.change(self.terms.name, wants, decide)
         except BaseException:
             self.mind = None  # it may have learnt a half, or what is no longer there
             raise
+
+    def _catch_up(self, mind: Mind | None, found: bytes | None) -> str | None:
+        """Take over what another process has learnt since, rather than learn it; returns the mark that the journal then has to bear."""
+        unpacked = Snapshot.unpacked(found) if mind is not None and found is not None else None
+        if mind is None or unpacked is None:
+            return None
+        mark, left = unpacked
+        return mark if mark.startswith(self.terms.id) and left.seq > mind.seq + FEW and mind.recall(left) else None
+
+    def _hand_over(self, mind: Mind | None, head: Head, turn: Turn) -> None:
+        """Leave what the policy has learnt to who comes next, and mark the journal that it comes from."""
+        if mind is not None:
+            head.handover = f"{self.terms.id} {os.urandom(8).hex()}"
+            turn.left = mind.snapshot().packed(head.handover)
 
     def _decide(self, operations: list[Operation], mind: Mind | None, found: Found, now: int) -> Change | None:
         check_same(self.terms, found.head)
@@ -158,6 +199,10 @@ class Clerk:
             return None
         ledger.head.snapshot = ledger.seq
         return mind.snapshot()
+
+    def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
+        """The policy's choice in round t."""
+        return self.recovered().choose(t, left)
 
     def recovered(self) -> Mind:
         """The policy with what the journal has taught it so far: from the last snapshot, or from the beginning where that cannot be trusted."""

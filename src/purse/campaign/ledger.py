@@ -50,6 +50,7 @@ class Head:
     created: int = 0  # ms
     changed: int = 0  # ms
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
+    handover: str = ""  # a mark of the last transaction whose process left the policy's state to the next
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     again: list[list[Any]] = field(default_factory=list)  # initial pulls that were voided: t, arms, probabilities
     taken: list[int] = field(default_factory=list)  # pulls of each arm that count against its cap, where there are caps

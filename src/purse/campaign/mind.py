@@ -7,9 +7,11 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from purse import amount
+from purse.campaign.journal import compact
 from purse.campaign.ledger import OPEN
 from purse.campaign.terms import Terms
 from purse.engine.referee import NEVER
@@ -30,6 +32,20 @@ class Snapshot(NamedTuple):
     code: str  # a hash of the code, the parameters and the first state that made it, and of its layout
     digest: str  # a hash of all that
     body: bytes
+
+    def packed(self, mark: str) -> bytes:
+        """All of it in one, with a mark of the moment that it is from."""
+        return compact([mark, *self[:3]]).encode() + b"\n" + self.body
+
+    @classmethod
+    def unpacked(cls, text: bytes) -> tuple[str, Snapshot] | None:
+        """The mark and the snapshot; None where it is something else."""
+        head, _, body = text.partition(b"\n")
+        try:
+            mark, seq, code, digest = orjson.loads(head)
+        except (ValueError, TypeError):
+            return None
+        return mark, cls(seq, code, digest, body)
 
 
 class Mind:

@@ -8,6 +8,8 @@ commits: all of that in `change`, and nothing is written anywhere else. Everythi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -54,6 +56,18 @@ class Change(NamedTuple):
     snapshot: Snapshot | None = None
 
 
+@dataclass
+class Turn:
+    """A process's turn among those that queue up for a storage, and what they say to each other meanwhile. `Turn()` where there is no queue."""
+
+    reply: bytes | None = None  # what came of our notice: another has done it
+    notices: Sequence[bytes] = ()  # of others who wait
+    answers: Sequence[bytes | None] = ()  # what came of each
+    found: bytes | None = None  # what was left by who was inside before, if anything
+    left: bytes | None = None  # for who comes after
+    room: int = 0  # bytes of an answer, and of what is left
+
+
 class Look(NamedTuple):
     """A glance at a campaign, of one moment."""
 
@@ -78,6 +92,12 @@ class Storage(Protocol):
 
         When it returns, what was decided is durable. When it raises, nothing is written, or, where the connection was lost while committing,
         all of it: `decide` may be called again after such a loss, and must find out.
+        """
+
+    def turn(self, name: str, notice: Callable[[], bytes | None]) -> AbstractContextManager[Turn]:
+        """Wait for our turn to change something, where processes queue up; who has to wait leaves a notice. `nullcontext(Turn())` where they do not.
+
+        Answers are given, and things left, when the turn ends, unless it ends with an error. All of it may get lost.
         """
 
     def names(self) -> list[str]:

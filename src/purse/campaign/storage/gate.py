@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import SimpleQueue
+
+if sys.platform != "win32":
+    import fcntl
 
 
 class Gate:
-    """Lets one process through at a time, first come, first served. The side file stays empty.
+    """Lets one process through at a time, first come, first served.
 
     SQLite alone lets writers try again at random: with 32 processes some wait for seconds. Where there is no `flock`, on Windows, that is what remains.
     """
@@ -21,35 +22,43 @@ class Gate:
         self._file: int | None = None
         self._porter: Porter | None = None
 
-    @contextmanager
-    def passed(self, patience: float) -> Iterator[None]:
-        """Within this, no other process is. Raises `TimeoutError` where another stands still inside for longer than our patience, in seconds."""
-        if sys.platform == "win32":
-            yield
-        else:
-            import fcntl
+    @property
+    def file(self) -> int:
+        """The side file. The gate itself needs nothing of it but the lock."""
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return self._file
 
-            file = self._file = self._file if self._file is not None else os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    @property
+    def is_open(self) -> bool:
+        """Whether we have come near it."""
+        return self._file is not None
+
+    def enter(self) -> bool:
+        """Go in, where nobody is inside."""
+        if sys.platform != "win32":
             try:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    self._wait(file, patience)
-                yield
-            finally:
-                if self._file is not None:
-                    fcntl.flock(file, fcntl.LOCK_UN)
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
 
-    def _wait(self, file: int, patience: float) -> None:
+    def wait(self, patience: float) -> None:
+        """Go in when it is our turn. Raises `TimeoutError` where another stands still inside for longer than our patience, in seconds."""
         porter = self._porter = self._porter or Porter()
         inside = False
         try:
-            inside = porter.lock(file, patience)
+            inside = porter.lock(self.file, patience)
         finally:
             if not inside:
                 self._file = self._porter = None  # the porter still stands there, and closes the file when he gets in
         if not inside:
             raise TimeoutError(f"another process has stood in {self._path} for {patience:g} seconds")
+
+    def leave(self) -> None:
+        """Let the next one in."""
+        if sys.platform != "win32" and self._file is not None:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Leave the queue."""
@@ -95,8 +104,6 @@ class Porter:
         self._files.put(None)
 
     def _work(self) -> None:
-        import fcntl
-
         while (file := self._files.get()) is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
             with self._decided:

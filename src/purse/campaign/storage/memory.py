@@ -6,6 +6,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from purse.campaign.fork import renew_after_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import HELD, TOLD, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 
 
@@ -101,6 +102,10 @@ class Memory:
         if name not in self._campaigns:
             raise NoSuchCampaign(f"there is no campaign {name!r}")
         return self._campaigns[name]
+
+    def turn(self, name: str, notice: Callable[[], bytes | None]) -> AbstractContextManager[Turn]:
+        """No process waits for another here."""
+        return nullcontext(Turn())
 
     def names(self) -> list[str]:
         """The names of all campaigns."""

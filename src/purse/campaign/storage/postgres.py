@@ -14,7 +14,8 @@ from purse.campaign.fork import left_behind, renew_after_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, among, entries_of, schema, slot_of
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants, among, entries_of, schema, slot_of
+from purse.campaign.storage.queue import Queue, meeting_place
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, needs
 
 if TYPE_CHECKING:
@@ -68,10 +69,12 @@ class Postgres:
     def _begin(self) -> None:
         self._writer: psycopg.Connection[Any] | None = None
         self._reader: psycopg.Connection[Any] | None = None
+        self._queues: dict[str, Queue | None] = {}
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
 
     def renew(self) -> None:
         """Begin anew in a child process."""
+        self._leave_queues()
         left_behind.extend((self._writer, self._reader))
         self._begin()
 
@@ -201,6 +204,21 @@ class Postgres:
                 else:
                     db.execute("ROLLBACK")
 
+    @contextmanager
+    def turn(self, name: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
+        """Processes of all machines queue up at the campaign's row. Those of this machine do so here before, so that one of them can go for all."""
+        if name not in self._queues:
+            self._queues.setdefault(name, meeting_place(f"{self.address} {name}", PATIENCE))
+        queue = self._queues[name]
+        if queue is None:
+            yield Turn()
+            return
+        try:
+            with queue.turn(notice) as turn:
+                yield turn
+        except OSError as error:
+            raise StorageUnavailable(f"{self._where()}: {error}") from error
+
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
@@ -246,6 +264,13 @@ class Postgres:
                 if db is not None:
                     db.close()
             self._writer = self._reader = None
+            self._leave_queues()
+
+    def _leave_queues(self) -> None:
+        while self._queues:
+            _, queue = self._queues.popitem()
+            if queue is not None:
+                queue.close()
 
     def __del__(self) -> None:
         with suppress(Exception):  # it may never have begun

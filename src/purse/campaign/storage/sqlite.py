@@ -20,8 +20,8 @@ from purse.campaign.fork import settle_before_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import OPEN, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Wants, among, entries_of, schema, slot_of
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants, among, entries_of, schema, slot_of
+from purse.campaign.storage.queue import Queue
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
 
 PATIENCE = 30_000  # ms to wait for a foreign program that has locked the file
@@ -50,7 +50,7 @@ class Sqlite:
         self.epoch = -1  # the first connection is no new one
         self.path = str(Path(parts.path[1:]).absolute())
         self._vfs = options.get("vfs", [None])[0]
-        self._gate = Gate(f"{self.path}-gate")
+        self._queue = Queue(f"{self.path}-gate", PATIENCE / 1000)
         self._begin()
         settle_before_fork(self)
         _open.add(self)
@@ -75,7 +75,7 @@ class Sqlite:
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._places: WeakKeyDictionary[apsw.Connection, tuple[int, int]] = WeakKeyDictionary()
-        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+        self._write_lock, self._read_lock = threading.RLock(), threading.Lock()
 
     def settle(self) -> None:
         """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a child would take the parent's for its own."""
@@ -94,9 +94,15 @@ class Sqlite:
         self._begin()
 
     @contextmanager
+    def turn(self, _: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
+        """One transaction, one sync and one policy for all who wait."""
+        with self._write_lock, self._trouble(), self._queue.turn(notice) as turn:
+            yield turn
+
+    @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
         """A transaction that nobody else writes beside; committed at the end, undone where anything is raised."""
-        with self._write_lock, self._trouble(), self._gate.passed(PATIENCE / 1000):
+        with self._write_lock, self._trouble(), self._queue.passed():
             self._writer = self._kept(self._writer)
             db = self._writer = self._writer or self._opened()
             try:
@@ -228,7 +234,7 @@ class Sqlite:
             if db is not None:
                 db.close()
         self._writer = self._reader = None
-        self._gate.close()
+        self._queue.close()
 
     def __del__(self) -> None:
         with suppress(Exception):  # it may never have begun

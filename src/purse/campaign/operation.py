@@ -1,0 +1,113 @@
+"""What a thread wants done with a campaign; asking and telling also in words that another process understands, which can do it for this one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from purse import __version__, errors
+from purse.campaign.answers import Receipt
+from purse.campaign.book import Book, Choose
+from purse.campaign.journal import compact
+from purse.campaign.ledger import Slot
+from purse.errors import PurseError
+
+SHORT = 16  # tickets and reports in one notice: what comes back has to find room there, too
+ASK, TELL = "ask", "tell"
+
+
+class Report(NamedTuple):
+    """A report that has been read and found possible."""
+
+    ticket: int
+    rewards: list[float]
+    costs: list[int]
+
+
+@dataclass(eq=False)
+class Operation:
+    """Something that a thread wants done: what it has to know, how it decides and, once it is done, what came of it."""
+
+    decide: Callable[[Book], Any]
+    tickets: tuple[int, ...] = ()
+    requests: tuple[str, ...] = ()
+    chooses: bool = False  # needs the policy
+    expires: bool = False  # needs expired holds to be settled first
+    words: tuple[Any, ...] = ()  # the same for others; none where it has to be done here
+    size: int = 0  # tickets and reports that come of it
+    done: bool = False
+    news: threading.Event = field(default_factory=threading.Event)  # it is done, or it is its thread's turn to work
+    answer: Any = None
+    error: BaseException | None = None
+
+
+def asking(n: int, request: str, choose: Choose) -> Operation:
+    """Up to n tickets."""
+    return Operation(lambda book: book.ask(n, request, choose), requests=(request,), chooses=True, expires=True, words=(ASK, n, request), size=n)
+
+
+def telling(reports: Sequence[Report]) -> Operation:
+    """A receipt for each report, or the error in its place."""
+    tickets = tuple(report.ticket for report in reports)
+    return Operation(lambda book: [told(book, report) for report in reports], tickets=tickets, words=(TELL, reports), size=len(reports))
+
+
+def told(book: Book, report: Report) -> Receipt | PurseError:
+    """The receipt of one report among many, or why there is none."""
+    try:
+        return book.tell(*report)
+    except PurseError as error:
+        return error
+
+
+def notice(campaign: str, operations: Sequence[Operation]) -> bytes | None:
+    """These operations in words, where all of them have some."""
+    if sum(operation.size for operation in operations) > SHORT or not all(operation.words for operation in operations):
+        return None
+    try:
+        return compact([__version__, campaign, [operation.words for operation in operations]]).encode()
+    except TypeError:  # a number that JSON cannot hold: the book will refuse it
+        return None
+
+
+def understood(campaign: str, text: bytes, choose: Choose) -> list[Operation]:
+    """The operations of a notice; none where it is for another campaign, or from another version."""
+    try:
+        version, name, wanted = orjson.loads(text)
+    except (ValueError, TypeError):
+        return []
+    if (version, name) != (__version__, campaign):
+        return []
+    return [asking(words[0], words[1], choose) if verb == ASK else telling([Report(*each) for each in words[0]]) for verb, *words in wanted]
+
+
+def outcome(operations: Sequence[Operation]) -> bytes:
+    """What came of operations, in words."""
+    return orjson.dumps([operation.error or operation.answer for operation in operations], default=plain)
+
+
+def plain(value: Any) -> Any:
+    """What JSON does not know."""
+    return {"error": type(value).__name__, "text": str(value)} if isinstance(value, PurseError) else list(value)
+
+
+def take_over(operations: Sequence[Operation], text: bytes) -> None:
+    """Let operations have come to what another process says."""
+    for operation, found in zip(operations, orjson.loads(text), strict=True):
+        operation.answer, operation.error = None, None
+        if isinstance(found, dict):
+            operation.error = error_of(found)
+        elif operation.words[0] == ASK:
+            operation.answer = [Slot(*each) for each in found]
+        else:
+            operation.answer = [error_of(each) if isinstance(each, dict) else Receipt(*each[:4], *map(tuple, each[4:])) for each in found]
+
+
+def error_of(found: dict[str, str]) -> PurseError:
+    """The error that another process has met."""
+    kind: type[PurseError] = getattr(errors, found["error"], PurseError)
+    return kind(found["text"])

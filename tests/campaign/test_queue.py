@@ -1,0 +1,430 @@
+"""Processes that wait leave a notice, and who is inside does what they want. Here guests are played by hand, so that all happens in a known order."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purse import BudgetHeld, Campaign, Conflict, PurseError, StorageUnavailable, TicketError, amount
+from purse.campaign import clerk, operation
+from purse.campaign.answers import Receipt
+from purse.campaign.mind import Mind, Snapshot
+from purse.campaign.operation import Operation, Report, asking, notice, take_over, telling
+from purse.campaign.storage import board as boards
+from purse.campaign.storage import places, queue
+from purse.campaign.storage.board import Board
+from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.memory import Memory
+from purse.campaign.storage.queue import Queue, meeting_place
+
+TERMS: dict[str, Any] = {"arms": ["a", "b", "c"], "budget": 100, "cost_min": "0.1", "cost_max": 1}
+PATIENCE = 30.0
+
+
+class Guest:
+    """Another process, as far as the others can see it: somebody with a place and a bell, who waits."""
+
+    def __init__(self, file: int) -> None:
+        self.file, self.board = file, Board(PATIENCE)
+        self.board.take_place(file)
+
+    def wants(self, campaign: Campaign, *operations: Operation) -> None:
+        """Leave a notice."""
+        self.operations = operations
+        text = notice(campaign.terms.id, operations)
+        assert text is not None
+        self.says(text)
+
+    def says(self, text: bytes) -> None:
+        """Leave any notice."""
+        assert self.board.post(self.file, text)
+
+    @property
+    def reply(self) -> bytes | None:
+        """What came of it."""
+        return self.board._answer(self.file)
+
+    def hears(self) -> list[Any]:
+        """What came of each operation."""
+        reply = self.reply
+        assert reply is not None
+        take_over(self.operations, reply)
+        return [operation.error or operation.answer for operation in self.operations]
+
+
+@contextmanager
+def met(folder: Path) -> Iterator[tuple[Campaign, Guest]]:
+    """A campaign in a file, and somebody at its gate."""
+    campaign = Campaign.create("c", **TERMS, storage=f"sqlite:///{folder}/purse.db")
+    file = os.open(folder / "purse.db-gate", os.O_RDWR | os.O_CREAT)
+    guest = Guest(file)
+    try:
+        yield campaign, guest
+    finally:
+        guest.board.renew()
+        os.close(file)
+        campaign.storage.close()
+
+
+@pytest.fixture
+def meeting(tmp_path: Path) -> Iterator[tuple[Campaign, Guest]]:
+    """Both of them."""
+    with met(tmp_path) as both:
+        yield both
+
+
+@pytest.fixture
+def campaign(meeting: tuple[Campaign, Guest]) -> Campaign:
+    """The campaign."""
+    return meeting[0]
+
+
+@pytest.fixture
+def guest(meeting: tuple[Campaign, Guest]) -> Guest:
+    """Who waits at its gate."""
+    return meeting[1]
+
+
+def no_choice(*_: Any) -> Any:
+    """Guests do not choose."""
+    raise AssertionError
+
+
+def ask(request: str, n: int = 1) -> Operation:
+    """An ask of a guest."""
+    return asking(n, request, no_choice)
+
+
+def kinds(campaign: Campaign) -> list[str]:
+    """The kinds of its entries."""
+    return [entry.kind for entry in campaign.journal()]
+
+
+def test_who_is_inside_does_what_others_want_in_the_same_transaction(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits: list[int] = []
+    change = type(campaign.storage).change
+    monkeypatch.setattr(type(campaign.storage), "change", lambda *arguments: (commits.append(1), change(*arguments))[1])
+    guest.wants(campaign, ask("theirs", 2))
+    mine = campaign.ask("mine")
+    ((first, second),) = guest.hears()
+    assert len(commits) == 1
+    assert sorted((mine.id, first.id, second.id)) == [1, 2, 3]
+    assert (first.state, first.body["held"], first.body["request"]) == ("held", [amount.UNIT], "theirs")
+    assert [ticket.request_id for ticket in campaign.tickets()] == ["mine", "theirs", "theirs"]
+    assert campaign.audit().ok
+
+
+def test_a_guest_hears_what_it_would_have_found_itself(campaign: Campaign, guest: Guest) -> None:
+    number = campaign.ask("r").id
+    guest.wants(campaign, telling([Report(number, [0.5], [3 * amount.UNIT // 10]), Report(99, [0.5], [0])]), ask("r"))
+    campaign.ask()
+    told, asked = guest.hears()
+    assert told[0] == Receipt(number, "told", False, False, ("0.3",), ("0.7",), ("0",))
+    assert isinstance(told[1], TicketError)
+    assert "ticket 99" in str(told[1])
+    assert [slot.id for slot in asked] == [number]  # the same request, the same ticket
+    assert campaign.tell(number, 0.5, "0.3") == told[0]._replace(duplicate=True)
+    with pytest.raises(Conflict):
+        campaign.tell(number, 0.5, "0.4")
+
+
+def test_a_guest_hears_of_its_error_and_nobody_else_does(tmp_path: Path) -> None:
+    campaign = Campaign.create("c", **{**TERMS, "budget": 1}, storage=f"sqlite:///{tmp_path}/purse.db")
+    campaign.ask("all")
+    file = os.open(tmp_path / "purse.db-gate", os.O_RDWR)
+    guest = Guest(file)
+    guest.wants(campaign, ask("more"))
+    assert campaign.tell(1, 1, "0.4").spent == ("0.4",)  # asks come first: the rest was not there yet
+    (error,) = guest.hears()
+    assert type(error) is BudgetHeld
+    assert "is held for tickets that are out" in str(error)
+    guest.board.renew()
+    os.close(file)
+    campaign.storage.close()
+
+
+def test_nothing_is_answered_before_it_is_durable(tmp_path: Path) -> None:
+    """The commit fails: the guest has heard nothing, and does the work itself when it is inside."""
+    with met(tmp_path) as (campaign, guest), pytest.MonkeyPatch.context() as patch:
+        guest.wants(campaign, ask("theirs"))
+        change = type(campaign.storage).change
+
+        def fails(storage: Any, name: str, wants: Any, decide: Any) -> None:
+            def then_stops(found: Any) -> None:
+                decide(found)
+                raise StorageUnavailable("the disk is gone")
+
+            change(storage, name, wants, then_stops)
+
+        patch.setattr(type(campaign.storage), "change", fails)
+        with pytest.raises(StorageUnavailable, match="the disk is gone"):
+            campaign.ask("mine")
+        patch.undo()
+        assert guest.reply is None
+        assert kinds(campaign) == ["created"]
+        campaign.ask("mine")
+        assert [slot.body["request"] for slot in guest.hears()[0]] == ["theirs"]
+
+
+@pytest.mark.parametrize("text", [b"not JSON", b"7", b'["0.0.0","c",[["ask",1,"r"]]]', None])
+def test_a_notice_that_is_not_for_us_is_left_alone(campaign: Campaign, guest: Guest, text: bytes | None) -> None:
+    guest.says(text or notice("another campaign", [ask("r")]) or b"")
+    campaign.ask("mine")
+    assert guest.reply is None
+    assert kinds(campaign) == ["created", "asked"]
+
+
+def test_a_damaged_notice_is_as_good_as_none(campaign: Campaign, guest: Guest) -> None:
+    guest.wants(campaign, ask("theirs"))
+    os.pwrite(guest.file, b"X", places.PAGE + guest.board._place * places.SIZE + places.FRONT + 5)
+    campaign.ask("mine")
+    assert guest.reply is None
+    assert campaign.status().counts["held"] == 1
+
+
+def test_a_notice_is_good_for_as_long_as_anybody_waits(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest.wants(campaign, ask("theirs"))
+    later = places.now() + 30_001
+    monkeypatch.setattr(boards, "now", lambda: later)
+    campaign.ask("mine")
+    assert guest.reply is None
+    assert campaign.status().counts["held"] == 1
+
+
+def test_an_answer_that_does_not_fit_is_not_begun(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "ROOM", 10)
+    guest.wants(campaign, ask("theirs"))
+    assert campaign.ask("mine").id == 1
+    assert guest.reply is None
+    assert campaign.status().counts["held"] == 1
+    assert campaign.audit().ok
+
+
+def test_what_makes_a_guest_fail_is_not_our_failure(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clerk, "outcome", lambda _: 1 / 0)
+    guest.wants(campaign, ask("theirs"))
+    assert campaign.ask("mine").id == 1
+    assert guest.reply is None
+    assert campaign.status().counts["held"] == 1
+
+
+def test_who_only_reports_chooses_for_nobody(tmp_path: Path, campaign: Campaign, guest: Guest) -> None:
+    """It would have to make a policy first, while all wait."""
+    number = campaign.ask().id
+    reporter = Campaign.open("c", storage=f"sqlite:///{tmp_path}/purse.db")
+    guest.wants(campaign, ask("theirs"))
+    reporter.tell(number, 1, "0.5")
+    assert guest.reply is None
+    assert reporter._clerk.mind is None
+    reporter.storage.close()
+
+
+def test_what_is_too_much_for_a_notice_is_done_by_oneself() -> None:
+    assert notice("c", [ask("r", operation.SHORT)]) is not None
+    assert notice("c", [ask("r", operation.SHORT + 1)]) is None
+    assert notice("c", [ask("r"), Operation(lambda book: book.void(1))]) is None
+    assert notice("c", [telling([Report(1, [0.5], [2**70])])]) is None
+
+
+def test_the_next_takes_over_what_the_last_has_learnt(tmp_path: Path, campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Campaign.open("c", storage=f"sqlite:///{tmp_path}/purse.db")
+    other.ask()
+    for _ in range(20):
+        campaign.tell(campaign.ask(), 0.5, "0.3")
+    guest.wants(campaign, ask("one"))
+    campaign.ask()  # leaves what it has learnt
+    learnt: list[int] = []
+    learn = Mind.learn
+    monkeypatch.setattr(Mind, "learn", lambda mind, told, seq: (learnt.append(len(told)), learn(mind, told, seq))[1])
+    guest.wants(campaign, ask("two"))
+    other.ask()
+    assert learnt == [0]
+    campaign.ask()  # so that it knows as much
+    assert other._clerk.recovered().state.keys() == campaign._clerk.recovered().state.keys()
+    assert other._clerk.recovered().snapshot().body == campaign._clerk.recovered().snapshot().body
+    assert campaign.audit().ok
+    other.storage.close()
+
+
+def stranger_left() -> tuple[Campaign, Snapshot]:
+    """A campaign with the same terms that has seen something else, and what it has learnt."""
+    stranger = Campaign.create("c", **TERMS, storage=Memory())
+    for _ in range(30):
+        stranger.tell(stranger.ask(), 1, "0.1")
+    stranger.ask()
+    return stranger, stranger._clerk.recovered().snapshot()
+
+
+def found_there(folder: Path, text: Callable[[Campaign], bytes]) -> None:
+    """Whatever was left, the policy is what the journal has made of it."""
+    with met(folder) as (campaign, guest):
+        campaign.ask()
+        clean = Campaign.open("c", storage=campaign.storage)
+        for _ in range(40):
+            clean.tell(clean.ask(), 0.5, "0.3")
+        guest.board.keep(guest.file, text(campaign))
+        guest.wants(campaign, ask("theirs"))
+        campaign.ask()
+        clean.ask()
+        assert campaign._clerk.recovered().snapshot().body == clean._clerk.recovered().snapshot().body
+        assert guest.reply is not None
+        assert campaign.audit().ok
+
+
+def test_what_was_left_at_another_moment_is_not_taken_over(tmp_path: Path) -> None:
+    """As when a backup has taken the file's place since."""
+    _, left = stranger_left()
+    found_there(tmp_path, lambda campaign: left.packed(f"{campaign.terms.id} 0123456789abcdef"))
+
+
+def test_what_was_left_for_others_or_is_damaged_is_not_taken_over(tmp_path: Path) -> None:
+    stranger, left = stranger_left()
+    damaged = left._replace(body=left.body[:-1] + b"?")
+    for number, text in enumerate((left.packed(f"{stranger.terms.id} 01"), damaged.packed(""), b"7", b"")):
+        (folder := tmp_path / str(number)).mkdir()
+        found_there(folder, lambda campaign, text=text: text.replace(b'""', f'"{campaign.terms.id} 01"'.encode()))  # type: ignore[misc]
+
+
+def test_who_is_called_has_the_reply_without_being_inside(tmp_path: Path) -> None:
+    """Two real queues: one waits in a thread, with a place; the other does its work."""
+    path = str(tmp_path / "gate")
+    holder, waiter, third = Queue(path, PATIENCE), Queue(path, PATIENCE), Queue(path, PATIENCE)
+    waiter._board.take_place(waiter._gate.file)
+    heard: list[Any] = []
+
+    def wait() -> None:
+        with waiter.turn(lambda: b"please") as turn:
+            heard.append(turn.reply)
+
+    with holder.turn(lambda: None):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        while not holder._board.notices(holder._gate.file):
+            pass
+        (found,) = holder._board.notices(holder._gate.file)
+        holder._board.answer(holder._gate.file, [found._replace(text=b"done")])
+        holder._board.call(holder._gate.file, [found])
+        thread.join()  # the gate is still shut
+    assert heard == [b"done"]
+    assert not third._board.crowded(third._gate.file)
+    for each in (holder, waiter, third):
+        each.close()
+
+
+def test_one_who_waits_without_a_call_looks_by_himself(tmp_path: Path) -> None:
+    waiter = Queue(str(tmp_path / "gate"), PATIENCE)
+    waiter._board.take_place(waiter._gate.file)
+    other = Gate(str(tmp_path / "gate"))
+    assert other.enter()
+    threading.Timer(0.1, other.close).start()  # as when it dies: nobody is called
+    with waiter.turn(lambda: b"please") as turn:
+        assert turn.reply is None
+        assert not waiter._board.crowded(waiter._gate.file)  # the notice is taken down
+    waiter.close()
+
+
+def test_who_waits_too_long_gives_up_and_takes_the_notice_down(tmp_path: Path) -> None:
+    waiter, other = Queue(str(tmp_path / "gate"), 0.1), Gate(str(tmp_path / "gate"))
+    waiter._board.take_place(waiter._gate.file)
+    assert other.enter()
+    with pytest.raises(TimeoutError, match=r"stood in the gate for 0\.1 seconds"), waiter.turn(lambda: b"please"):
+        pass
+    assert not waiter._board.crowded(other.file)
+    other.close()
+    with waiter.turn(lambda: b"please") as turn:
+        assert turn.notices == []
+    waiter.close()
+
+
+def test_the_notice_of_a_dead_process_keeps_nobody_waiting(campaign: Campaign, guest: Guest, tmp_path: Path) -> None:
+    code = f"""
+import os, signal
+from purse.campaign.storage.board import Board
+file = os.open({str(tmp_path / "purse.db-gate")!r}, os.O_RDWR)
+board = Board(30)
+board.take_place(file)
+assert board.post(file, b'["another campaign"]')
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert guest.board.crowded(guest.file)
+    campaign.ask()
+    assert not guest.board.crowded(guest.file)  # it was called, and there was nobody
+    assert guest.board.notices(guest.file)  # he might be where we cannot call him, and is still served
+
+
+def test_a_place_is_for_one(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "PLACES", 2)
+    second, third = Board(PATIENCE), Board(PATIENCE)
+    second.take_place(guest.file)
+    third.take_place(guest.file)
+    assert (guest.board._place, second._place, third._place) == (0, 1, -1)
+    assert not third.post(guest.file, b"x")  # it waits at the gate, as if there were no board
+    second.leave(guest.file)
+    third.take_place(guest.file)
+    assert third._place == 1
+    monkeypatch.setattr(boards, "now", lambda: places.now() + 60_001)
+    fourth = Board(PATIENCE)
+    fourth.take_place(guest.file)  # all have been silent for long
+    assert fourth._place == 0
+    assert not guest.board.post(guest.file, b"x")
+    assert fourth.post(guest.file, b"x")
+    for each in (third, fourth):
+        each.renew()
+
+
+def test_a_full_disk_only_takes_the_board_away(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest.wants(campaign, ask("theirs"))
+
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(places.os, "pwrite", full)
+    assert campaign.ask("mine").id in (1, 2)
+    monkeypatch.undo()
+    assert guest.reply is None
+    retried = campaign.ask("theirs")  # as the guest would, once inside: what was done for it is found
+    assert campaign.status().counts["tickets"] == 2
+    assert {retried.id, campaign.ask("mine").id} == {1, 2}
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_where_there_are_no_bells_processes_still_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    monkeypatch.setattr(queue.sys, "platform", platform)
+    campaign = Campaign.create("c", **TERMS, storage=f"sqlite:///{tmp_path}/purse.db")
+    campaign.tell(campaign.ask(), 1, "0.5")
+    assert campaign.status().counts["told"] == 1
+    assert meeting_place("anything", 1) is None
+    campaign.storage.close()
+
+
+def test_processes_of_one_user_meet_in_a_folder_of_his_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    met = meeting_place("a database", PATIENCE)
+    assert met is not None
+    with met.turn(lambda: None):
+        pass
+    met.close()
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert len(list(folder.iterdir())) == 1
+    folder.chmod(0o777)
+    assert meeting_place("a database", PATIENCE) is None  # others could read along
+    folder.chmod(0o700)
+    folder.rename(tmp_path / "real")
+    folder.symlink_to(tmp_path / "real")
+    assert meeting_place("a database", PATIENCE) is None
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "missing"))
+    assert meeting_place("a database", PATIENCE) is None
+
+
+def test_an_error_that_we_do_not_know_is_an_error_still() -> None:
+    assert type(operation.error_of({"error": "Unheard", "text": "of"})) is PurseError
