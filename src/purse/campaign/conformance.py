@@ -58,8 +58,8 @@ def book_of(made: Terms, found: Found, now: int = 2_000) -> Book:
     return Book(ledger, now)
 
 
-def turn(storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]) -> list[Found]:
-    """One change; what it found."""
+def changed(storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]) -> list[Found]:
+    """One change, in a turn of its own; what it found."""
     seen: list[Found] = []
 
     def decide(found: Found) -> Change | None:
@@ -68,7 +68,9 @@ def turn(storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], obje
         act(book)
         return change_of(book, Snapshot(found.seq, "code", "digest", b"\0body")) if book.entries else None
 
-    storage.change(made.name, wants, decide)
+    with storage.turn(made.name, lambda: None) as turn:
+        assert turn.reply is None, f"nobody left a notice, and the reply is {turn.reply!r}"
+        storage.change(made.name, wants, decide)
     return seen
 
 
@@ -94,15 +96,15 @@ def check_write_and_read(opened: Open) -> None:
     """What is written is found: tickets, requests, reports, due holds, snapshots, entries in order."""
     storage, other = opened(), opened()
     made = begun(storage, "round")
-    turn(storage, made, Wants(requests=("r",)), lambda book: book.ask(3, "r", cheap))
-    turn(storage, made, Wants(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
-    (found,) = turn(other, made, Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000), lambda _: None)
+    changed(storage, made, Wants(requests=("r",)), lambda book: book.ask(3, "r", cheap))
+    changed(storage, made, Wants(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
+    (found,) = changed(other, made, Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000), lambda _: None)
     assert set(found.requests) == {"r"}, f"requests {set(found.requests)} were found instead of r"
     assert set(found.tickets) == {1, 2, 3}, f"tickets {set(found.tickets)} were found: wanted, of the request, and due are 1, 2 and 3"
     assert [slot.id for slot in found.due] == [1, 3], f"tickets {[slot.id for slot in found.due]} are due instead of 1 and 3"
     assert found.tickets[2].body["report"]["rewards"] == [0.1 + 0.2], "a reward came back with other bits"
     assert [seq for seq, _ in found.told] == [3], f"reports {found.told} were found instead of that of entry 3"
-    assert turn(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), "a report was found that is not after the entry asked for"
+    assert changed(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), "a report was found that is not after the entry asked for"
     entries = other.entries("round", 0, 10)
     assert [entry.seq for entry in entries] == [1, 2, 3], f"entries {[entry.seq for entry in entries]} instead of 1, 2, 3"
     assert other.entries("round", 1, 1) == entries[1:2], "a page of entries is not what follows"
@@ -119,8 +121,8 @@ def check_refusals(opened: Open) -> None:
     """Nothing is written when `decide` raises or says None, when it would overspend, or answer a request or a ticket twice."""
     storage = opened()
     made = begun(storage, "refusals", budget=2)
-    turn(storage, made, Wants(), lambda book: book.ask(1, "r", cheap))
-    turn(storage, made, Wants(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
+    changed(storage, made, Wants(), lambda book: book.ask(1, "r", cheap))
+    changed(storage, made, Wants(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
     before = storage.look("refusals")
 
     def broken(_: Found) -> Change | None:
@@ -164,7 +166,7 @@ def check_reading_while_writing(opened: Open) -> None:
         reader.start()
         reader.join(20)
 
-    turn(storage, made, Wants(), act)
+    changed(storage, made, Wants(), act)
     assert looked == [1], f"while a change was being made a reader saw {looked or 'nothing'} instead of entry 1"
 
 
@@ -175,7 +177,7 @@ def check_no_lost_update(opened: Open) -> None:
 
     def work(number: int) -> None:
         for k in range(TURNS):
-            turn(stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap))  # type: ignore[misc]
+            changed(stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap))  # type: ignore[misc]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
     for thread in threads:
