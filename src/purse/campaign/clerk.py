@@ -19,7 +19,7 @@ from purse.campaign.fork import renew_after_fork
 from purse.campaign.ledger import Head, Ledger
 from purse.campaign.mind import Mind, Snapshot
 from purse.campaign.operation import Operation, notice, outcome, take_over, understood
-from purse.campaign.storage import Change, Found, Storage, Turn, Wants
+from purse.campaign.storage import ROOM, Change, Found, Storage, Turn, Wants
 from purse.campaign.terms import Terms
 from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 
@@ -31,6 +31,10 @@ TOGETHER = 256  # operations that share a transaction
 
 class Rewound(StorageUnavailable):
     """The journal is not the one that the policy has learnt from: a backup took its place, or another server that knows less or else."""
+
+
+class Elsewhere(Exception):
+    """What was left for us comes from another place than the journal."""
 
 
 class Clerk:
@@ -88,7 +92,7 @@ class Clerk:
         try:
             if any(operation.chooses for operation in operations):
                 self.recovered()  # before others have to wait for it
-            with self.storage.turn(self.terms.name, lambda: notice(self.terms.id, operations)) as turn:
+            with self.storage.turn(self.terms.name, lambda: notice(self.terms, operations)) as turn:
                 if turn.reply is None:
                     self._serve(operations, turn)
                 else:
@@ -110,7 +114,7 @@ class Clerk:
 
     def _serve(self, operations: list[Operation], turn: Turn) -> None:
         """Do these, and what the guests want who wait. Where both together do not go well, only these: the guests will be inside themselves."""
-        guests = [understood(self.terms.id, text, self.choose) for text in turn.notices]
+        guests = [understood(self.terms, text, self.choose) for text in turn.notices]
         if self.mind is None:  # who only reports does not make others wait until he has a policy
             guests = [[] if any(operation.chooses for operation in guest) else guest for guest in guests]
         if any(guests):
@@ -119,7 +123,7 @@ class Clerk:
             except StorageUnavailable:
                 raise
             except Exception:
-                turn.answers, turn.left = (), None
+                turn.found, turn.answers, turn.left = None, (), None
             else:
                 return
         self._transact(operations, turn, [])
@@ -129,14 +133,19 @@ class Clerk:
         operations.sort(key=lambda operation: not operation.chooses)
         try:
             self._attempt(operations, turn, guests)
-        except Rewound:
+        except (Rewound, Elsewhere):
             turn.found = None
             self._attempt(operations, turn, guests)
 
     def _attempt(self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]) -> None:
+        mind: Mind | None = None
+        before: Snapshot | None = None
         try:
             mind = self.recovered() if operations[0].chooses else None
-            mark = self._catch_up(mind, turn.found)
+            mark, left = self._left(mind, turn.found)
+            if mind is not None and left is not None:
+                before = mind.snapshot()
+                mind.recall(left)
             now = self.storage.now()
             wants = Wants(
                 tuple(dict.fromkeys(number for operation in operations for number in operation.tickets)),
@@ -146,34 +155,29 @@ class Clerk:
             )
 
             def decide(found: Found) -> Change | None:
-                if mark is not None and found.head.handover != mark:
-                    raise Rewound
+                if before is not None and found.head.handover != mark:
+                    raise Elsewhere
                 change = self._decide(operations, mind, found, now)
-                if guests and change is not None:
-                    self._hand_over(mind, change.head, turn)
+                if guests and change is not None and mind is not None and mind.size < ROOM:
+                    change.head.handover = f"{self.terms.id} {os.urandom(8).hex()}"
+                    turn.left = mind.snapshot().packed(change.head.handover)
                 turn.answers = [outcome(guest) if guest else None for guest in guests]
-                if any(answer is not None and len(answer) > turn.room for answer in turn.answers):
-                    raise PurseError("an answer is too long")
                 return change
 
             self.storage.change(self.terms.name, wants, decide)
+        except Elsewhere:
+            assert mind is not None
+            mind.recall(before)
+            raise
         except BaseException:
             self.mind = None  # it may have learnt a half, or what is no longer there
             raise
 
-    def _catch_up(self, mind: Mind | None, found: bytes | None) -> str | None:
-        """Take over what another process has learnt since, rather than learn it; returns the mark that the journal then has to bear."""
-        unpacked = Snapshot.unpacked(found) if mind is not None and found is not None else None
-        if mind is None or unpacked is None:
-            return None
-        mark, left = unpacked
-        return mark if mark.startswith(self.terms.id) and left.seq > mind.seq + FEW and mind.recall(left) else None
-
-    def _hand_over(self, mind: Mind | None, head: Head, turn: Turn) -> None:
-        """Leave what the policy has learnt to who comes next, and mark the journal that it comes from."""
-        if mind is not None:
-            head.handover = f"{self.terms.id} {os.urandom(8).hex()}"
-            turn.left = mind.snapshot().packed(head.handover)
+    def _left(self, mind: Mind | None, found: bytes | None) -> tuple[str, Snapshot | None]:
+        """What another process has learnt since and left, so that it need not be learnt here; and the mark that the campaign's head has to bear then."""
+        mark, left = Snapshot.unpacked(found) if found is not None else ("", None)
+        newer = mind is not None and left is not None and left.seq > mind.seq + FEW and mark.startswith(self.terms.id) and mind.fits(left)
+        return mark, left if newer else None
 
     def _decide(self, operations: list[Operation], mind: Mind | None, found: Found, now: int) -> Change | None:
         check_same(self.terms, found.head)

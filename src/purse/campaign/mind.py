@@ -38,14 +38,14 @@ class Snapshot(NamedTuple):
         return compact([mark, *self[:3]]).encode() + b"\n" + self.body
 
     @classmethod
-    def unpacked(cls, text: bytes) -> tuple[str, Snapshot] | None:
-        """The mark and the snapshot; None where it is something else."""
+    def unpacked(cls, text: bytes) -> tuple[str, Snapshot | None]:
+        """The mark and the snapshot; none where it is something else."""
         head, _, body = text.partition(b"\n")
         try:
             mark, seq, code, digest = orjson.loads(head)
         except (ValueError, TypeError):
-            return None
-        return mark, cls(seq, code, digest, body)
+            return "", None
+        return (mark, cls(seq, code, digest, body)) if isinstance(mark, str) and isinstance(seq, int) else ("", None)
 
 
 class Mind:
@@ -120,9 +120,18 @@ class Mind:
         body = self._whole.tobytes()
         return Snapshot(self.seq, self.code, digest_of(self.seq, self.code, body), body)
 
+    @property
+    def size(self) -> int:
+        """Bytes of its state, and of what a snapshot says about it, at most."""
+        return self._whole.nbytes + 500
+
+    def fits(self, stored: Snapshot) -> bool:
+        """Whether a stored state is whole, and was made by the same code."""
+        return stored.code == self.code and digest_of(*stored[:2], stored.body) == stored.digest and len(stored.body) == self._whole.nbytes
+
     def recall(self, stored: Snapshot | None) -> bool:
         """Take over a stored state; False, and nothing happens, where it is damaged or was made by other code."""
-        if stored is None or stored.code != self.code or digest_of(*stored[:2], stored.body) != stored.digest or len(stored.body) != self._whole.nbytes:
+        if stored is None or not self.fits(stored):
             return False
         self._whole[:] = np.frombuffer(stored.body, np.uint8)
         self.seq = stored.seq

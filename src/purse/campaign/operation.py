@@ -14,9 +14,10 @@ from purse.campaign.answers import Receipt
 from purse.campaign.book import Book, Choose
 from purse.campaign.journal import compact
 from purse.campaign.ledger import Slot
+from purse.campaign.storage import ROOM
+from purse.campaign.terms import Terms
 from purse.errors import PurseError
 
-SHORT = 16  # tickets and reports in one notice: what comes back has to find room there, too
 ASK, TELL = "ask", "tell"
 
 
@@ -64,30 +65,43 @@ def told(book: Book, report: Report) -> Receipt | PurseError:
         return error
 
 
-def notice(campaign: str, operations: Sequence[Operation]) -> bytes | None:
-    """These operations in words, where all of them have some."""
-    if sum(operation.size for operation in operations) > SHORT or not all(operation.words for operation in operations):
+def notice(terms: Terms, operations: Sequence[Operation]) -> bytes | None:
+    """These operations in words, where all of them have some and the answer will find room."""
+    if not all(operation.words for operation in operations) or sum(room(terms, operation) for operation in operations) > ROOM:
         return None
     try:
-        return compact([__version__, campaign, [operation.words for operation in operations]]).encode()
+        return compact([__version__, terms.id, [operation.words for operation in operations]]).encode()
     except TypeError:  # a number that JSON cannot hold: the book will refuse it
         return None
 
 
-def understood(campaign: str, text: bytes, choose: Choose) -> list[Operation]:
+def room(terms: Terms, operation: Operation) -> int:
+    """Bytes of what comes of an operation, at most: tickets or receipts, or errors that say names and amounts. JSON makes two of a quotation mark."""
+    names = (terms.name, *operation.requests, max(terms.resources, key=wide), *[max(terms.arms, key=wide)] * terms.plays)
+    said = 2 * sum(map(wide, names))
+    return 100 + operation.size * (500 + said + terms.plays * 60 + 100 * len(terms.resources) * (1 + terms.plays))
+
+
+def wide(name: str) -> int:
+    """Bytes of a name."""
+    return len(name.encode())
+
+
+def understood(terms: Terms, text: bytes, choose: Choose) -> list[Operation]:
     """The operations of a notice; none where it is for another campaign, or from another version."""
     try:
         version, name, wanted = orjson.loads(text)
-    except (ValueError, TypeError):
+        if (version, name) != (__version__, terms.id):
+            return []
+        return [asking(words[0], words[1], choose) if verb == ASK else telling([Report(*each) for each in words[0]]) for verb, *words in wanted]
+    except (ValueError, TypeError, IndexError):
         return []
-    if (version, name) != (__version__, campaign):
-        return []
-    return [asking(words[0], words[1], choose) if verb == ASK else telling([Report(*each) for each in words[0]]) for verb, *words in wanted]
 
 
-def outcome(operations: Sequence[Operation]) -> bytes:
-    """What came of operations, in words."""
-    return orjson.dumps([operation.error or operation.answer for operation in operations], default=plain)
+def outcome(operations: Sequence[Operation]) -> bytes | None:
+    """What came of operations, in words; none where there is no room for them, against all expectation."""
+    text = orjson.dumps([operation.error or operation.answer for operation in operations], default=plain)
+    return text if len(text) <= ROOM else None
 
 
 def plain(value: Any) -> Any:

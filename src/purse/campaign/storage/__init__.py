@@ -22,6 +22,7 @@ from purse.errors import invalid
 
 DEFAULT = "sqlite:///purse.db"
 MOST_DUE = 1_000  # holds that expire in one transaction
+ROOM = 16_000  # bytes of a notice, of an answer and of what a turn leaves
 
 
 class Wants(NamedTuple):
@@ -65,7 +66,6 @@ class Turn:
     answers: Sequence[bytes | None] = ()  # what came of each
     found: bytes | None = None  # what was left by who was inside before, if anything
     left: bytes | None = None  # for who comes after
-    room: int = 0  # bytes of an answer, and of what is left
 
 
 class Look(NamedTuple):

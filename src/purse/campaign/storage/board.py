@@ -2,25 +2,26 @@
 
 Nothing depends on it. A notice that is damaged, overwritten or not answered is as good as none: who left it does the work when it is his turn, and
 what is asked or told twice counts once. It lies in the gate's file, which nobody needs to keep.
-Who waits is called by a bell, a socket with a name that goes when he does; when no call comes, he looks again by himself.
+Who waits is called by a bell, a socket with a name that goes when he does; when no call comes, he looks by himself.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from purse.campaign.storage import ROOM
 from purse.campaign.storage.gate import Gate
-from purse.campaign.storage.places import ANSWER, EMPTY, NOTICE, PLACES, ROOM, SHELF, SILENT, Notice, mark, now, put, read
+from purse.campaign.storage.places import ANSWER, EMPTY, NOTICE, PLACES, SHELF, SILENT, Notice, mark, now, put, read
 
-SHORTEST, LONGEST = 0.01, 0.05  # seconds until one looks again by oneself
+PAUSES = (0.01, 0.02, 0.04)  # seconds after which one looks by oneself; then one queues at the gate like those who cannot be called
+ABSENT = 1_000  # ms after which one who was called, and does not come, keeps nobody waiting any more
 
 
 class Board:
-    """The board, as one storage sees it. A place belongs to who took it, until he has been silent for longer than anybody waits."""
+    """The board, as one process sees it. A place belongs to who took it, until he has been silent for longer than anybody waits."""
 
     def __init__(self, patience: float) -> None:
         self._patience = round(1000 * patience)  # ms that anybody waits
@@ -28,35 +29,33 @@ class Board:
         self.renew()
 
     def renew(self) -> None:
-        """Be somebody else: in a child process, or in front of another file."""
+        """Be somebody else: in a child process, or when one comes again."""
         if self._bell is not None:
             self._bell.close()
-        self._bell, self._me, self._number, self._place = None, os.urandom(16), 0, -1
+        self._bell, self._me, self._number, self._place, self._full = None, os.urandom(16), 0, -1, 0
 
     def leave(self, file: int) -> None:
         """Give one's place to others."""
         with suppress(OSError):
             if self._keeps_place(file):
                 put(file, EMPTY, Notice(self._place, self._me, self._number, 0, b""))
-        self.renew()
 
     def crowded(self, file: int) -> bool:
         """Whether others have said what they want, and so come first."""
-        with suppress(OSError):
-            return NOTICE in os.pread(file, PLACES, 0)
-        return False
+        return bool(waiting(file, besides=self._place))
 
     def take_place(self, file: int) -> None:
-        """Inside: take a place that nobody has, or whose owner is gone; none where all are taken."""
+        """Inside: take a place that nobody has, or whose owner is gone; none where all are taken, which is not looked for again at once."""
+        gone = now() - 2 * self._patience
         with suppress(OSError):
-            gone = now() - 2 * self._patience
-            for place in range(PLACES) if self._place < 0 else ():
+            for place in range(PLACES) if self._place < 0 and self._full < now() - ABSENT else ():
                 there = read(file, place)
                 if there is None or there.at < gone:
                     self._bell = self._bell or bell(self._me)
                     put(file, EMPTY, Notice(place, self._me, self._number, now(), b""))
                     self._place = place
                     return
+            self._full = now()
 
     def post(self, file: int, text: bytes | None) -> bool:
         """Before one waits: leave a notice. Not done where it is too long, or as long as one has no place."""
@@ -67,6 +66,12 @@ class Board:
                 return True
         return False
 
+    def take_down(self, file: int) -> None:
+        """Take one's notice, or the answer, down."""
+        if self._place >= 0:
+            with suppress(OSError):
+                mark(file, EMPTY, self._place)
+
     def _keeps_place(self, file: int) -> bool:
         """Whether one has a place, and nobody else has taken it in a long silence."""
         if self._place >= 0 and ((there := read(file, self._place)) is None or there.who != self._me):
@@ -75,23 +80,20 @@ class Board:
 
     def wait(self, gate: Gate, patience: float) -> bytes | None:
         """What became of our notice; None where nothing did and we are inside. Raises `TimeoutError`, as the gate does."""
-        pause, end = SHORTEST, time.monotonic() + patience
-        try:
-            while True:
+        if self.crowded(gate.file) or not gate.enter():  # those before us may have gone in the meantime, and then nobody would call us
+            for pause in PAUSES:
                 self._listen(pause)
                 if (answer := self._answer(gate.file)) is not None:
                     return answer
                 if gate.enter():
-                    if (answer := self._answer(gate.file)) is not None:  # he who was inside has just said so
-                        gate.leave()
-                        return answer
-                    return None
-                if time.monotonic() > end:
-                    raise TimeoutError(f"another process has stood in the gate for {patience:g} seconds")
-                pause = min(2 * pause, LONGEST)
-        finally:
-            with suppress(OSError):
-                mark(gate.file, EMPTY, self._place)
+                    break
+            else:
+                gate.wait(patience)
+        answer = self._answer(gate.file)  # who was inside may just have said so
+        if answer is not None:
+            gate.leave()
+            self.call(gate.file, ())
+        return answer
 
     def _listen(self, pause: float) -> None:
         assert self._bell is not None
@@ -103,32 +105,33 @@ class Board:
         with suppress(OSError):
             if os.pread(file, 1, self._place)[0] == ANSWER:
                 there = read(file, self._place)
-                if there is not None and (there.who, there.number) == (self._me, self._number):
+                if there is not None and (there.who, there.number) == (self._me, -self._number):
                     return there.text
         return None
 
     def notices(self, file: int) -> list[Notice]:
         """Inside: what others want who wait. Who has said so longer ago than anybody waits has given up."""
-        found = []
+        found, oldest = [], now() - self._patience
         with suppress(OSError):
-            oldest = now() - self._patience
             for place, what in enumerate(os.pread(file, PLACES, 0)):
-                notice = read(file, place) if what in (NOTICE, SILENT) else None
-                if notice is not None and notice.at > oldest:
-                    found.append(notice)
+                if what in (NOTICE, SILENT):
+                    notice = read(file, place)
+                    if notice is not None and notice.at > oldest:
+                        found.append(notice)
+                    else:
+                        mark(file, EMPTY, place)
         return found
 
     def answer(self, file: int, answers: Sequence[Notice]) -> None:
         """Inside: say what became of notices."""
         for answer in answers:
             with suppress(OSError):
-                put(file, ANSWER, answer)
+                put(file, ANSWER, answer._replace(number=-answer.number))
 
     def keep(self, file: int, text: bytes) -> None:
         """Inside: keep something for who comes next."""
-        if len(text) <= ROOM:
-            with suppress(OSError):
-                put(file, EMPTY, Notice(SHELF, self._me, self._number, now(), text))
+        with suppress(OSError):
+            put(file, EMPTY, Notice(SHELF, self._me, self._number, now(), text))
 
     def kept(self, file: int) -> bytes | None:
         """Inside: what was kept last."""
@@ -142,23 +145,28 @@ class Board:
         with suppress(OSError):
             for each in answered:
                 self._ring(each.who)
-            waiting = [place for place, what in enumerate(os.pread(file, PLACES, 0)) if what == NOTICE]
-            for place in sorted(waiting, key=lambda place: (place - self._place - 1) % PLACES):
+            for place in sorted(waiting(file), key=lambda place: (place - self._place - 1) % PLACES):
                 there = read(file, place)
-                if there is not None and self._ring(there.who):
+                if there is not None and self._ring(there.who) and there.at > now() - ABSENT:
                     return
                 mark(file, SILENT, place)
 
     def _ring(self, who: bytes) -> bool:
-        """Call somebody; False where he is no more."""
+        """Call somebody; False where he does not hear it."""
         self._bell = self._bell or bell(self._me)
         try:
             self._bell.sendto(b"!", socket.MSG_DONTWAIT, address_of(who))
-        except BlockingIOError:
-            return True  # he has been called often enough
-        except ConnectionRefusedError:
+        except (BlockingIOError, ConnectionRefusedError):
             return False
         return True
+
+
+def waiting(file: int, besides: int = -1) -> list[int]:
+    """The places of those who wait, and can be called."""
+    with suppress(OSError):
+        held = os.pread(file, PLACES, 0)
+        return [place for place, what in enumerate(held) if what == NOTICE and place != besides] if NOTICE in held else []
+    return []
 
 
 def bell(who: bytes) -> socket.socket:

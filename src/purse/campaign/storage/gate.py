@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 
 if sys.platform != "win32":
     import fcntl
+
+PRIVATE = 0o600
 
 
 class Gate:
@@ -17,8 +20,8 @@ class Gate:
     SQLite alone lets writers try again at random: with 32 processes some wait for seconds. Where there is no `flock`, on Windows, that is what remains.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, path: str, like: str | None = None) -> None:
+        self._path, self._like = path, like  # who may come here is who may use the file that this is the gate of
         self._file: int | None = None
         self._porter: Porter | None = None
 
@@ -26,7 +29,14 @@ class Gate:
     def file(self) -> int:
         """The side file. The gate itself needs nothing of it but the lock."""
         if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            mode = PRIVATE
+            if self._like is not None:
+                with suppress(FileNotFoundError):
+                    mode = os.stat(self._like).st_mode & 0o666
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), mode)
+            found = os.fstat(self._file)
+            if sys.platform != "win32" and found.st_uid == os.geteuid() and found.st_mode & 0o666 != mode:
+                os.fchmod(self._file, mode)
         return self._file
 
     @property
@@ -61,7 +71,12 @@ class Gate:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Leave the queue."""
+        """Go away."""
+        self.leave()
+        self.forget()
+
+    def forget(self) -> None:
+        """Go away and leave the lock alone: in a child process, where it is the parent's."""
         if self._porter is not None:
             self._porter.dismiss()
             self._porter = None
@@ -96,7 +111,7 @@ class Porter:
         with self._decided:
             self._given_up = True
             if self._inside.is_set():
-                os.close(file)
+                give_back(file)
                 self._files.put(None)
 
     def dismiss(self) -> None:
@@ -108,6 +123,12 @@ class Porter:
             fcntl.flock(file, fcntl.LOCK_EX)
             with self._decided:
                 if self._given_up:
-                    os.close(file)
+                    give_back(file)
                     return
                 self._inside.set()
+
+
+def give_back(file: int) -> None:
+    """Unlock and close: a child process that was forked meanwhile has the file open, too, and with it the lock."""
+    fcntl.flock(file, fcntl.LOCK_UN)
+    os.close(file)

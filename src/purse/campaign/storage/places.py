@@ -11,10 +11,9 @@ from zlib import crc32
 PLACES = 128  # processes that can leave a notice
 SHELF = PLACES  # a place more, for what one leaves to the next
 PAGE = 4096  # bytes; the first one says what each place holds
-SIZE = 4 * PAGE  # bytes of a place
+SIZE = 4 * PAGE  # bytes of a place: `ROOM`, and what is in front of it
 FORM, SUM = Struct("<16sqqI"), Struct("<I")  # who, number, when and length of the text; a checksum of these and the text
 FRONT = FORM.size + SUM.size
-ROOM = SIZE - FRONT  # bytes of a text
 EMPTY, NOTICE, ANSWER, SILENT = b"\0nas"  # the last: a notice of one who cannot be called, as he is dead or in another container
 
 
@@ -23,7 +22,7 @@ class Notice(NamedTuple):
 
     place: int
     who: bytes
-    number: int
+    number: int  # of an answer: that of its notice, with a minus
     at: int  # ms since 1970
     text: bytes
 

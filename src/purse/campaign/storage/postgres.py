@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import psycopg
 
 PATIENCE = 30  # seconds to wait for a lock or an answer
+MEETING = 2  # seconds to wait for others of this machine
 ATTEMPTS = 2  # a connection that was lost is made anew once
 IDLE = 0  # a connection without a transaction
 MIGRATING = 5_784_213  # any number, the same in all processes
@@ -61,6 +62,7 @@ class Postgres:
         self.address = address
         self.epoch = -1  # the first connection is no new one
         self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
+        self._queues: dict[str, Queue | None] = {}
         self._begin()
         renew_after_fork(self)
         with self._trouble(), self._connected() as db:
@@ -69,12 +71,13 @@ class Postgres:
     def _begin(self) -> None:
         self._writer: psycopg.Connection[Any] | None = None
         self._reader: psycopg.Connection[Any] | None = None
-        self._queues: dict[str, Queue | None] = {}
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
 
     def renew(self) -> None:
         """Begin anew in a child process."""
-        self._leave_queues()
+        for queue in self._queues.values():
+            if queue is not None:
+                queue.renew()
         left_behind.extend((self._writer, self._reader))
         self._begin()
 
@@ -206,18 +209,19 @@ class Postgres:
 
     @contextmanager
     def turn(self, name: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
-        """Processes of all machines queue up at the campaign's row. Those of this machine do so here before, so that one of them can go for all."""
+        """Processes of all machines queue up at the campaign's row. Those of this machine do so here before, so that one of them can go for all.
+
+        Who cannot do so, or waits for long, goes to the row as if there were nobody else here.
+        """
         if name not in self._queues:
-            self._queues.setdefault(name, meeting_place(f"{self.address} {name}", PATIENCE))
+            self._queues.setdefault(name, meeting_place(f"{self.address} {name}", MEETING))
         queue = self._queues[name]
-        if queue is None:
-            yield Turn()
-            return
-        try:
-            with queue.turn(notice) as turn:
-                yield turn
-        except OSError as error:
-            raise StorageUnavailable(f"{self._where()}: {error}") from error
+        with ExitStack() as stack:
+            turn = Turn()
+            if queue is not None:
+                with suppress(OSError):
+                    turn = stack.enter_context(queue.turn(notice))
+            yield turn
 
     def names(self) -> list[str]:
         """The names of all campaigns."""
@@ -264,13 +268,9 @@ class Postgres:
                 if db is not None:
                     db.close()
             self._writer = self._reader = None
-            self._leave_queues()
-
-    def _leave_queues(self) -> None:
-        while self._queues:
-            _, queue = self._queues.popitem()
-            if queue is not None:
-                queue.close()
+            for queue in self._queues.values():
+                if queue is not None:
+                    queue.close()
 
     def __del__(self) -> None:
         with suppress(Exception):  # it may never have begun

@@ -15,14 +15,14 @@ from pathlib import Path
 from purse.campaign.storage import Turn
 from purse.campaign.storage.board import Board
 from purse.campaign.storage.gate import Gate
-from purse.campaign.storage.places import ROOM
+from purse.campaign.storage.places import Notice
 
 
 class Queue:
     """Lets processes, and their threads, in one at a time; who is inside does what those want who wait, too."""
 
-    def __init__(self, path: str, patience: float) -> None:
-        self._gate, self._board, self._patience = Gate(path), Board(patience), patience
+    def __init__(self, path: str, patience: float, like: str | None = None) -> None:
+        self._gate, self._board, self._patience = Gate(path, like), Board(patience), patience
         self._lock, self._inside = threading.RLock(), False
 
     @contextmanager
@@ -35,9 +35,10 @@ class Queue:
             try:
                 if not self._gate.enter():
                     self._gate.wait(self._patience)
+                self._inside = True
                 yield
             finally:
-                self._gate.leave()
+                self._leave([])
 
     @contextmanager
     def turn(self, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
@@ -45,7 +46,8 @@ class Queue:
         if sys.platform != "linux":
             yield Turn()
             return
-        gate, board, answers = self._gate, self._board, []
+        gate, board = self._gate, self._board
+        answers: list[Notice] = []
         with self._lock:
             try:
                 reply = self._come_in(notice)
@@ -54,33 +56,49 @@ class Queue:
                     return
                 self._inside = True
                 notices = board.notices(gate.file)
-                turn = Turn(None, [each.text for each in notices], found=board.kept(gate.file) if notices else None, room=ROOM)
+                turn = Turn(None, [each.text for each in notices], found=board.kept(gate.file) if notices else None)
                 yield turn
                 if turn.left is not None:
                     board.keep(gate.file, turn.left)
                 answers = [each._replace(text=text) for each, text in zip(notices, turn.answers, strict=False) if text is not None]
                 board.answer(gate.file, answers)
             finally:
-                gate.leave()
-                if self._inside:
-                    self._inside = False
-                    board.call(gate.file, answers)
+                self._leave(answers)
 
     def _come_in(self, notice: Callable[[], bytes | None]) -> bytes | None:
         """Be inside, or have the reply of one who was."""
         gate, board = self._gate, self._board
         if board.crowded(gate.file) or not gate.enter():
-            if board.post(gate.file, notice()):
-                return board.wait(gate, self._patience)
+            try:
+                if board.post(gate.file, notice()):
+                    return board.wait(gate, self._patience)
+            finally:
+                board.take_down(gate.file)
             gate.wait(self._patience)
             board.take_place(gate.file)
         return None
 
+    def _leave(self, answered: list[Notice]) -> None:
+        """Be outside, wherever we were; who was inside calls others."""
+        self._gate.leave()
+        if self._inside:
+            self._inside = False
+            if sys.platform == "linux":
+                self._board.call(self._gate.file, answered)
+
     def close(self) -> None:
         """Leave the queue."""
-        if self._gate.is_open:
-            self._board.leave(self._gate.file)
-        self._gate.close()
+        with self._lock:
+            if self._gate.is_open and sys.platform == "linux":
+                self._board.leave(self._gate.file)
+            self._board.renew()
+            self._gate.close()
+
+    def renew(self) -> None:
+        """Be somebody else, in a child process: what was open belongs to the parent, and a thread of it may have been inside."""
+        self._lock, self._inside = threading.RLock(), False
+        self._board.renew()
+        self._gate.forget()
 
 
 def meeting_place(about: str, patience: float) -> Queue | None:

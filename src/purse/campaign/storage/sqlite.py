@@ -50,7 +50,7 @@ class Sqlite:
         self.epoch = -1  # the first connection is no new one
         self.path = str(Path(parts.path[1:]).absolute())
         self._vfs = options.get("vfs", [None])[0]
-        self._queue = Queue(f"{self.path}-gate", PATIENCE / 1000)
+        self._queue = Queue(f"{self.path}-gate", PATIENCE / 1000, like=self.path)
         self._begin()
         settle_before_fork(self)
         _open.add(self)
@@ -61,6 +61,7 @@ class Sqlite:
         if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
             with self._locked():
                 pass  # makes the tables, or refuses a file that is newer
+            self._queue.close()  # opened again, its gate is for those for whom the file is
             sync_folder(Path(self.path).parent)
 
     def _version(self) -> int:
@@ -92,6 +93,7 @@ class Sqlite:
     def renew(self) -> None:
         """Begin anew in a child process."""
         self._begin()
+        self._queue.renew()
 
     @contextmanager
     def turn(self, _: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
