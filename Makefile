@@ -2,7 +2,7 @@
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make leaderboard  play the suite with every policy and renew "Which policy should I use?"
 # make coverage  the tests, and which lines they reach (a third slower)
-# make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; coverage of off-policy intervals
+# make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; coverage of off-policy intervals
 # make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
@@ -46,7 +46,7 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-test
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/engine/test_gpu.py tests/test_kill.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
 
 $(VENV)/bin/python:

@@ -30,7 +30,7 @@ def without_gpu() -> bool:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say what was left out."""
     if without_gpu():
-        terminalreporter.write_line("There is no GPU here: the tests marked gpu did not run; their kernels were compiled.")
+        terminalreporter.write_line("There is no GPU here: the tests marked gpu did not run; kernels of each kind were compiled.")
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook

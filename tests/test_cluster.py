@@ -34,7 +34,7 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def dask_address() -> Iterator[str]:
     from distributed import LocalCluster
 
