@@ -21,14 +21,11 @@ from purse.testing import check_gpu, suitable
 NAMES = policies.names()
 OF_EACH_KIND = [  # together they reach every module of kernels that policies share
     "budgeted-thompson",
-    "elimination-race",
-    "epsilon-first",
     "exp3++.bwk",
     "exp3-ix",
     "exp3.m.b",
     "kube",
     "lagrange-bwk",
-    "omega-ucb",
     "oracle",
     "primal-dual-bwk",
     "sao",

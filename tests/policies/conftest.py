@@ -106,11 +106,19 @@ def libm_calls() -> Callable[[Any], set[str]]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _the_same_bits_on_every_machine() -> Iterator[None]:
+def _the_same_bits_on_every_machine(looked_through: dict[str, int]) -> Iterator[None]:
     """What the tests of a policy have compiled calls nothing that C libraries differ in; `purse.fastmath` has what it needs."""
     yield
     for loop in jit._bound.values():
-        assert not calls_of_libm(loop), f"{loop.__name__} calls {', '.join(sorted(calls_of_libm(loop)))} of the C library"
+        if looked_through.get(loop.__name__) != len(loop.overloads):
+            assert not calls_of_libm(loop), f"{loop.__name__} calls {', '.join(sorted(calls_of_libm(loop)))} of the C library"
+            looked_through[loop.__name__] = len(loop.overloads)
+
+
+@pytest.fixture(scope="session")
+def looked_through() -> dict[str, int]:
+    """How many compiled versions of each loop have passed: most are there still when the next policy is tested."""
+    return {}
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from purse.report.page import write_page
 
 DRAWN = "document.documentElement.dataset.drawn"
+View = Callable[..., tuple[Any, list[str]]]
 PANELS = 5 * 2 + 2 * 4  # five figures with a panel per world, and one with a panel per world and policy
 
 
@@ -22,25 +23,38 @@ def drawn(opened: Any, page: Path, **how: Any) -> Iterator[tuple[Any, list[str]]
         yield view, complaints
 
 
+@pytest.fixture(scope="module")
+def kept(page: Path, opened: Any) -> Iterator[View]:
+    """The page in a window of this width, drawn once for all tests: each leaves it as it was."""
+    views: dict[tuple[int, bool], tuple[Any, list[str]]] = {}
+    with ExitStack() as stack:
+
+        def view(width: int = 1280, dark: bool = False) -> tuple[Any, list[str]]:
+            if (width, dark) not in views:
+                views[width, dark] = stack.enter_context(drawn(opened, page, width=width, dark=dark))
+            return views[width, dark]
+
+        yield view
+
+
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_report_draws_itself_without_complaint_or_network_and_fits(page: Path, opened: Any, width: int, dark: bool) -> None:
-    with drawn(opened, page, width=width, dark=dark) as (view, complaints):
-        assert complaints == []
-        assert view.evaluate(DRAWN) == str(PANELS)
-        assert view.locator(".panel svg.marks").count() == PANELS
-        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert view.evaluate("[...document.querySelectorAll('.panel svg')].every(each => each.getBoundingClientRect().right <= window.innerWidth)")
-        assert view.evaluate("Math.min(...[...document.querySelectorAll('.panel svg')].map(each => each.getBoundingClientRect().width))") > 120
-        ink, paper, label, series = colours(view)
-        assert (brightness(ink) > brightness(paper)) == (brightness(label) > brightness(paper)) == dark
-        assert series == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
+def test_the_report_draws_itself_without_complaint_or_network_and_fits(kept: View, width: int, dark: bool) -> None:
+    view, complaints = kept(width, dark)
+    assert complaints == []
+    assert view.evaluate(DRAWN) == str(PANELS)
+    assert view.locator(".panel svg.marks").count() == PANELS
+    assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert view.evaluate("[...document.querySelectorAll('.panel svg')].every(each => each.getBoundingClientRect().right <= window.innerWidth)")
+    assert view.evaluate("Math.min(...[...document.querySelectorAll('.panel svg')].map(each => each.getBoundingClientRect().width))") > 120
+    ink, paper, label, series = colours(view)
+    assert (brightness(ink) > brightness(paper)) == (brightness(label) > brightness(paper)) == dark
+    assert series == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
 
 
-def test_no_label_of_an_axis_overlaps_another(page: Path, opened: Any) -> None:
-    for width in (1280, 390):
-        with drawn(opened, page, width=width) as (view, _):
-            assert view.evaluate(OVERLAPS) == []
+@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
+def test_no_label_of_an_axis_overlaps_another(kept: View, width: int) -> None:
+    assert kept(width)[0].evaluate(OVERLAPS) == []
 
 
 OVERLAPS = """[...document.querySelectorAll('.panel')].flatMap(panel => {
@@ -59,21 +73,21 @@ def test_long_names_do_not_make_the_page_wider(study: Any, opened: Any, tmp_path
         assert complaints == []
 
 
-def test_a_policy_picked_in_the_legend_is_picked_out_everywhere(page: Path, opened: Any) -> None:
-    with drawn(opened, page) as (view, complaints):
-        before = view.evaluate(OPACITIES)
-        assert set(before) == {"1"}
-        button = view.get_by_role("button", name="learns <fast>", exact=True)
-        button.click()
-        assert button.get_attribute("aria-pressed") == "true"
-        after = view.evaluate(OPACITIES)
-        assert (after.count("1"), after.count("0.15")) == (2, 6)  # one of four lines in each of two worlds
-        assert view.locator("#regret tbody tr.faint").count() == 6
-        assert view.locator("#shares figure.faint").count() == 6
-        view.get_by_role("button", name="show all").click()
-        assert view.evaluate(OPACITIES) == before
-        assert view.locator(".faint").count() == 0
-        assert complaints == []
+def test_a_policy_picked_in_the_legend_is_picked_out_everywhere(kept: View) -> None:
+    view, complaints = kept()
+    before = view.evaluate(OPACITIES)
+    assert set(before) == {"1"}
+    button = view.get_by_role("button", name="learns <fast>", exact=True)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    after = view.evaluate(OPACITIES)
+    assert (after.count("1"), after.count("0.15")) == (2, 6)  # one of four lines in each of two worlds
+    assert view.locator("#regret tbody tr.faint").count() == 6
+    assert view.locator("#shares figure.faint").count() == 6
+    view.get_by_role("button", name="show all").click()
+    assert view.evaluate(OPACITIES) == before
+    assert view.locator(".faint").count() == 0
+    assert complaints == []
 
 
 OPACITIES = (
@@ -81,16 +95,17 @@ OPACITIES = (
 )
 
 
-def test_pointing_shows_the_exact_numbers(study: Any, page: Path, opened: Any) -> None:
+def test_pointing_shows_the_exact_numbers(study: Any, kept: View) -> None:
     row = study.table().filter(world="stochastic", policy="uniform", budget=1e5).row(0, named=True)
-    with drawn(opened, page) as (view, _):
-        centre = view.evaluate(POINT)
-        view.mouse.move(*centre)
-        tip = view.locator("#vg-tooltip-element.visible")
-        tip.wait_for()
-        shown = dict(line.split("\t") for line in tip.inner_text().splitlines())
-        assert (shown["policy"], shown["B"], shown["runs"]) == ("uniform", "100,000", "20")
-        assert float(shown["regret"].replace(",", "")) == pytest.approx(row["regret"], rel=1e-6)
+    view, _ = kept()
+    centre = view.evaluate(POINT)
+    view.mouse.move(*centre)
+    tip = view.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    shown = dict(line.split("\t") for line in tip.inner_text().splitlines())
+    assert (shown["policy"], shown["B"], shown["runs"]) == ("uniform", "100,000", "20")
+    assert float(shown["regret"].replace(",", "")) == pytest.approx(row["regret"], rel=1e-6)
+    view.mouse.move(0, 0)
 
 
 POINT = """(() => {
@@ -103,26 +118,27 @@ POINT = """(() => {
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "csv"])
-def test_a_figure_can_be_downloaded(study: Any, page: Path, opened: Any, kind: str, tmp_path: Path) -> None:
-    with drawn(opened, page) as (view, complaints):
-        with view.expect_download() as waiting:
-            view.locator("#figure-regret .downloads").get_by_text(kind.upper()).click()
-        assert waiting.value.suggested_filename == f"regret.{kind}"
-        waiting.value.save_as(tmp_path / "file")
-        content = (tmp_path / "file").read_bytes()
-        assert content.startswith({"svg": b"<svg", "png": b"\x89PNG", "csv": b"world,policy,budget"}[kind])
-        assert complaints == []
+def test_a_figure_can_be_downloaded(kept: View, kind: str, tmp_path: Path) -> None:
+    view, complaints = kept()
+    with view.expect_download() as waiting:
+        view.locator("#figure-regret .downloads").get_by_text(kind.upper()).click()
+    assert waiting.value.suggested_filename == f"regret.{kind}"
+    waiting.value.save_as(tmp_path / "file")
+    content = (tmp_path / "file").read_bytes()
+    assert content.startswith({"svg": b"<svg", "png": b"\x89PNG", "csv": b"world,policy,budget"}[kind])
+    assert complaints == []
 
 
-def test_printed_it_is_black_on_white_without_what_needs_a_hand(page: Path, opened: Any) -> None:
-    with drawn(opened, page, dark=True) as (view, _):
-        view.emulate_media(media="print")
-        ink, paper, label, series = colours(view)
-        assert brightness(ink) < 100 < 700 < brightness(paper)
-        assert brightness(label) < 350
-        assert series == "rgb(0, 114, 178)"
-        assert not view.locator(".downloads").first.is_visible()
-        assert view.evaluate("getComputedStyle(document.querySelector('.legend')).position") == "static"
+def test_printed_it_is_black_on_white_without_what_needs_a_hand(kept: View) -> None:
+    view, _ = kept(dark=True)
+    view.emulate_media(media="print")
+    ink, paper, label, series = colours(view)
+    assert brightness(ink) < 100 < 700 < brightness(paper)
+    assert brightness(label) < 350
+    assert series == "rgb(0, 114, 178)"
+    assert not view.locator(".downloads").first.is_visible()
+    assert view.evaluate("getComputedStyle(document.querySelector('.legend')).position") == "static"
+    view.emulate_media(media="screen")
 
 
 def test_without_scripts_the_figures_are_there_already(page: Path, opened: Any, tmp_path: Path) -> None:
@@ -134,10 +150,10 @@ def test_without_scripts_the_figures_are_there_already(page: Path, opened: Any, 
         assert complaints == []
 
 
-def test_a_name_with_a_tag_is_text(page: Path, opened: Any) -> None:
-    with drawn(opened, page) as (view, _):
-        assert view.locator("fast").count() == 0
-        assert json.loads(view.locator("#spec-regret").inner_text())["concat"][0]["title"] == "stochastic"
+def test_a_name_with_a_tag_is_text(kept: View) -> None:
+    view, _ = kept()
+    assert view.locator("fast").count() == 0
+    assert json.loads(view.locator("#spec-regret").inner_text())["concat"][0]["title"] == "stochastic"
 
 
 def colours(view: Any) -> list[str]:
