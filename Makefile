@@ -9,13 +9,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test coverage lint docs paper leaderboard bench soak clean
+unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
+
+.PHONY: demo test pytest coverage lint docs paper leaderboard bench soak clean
 
 demo: $(STAMP)-report
 	$(BIN)/purse compare
 
+# mypy keeps one core busy at most, so it runs beside the tests
+test: $(STAMP)-test
+	+$(MAKE) --no-print-directory --jobs=2 lint pytest
+
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
-test: $(STAMP)-test lint
+pytest: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 coverage: $(STAMP)-test
