@@ -19,12 +19,13 @@ from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
 from benchmarks.machine import machine
 from purse import Campaign
+from purse.campaign.campaign import MOST_AT_ONCE
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
-BATCH, HTTP_BATCH, CONNECTIONS = 64, 16, Crowd(1, 4)
+BATCH, LARGEST, HTTP_BATCH, CONNECTIONS = 64, MOST_AT_ONCE, 16, Crowd(1, 4)
 numbers = count(1)
 
 
@@ -70,7 +71,8 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
         yield take(live.JOURNAL, FILE, studied(str(folder / f"optuna-{crowd.processes}.log")), crowd, effort)
     for crowd in (MANY, THREADS):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+    for batch in (BATCH, LARGEST):
+        yield take(live.PURSE, FILE, Purse(storage, created(storage), batch), ONE, effort, batch)
 
 
 def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -84,7 +86,8 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
     for crowd in (MANY, THREADS, MIXED):
         yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+    for batch in (BATCH, LARGEST):
+        yield take(live.PURSE, DATABASE, Purse(storage, created(storage), batch), ONE, effort, batch)
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:

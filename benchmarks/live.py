@@ -78,7 +78,8 @@ def part(facts: dict[str, Any]) -> str:
             pairs_table(facts),
             f"To append two lines to a plain file, each on disk before the next, went {number(floor['pairs_per_second'])} times a second (median "
             f"{number(floor['median_ms'])} ms), so that is what one process can hope for that waits for every answer. Who comes while a transaction is under "
-            f"way shares the next one, which is why threads do better. Asks a second without the tells: {batches}.",
+            "way shares the next one, other processes of the machine too, which is why many do better than one; threads do best, as they also share "
+            f"the memory. Asks a second without the tells: {batches}.",
             f"A campaign of {facts['recovery']['entries']:,} entries in SQLite, with the policy's machine code loaded:",
             recovery_table(facts),
         ]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -347,10 +348,16 @@ def test_one_who_waits_without_a_call_looks_by_himself(tmp_path: Path) -> None:
     waiter._board.take_place(waiter._gate.file)
     other = Gate(str(tmp_path / "gate"))
     assert other.enter()
-    threading.Timer(0.2, other.close).start()  # as when it dies: nobody is called
+
+    def die() -> None:
+        """Once the other has waited for long; nobody is called."""
+        while waiter._gate._porter is None:
+            time.sleep(0.001)
+        other.close()
+
+    threading.Thread(target=die).start()
     with waiter.turn(lambda: b"please") as turn:
         assert turn.reply is None
-        assert waiter._gate._porter is not None  # it has queued with those who cannot be called
         assert not waiting(waiter._gate.file)  # the notice is taken down
     waiter.close()
 
