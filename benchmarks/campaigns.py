@@ -71,8 +71,9 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
         yield take(live.JOURNAL, FILE, studied(str(folder / f"optuna-{crowd.processes}.log")), crowd, effort)
     for crowd in (MANY, THREADS):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(live.PURSE, FILE, Purse(storage, created(storage), batch), ONE, effort, batch)
+        yield take(live.ASKS, FILE, Purse(storage, created(storage), batch, tells=False), ONE, effort, batch)
 
 
 def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -86,8 +87,9 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
     for crowd in (MANY, THREADS, MIXED):
         yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(live.PURSE, DATABASE, Purse(storage, created(storage), batch), ONE, effort, batch)
+        yield take(live.ASKS, DATABASE, Purse(storage, created(storage), batch, tells=False), ONE, effort, batch)
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,7 @@ class Purse(NamedTuple):
     storage: str
     name: str
     batch: int = 1
+    tells: bool = True
 
     def enter(self) -> Player:
         """Open it."""
@@ -49,15 +50,15 @@ class PurseMany:
     """Asks for many tickets at a time."""
 
     def __init__(self, door: Purse) -> None:
-        self.campaign, self.batch = Campaign.open(door.name, storage=door.storage), door.batch
+        self.campaign, self.batch, self.tells = Campaign.open(door.name, storage=door.storage), door.batch, door.tells
 
     def ask(self) -> Any:
         """Tickets."""
         return self.campaign.ask_many(self.batch)
 
     def tell(self, asked: Any) -> int:
-        """What they brought."""
-        return len(self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked]))
+        """What they brought, or nothing where only asks are measured."""
+        return len(self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked]) if self.tells else asked)
 
 
 class Http(NamedTuple):

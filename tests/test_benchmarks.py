@@ -70,6 +70,7 @@ def of_campaigns() -> dict[str, Any]:
             crowd(live.JOURNAL, "SQLite", 8, 400),
             crowd(live.PURSE, "SQLite", 32, 1_100),
             crowd(live.PURSE, "PostgreSQL", 1, 9_000, batch=64),
+            crowd(live.ASKS, "PostgreSQL", 1, 9_000, batch=1_000),
         ],
         "recovery": {"entries": 1_000_037, "seconds": {"open and ask, from the snapshot": 0.0321, "audit": 72.4}},
     }
@@ -164,6 +165,9 @@ def test_all_threads_of_a_crowd_ask_and_tell_what_they_are_sent_to(tmp_path: Pat
         assert [{turn.pairs for turn in mine} for mine in turns] == [{batch}, {batch}]
     status = purse.Campaign.open(name, storage=storage).status()
     assert status.counts["told"] == status.counts["tickets"] >= 2 * (load.WARM + 1) * 6
+    asker = doors.Purse(storage, name, 5, tells=False).enter()
+    assert asker.tell(asker.ask()) == 5
+    assert purse.Campaign.open(name, storage=storage).status().counts["held"] == 5
     floor = doors.PlainFile(str(tmp_path / "plain")).enter()
     assert floor.tell(floor.ask()) == 1
     assert (tmp_path / "plain").read_bytes().count(b"\n") == 2
@@ -183,7 +187,7 @@ def test_the_part_on_campaigns_has_purse_beside_optuna() -> None:
     assert "| PostgreSQL | 1 process, 64 at a time | 9,000 | 5 | 5 | 5 |  |  |  |  |" in text
     assert "| audit | 72.4 s |" in text
     assert "fsync on, synchronous_commit on" in text
-    assert "PostgreSQL, 64 at a time: 32,000" in text
+    assert "PostgreSQL, 1,000 at a time: 500,000" in text
     assert live.said({"processes": 4, "threads": 8}, 1) == "4 processes of 8 threads"
     assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns())
 

@@ -131,7 +131,7 @@ class Status:
 def ticket(terms: Terms, slot: Slot) -> CampaignTicket:
     """A stored ticket for its user."""
     body = slot.body
-    arms = () if body["arms"][0] == SKIP else tuple(terms.arms[arm] for arm in body["arms"])
+    arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
     deadline = None if slot.deadline is None else slot.deadline / 1000
     held = texts(body["held"])
     return CampaignTicket(terms.name, slot.id, body["t"], arms, tuple(body["probabilities"]), held, slot.state, body["request"], slot.at / 1000, deadline)
