@@ -45,9 +45,12 @@ def service(storage: str) -> Iterator[str]:
     command = [sys.executable, "-c", "import purse.cli; purse.cli.main()", "serve", "--port", "0", "--storage", storage]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
+        reader = threading.Thread(target=deque, args=(process.stderr, 0), daemon=True)
         try:
             url = next(facts["url"] for facts in map(json.loads, process.stderr) if "url" in facts)
-            threading.Thread(target=deque, args=(process.stderr, 0), daemon=True).start()  # read its log, or it waits for somebody who does
+            reader.start()  # read its log, or it waits for somebody who does
             yield url
         finally:
             process.terminate()
+            if reader.is_alive():
+                reader.join()  # to the end, before the log is closed
