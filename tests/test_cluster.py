@@ -46,6 +46,7 @@ def dask_address() -> Iterator[str]:
 def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A head node of its own, without a dashboard and without a token."""
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S", "120")  # as long as all the rest
     tool = [sys.executable, "-m", "ray.scripts.scripts"]
     port, door = free_port(), free_port()
     words = ["start", "--head", f"--port={port}", f"--ray-client-server-port={door}", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
