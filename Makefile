@@ -52,7 +52,7 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-test
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/engine/test_gpu.py tests/test_kill.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/engine/test_gpu.py tests/test_kill.py tests/test_cluster.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
 
 $(VENV)/bin/python:
