@@ -1,4 +1,6 @@
-"""`make bench`: how fast every policy is, beside plain C and other libraries in one run; one table, its JSON, and the page of the docs."""
+"""`make bench`: how fast every policy is, beside plain C and other libraries in one run; one table,
+its JSON, and the page of the docs.
+"""
 
 from __future__ import annotations
 
@@ -39,23 +41,49 @@ def ends() -> dict[str, list[float]]:
     place = world(USUAL)
     assert place.reward_means is not None
     assert place.cost_means is not None
-    return {"rewards": place.reward_means[[0, -1]].tolist(), "costs": place.cost_means[[0, -1], 0].tolist()}
+    return {
+        "rewards": place.reward_means[[0, -1]].tolist(),
+        "costs": place.cost_means[[0, -1], 0].tolist(),
+    }
 
 
 def table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> Table:
     """Everything that has a policy, a K and a device; rivals below."""
     counts = list(cpu["rows"][0]["workers"])
-    grid = Table(title=f"Rounds per second on one core, and on a GPU; budget {cpu['budget']:,}; {page.described(cpu['machine'])}")
-    for column in ("policy", "K", "device", "million rounds/s", "ns a round", "× C floor", "× own C", "× river", "× mabwiser"):
+    grid = Table(
+        title=f"Rounds per second on one core, and on a GPU; budget {cpu['budget']:,}; "
+        f"{page.described(cpu['machine'])}"
+    )
+    for column in (
+        "policy",
+        "K",
+        "device",
+        "million rounds/s",
+        "ns a round",
+        "× C floor",
+        "× own C",
+        "× river",
+        "× mabwiser",
+    ):
         grid.add_column(column, justify="left" if column in ("policy", "device") else "right")
     for column in (*(f"{count} workers ×" for count in counts), "bytes a path", "ask + tell, µs"):
         grid.add_column(column, justify="right")
-    on_card = [{**row, "device": f"{row['device']}, {cuda['machine']['GPU']}"} for row in cuda["rows"]] if cuda else []
+    on_card = (
+        [{**row, "device": f"{row['device']}, {cuda['machine']['GPU']}"} for row in cuda["rows"]]
+        if cuda
+        else []
+    )
     for row in [*cpu["rows"], *on_card]:
         here = row["device"] == "cpu"
         scaling = [f"{row['workers'][count]:.2f}" if here else "" for count in counts]
-        live = f"{cpu['ask_tell_microseconds'][row['policy']]:.1f}" if here and row["arms"] == USUAL else ""
-        grid.add_row(*speed(row["policy"], row), *scaling, f"{row['bytes_per_path']:,}" if here else "", live)
+        live = (
+            f"{cpu['ask_tell_microseconds'][row['policy']]:.1f}"
+            if here and row["arms"] == USUAL
+            else ""
+        )
+        grid.add_row(
+            *speed(row["policy"], row), *scaling, f"{row['bytes_per_path']:,}" if here else "", live
+        )
     for rival in cpu["rivals"]:
         grid.add_row(*speed(rival["name"], {**rival, "device": "cpu"}))
     return grid
@@ -64,7 +92,14 @@ def table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> Table:
 def speed(name: str, row: dict[str, Any]) -> list[str]:
     """The cells that rows of policies and of rivals have in common."""
     ratios = [number(row.get(key)) for key in ("floor", "plain", "river", "mabwiser")]
-    return [name, f"{row['arms']:,}", row["device"], number(row["rounds_per_second"] / 1e6), number(1e9 / row["rounds_per_second"]), *ratios]
+    return [
+        name,
+        f"{row['arms']:,}",
+        row["device"],
+        number(row["rounds_per_second"] / 1e6),
+        number(1e9 / row["rounds_per_second"]),
+        *ratios,
+    ]
 
 
 def main() -> None:

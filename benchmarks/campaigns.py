@@ -1,4 +1,5 @@
-"""`python -m benchmarks.campaigns`: durable asks and tells a second, from one to many processes, beside Optuna in one run; --quick for a short look.
+"""`python -m benchmarks.campaigns`: durable asks and tells a second, from one to many processes,
+beside Optuna in one run; --quick for a short look.
 
 `make bench` measures it too. A pair is an ask and a tell, each on disk before it is answered.
 """
@@ -51,12 +52,16 @@ def studied(address: str) -> Optuna:
     return door
 
 
-def take(who: str, where: str, door: Door, crowd: Crowd, effort: Effort, batch: int = 1) -> dict[str, Any]:
+def take(
+    who: str, where: str, door: Door, crowd: Crowd, effort: Effort, batch: int = 1
+) -> dict[str, Any]:
     """Measure one crowd."""
     found = load.measure(door, crowd, effort.seconds)
     say(
-        f"{who}, {where}, {live.said(crowd._asdict(), batch)}: {found['pairs_per_second']:,.0f} pairs/s, "
-        f"median {found['median_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, longest {found['longest_ms']:.1f} ms"
+        f"{who}, {where}, {live.said(crowd._asdict(), batch)}: "
+        f"{found['pairs_per_second']:,.0f} pairs/s, "
+        f"median {found['median_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, longest "
+        f"{found['longest_ms']:.1f} ms"
     )
     return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **found}
 
@@ -67,13 +72,32 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
     storage = f"sqlite:///{folder / 'purse.db'}"
     for crowd in (ONE, EIGHT):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-        yield take(live.RDB, FILE, studied(f"sqlite:///{folder / f'optuna-{crowd.processes}.db'}"), crowd, effort)
-        yield take(live.JOURNAL, FILE, studied(str(folder / f"optuna-{crowd.processes}.log")), crowd, effort)
+        yield take(
+            live.RDB,
+            FILE,
+            studied(f"sqlite:///{folder / f'optuna-{crowd.processes}.db'}"),
+            crowd,
+            effort,
+        )
+        yield take(
+            live.JOURNAL,
+            FILE,
+            studied(str(folder / f"optuna-{crowd.processes}.log")),
+            crowd,
+            effort,
+        )
     for crowd in (MANY, THREADS):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
     yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(live.ASKS, FILE, Purse(storage, created(storage), batch, tells=False), ONE, effort, batch)
+        yield take(
+            live.ASKS,
+            FILE,
+            Purse(storage, created(storage), batch, tells=False),
+            ONE,
+            effort,
+            batch,
+        )
 
 
 def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -83,13 +107,22 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
     storage = str(server.get_uri(database="purse"))
     for crowd in (ONE, EIGHT):
         yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
-        rival = server.get_uri(database=f"optuna_{crowd.processes}").replace("postgresql://", "postgresql+psycopg://")
+        rival = server.get_uri(database=f"optuna_{crowd.processes}").replace(
+            "postgresql://", "postgresql+psycopg://"
+        )
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
     for crowd in (MANY, THREADS, MIXED):
         yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
     yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(live.ASKS, DATABASE, Purse(storage, created(storage), batch, tells=False), ONE, effort, batch)
+        yield take(
+            live.ASKS,
+            DATABASE,
+            Purse(storage, created(storage), batch, tells=False),
+            ONE,
+            effort,
+            batch,
+        )
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -97,7 +130,9 @@ def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
     storage = f"sqlite:///{folder / 'service.db'}"
     name = created(storage)
     with servers.service(storage) as url:
-        yield take(live.PURSE, SERVICE, Http(url, name, HTTP_BATCH), CONNECTIONS, effort, HTTP_BATCH)
+        yield take(
+            live.PURSE, SERVICE, Http(url, name, HTTP_BATCH), CONNECTIONS, effort, HTTP_BATCH
+        )
 
 
 def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it never changes

@@ -1,4 +1,6 @@
-"""Where is asked and told in the benchmark of campaigns: purse, Optuna the way that its users ask it, and a plain file as the floor of both."""
+"""Where is asked and told in the benchmark of campaigns: purse, Optuna the way that its users ask
+it, and a plain file as the floor of both.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from purse import Campaign
 
 ARMS = ("a", "b", "c", "d", "e")
 REWARD, COST = 0.5, "0.3"
-TERMS: dict[str, Any] = {"arms": list(ARMS), "budget": 1_000_000_000, "cost_min": "0.1", "cost_max": 1}
+TERMS: dict[str, Any] = {
+    "arms": list(ARMS),
+    "budget": 1_000_000_000,
+    "cost_min": "0.1",
+    "cost_max": 1,
+}
 
 
 class Purse(NamedTuple):
@@ -50,7 +57,11 @@ class PurseMany:
     """Asks for many tickets at a time."""
 
     def __init__(self, door: Purse) -> None:
-        self.campaign, self.batch, self.tells = Campaign.open(door.name, storage=door.storage), door.batch, door.tells
+        self.campaign, self.batch, self.tells = (
+            Campaign.open(door.name, storage=door.storage),
+            door.batch,
+            door.tells,
+        )
 
     def ask(self) -> Any:
         """Tickets."""
@@ -58,11 +69,17 @@ class PurseMany:
 
     def tell(self, asked: Any) -> int:
         """What they brought, or nothing where only asks are measured."""
-        return len(self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked]) if self.tells else asked)
+        return len(
+            self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked])
+            if self.tells
+            else asked
+        )
 
 
 class Http(NamedTuple):
-    """A campaign behind `purse serve`, over connections of the standard library that stay open, one for each thread."""
+    """A campaign behind `purse serve`, over connections of the standard library that stay open, one
+    for each thread.
+    """
 
     url: str
     name: str
@@ -77,14 +94,20 @@ class HttpMany:
     """Asks for many tickets at a time, over HTTP."""
 
     def __init__(self, door: Http) -> None:
-        self.where, self.path, self.batch = urlsplit(door.url).netloc, f"/campaigns/{door.name}", door.batch
+        self.where, self.path, self.batch = (
+            urlsplit(door.url).netloc,
+            f"/campaigns/{door.name}",
+            door.batch,
+        )
         self._local = threading.local()
 
     def send(self, path: str, body: dict[str, Any]) -> Any:
         """A request and its answer."""
         if not hasattr(self._local, "line"):
             self._local.line = http.client.HTTPConnection(self.where)
-        self._local.line.request("POST", self.path + path, json.dumps(body), {"Content-Type": "application/json"})
+        self._local.line.request(
+            "POST", self.path + path, json.dumps(body), {"Content-Type": "application/json"}
+        )
         answer = self._local.line.getresponse()
         told = json.loads(answer.read())
         assert answer.status == http.HTTPStatus.OK, told
@@ -101,7 +124,9 @@ class HttpMany:
 
 
 class Optuna(NamedTuple):
-    """A study of Optuna with one categorical parameter and its random sampler, which is the quickest: ask, suggest, tell. It has no budget."""
+    """A study of Optuna with one categorical parameter and its random sampler, which is the
+    quickest: ask, suggest, tell. It has no budget.
+    """
 
     address: str  # of a database, or the path of a journal file
 
@@ -112,8 +137,17 @@ class Optuna(NamedTuple):
         from optuna.storages.journal import JournalFileBackend
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        kept = RDBStorage(self.address) if "://" in self.address else JournalStorage(JournalFileBackend(self.address))
-        return optuna.create_study(study_name="study", storage=kept, sampler=optuna.samplers.RandomSampler(), load_if_exists=True)
+        kept = (
+            RDBStorage(self.address)
+            if "://" in self.address
+            else JournalStorage(JournalFileBackend(self.address))
+        )
+        return optuna.create_study(
+            study_name="study",
+            storage=kept,
+            sampler=optuna.samplers.RandomSampler(),
+            load_if_exists=True,
+        )
 
     def enter(self) -> Player:
         """Load it."""
@@ -139,7 +173,9 @@ class OptunaOne:
 
 
 class PlainFile(NamedTuple):
-    """A file to which each ask and each tell appends a line, on disk before it counts: what no journal can be quicker than."""
+    """A file to which each ask and each tell appends a line, on disk before it counts: what no
+    journal can be quicker than.
+    """
 
     path: str
 

@@ -1,4 +1,6 @@
-"""Rounds per second of simulations: every policy at every K beside plain C and other libraries, and how that grows with the budget."""
+"""Rounds per second of simulations: every policy at every K beside plain C and other libraries, and
+how that grows with the budget.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,36 @@ MANY = 100_000  # arms, for policies that need not look at all of them in a roun
 LARGE = 10 * MANY  # their budget, so that setting up does not count
 SMALL = 100  # that of plain C for so many arms, which takes a millisecond a round
 BUDGETS = (1e3, 1e4, 1e5, 1e6)
-GROWING = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "tsallis-inf", "kube", "primal-dual-bwk", "sw-ucb-bwk")
+GROWING = (
+    "exp3.bwk",
+    "exp3++.bwk",
+    "exp3++.price",
+    "tsallis-inf",
+    "kube",
+    "primal-dual-bwk",
+    "sw-ucb-bwk",
+)
 
 
 def quick_policies() -> list[str]:
     """The policies that say of themselves that a round takes O(log K)."""
-    return [name for name in purse.policies.names() if "O(log K) a round" in (purse.policies.load(name).__doc__ or "")]
+    return [
+        name
+        for name in purse.policies.names()
+        if "O(log K) a round" in (purse.policies.load(name).__doc__ or "")
+    ]
 
 
-def simulate(policy: str, place: purse.World, budget: float, n_paths: int, n_workers: int = 1) -> tuple[float, float]:
+def simulate(
+    policy: str, place: purse.World, budget: float, n_paths: int, n_workers: int = 1
+) -> tuple[float, float]:
     """Rounds per second of processor time, and by the clock on the wall, of one simulation."""
     worked, began = time.process_time(), time.perf_counter()
-    rounds = float(purse.simulate(policy, place, budget, n_paths=n_paths, n_workers=n_workers, **TOLD).rounds.sum())
+    rounds = float(
+        purse.simulate(
+            policy, place, budget, n_paths=n_paths, n_workers=n_workers, **TOLD
+        ).rounds.sum()
+    )
     return rounds / (time.process_time() - worked), rounds / (time.perf_counter() - began)
 
 
@@ -39,12 +59,21 @@ def paths_for(policy: str, place: purse.World, budget: float) -> int:
 def bytes_per_path(policy: str, place: purse.World, budget: float) -> int:
     """What a path needs: the policy's state, and its part of the results."""
     job = make_job(policy, place, budget, **TOLD)
-    run = purse.simulate("uniform", place, 1, n_paths=1)  # the results of all policies have one size
+    # the results of all policies have one size
+    run = purse.simulate("uniform", place, 1, n_paths=1)
     results = (run.gain, run.rounds, run.spent_units, run.pulls, run.ended, run.efficiency)
-    return int(sum(array.nbytes for array in (*job.policy.init(job.params, job.problem, 1), *results) if array is not None))
+    return int(
+        sum(
+            array.nbytes
+            for array in (*job.policy.init(job.params, job.problem, 1), *results)
+            if array is not None
+        )
+    )
 
 
-def measure_size(n_arms: int, policies: list[str], budget: float, plain_budget: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def measure_size(
+    n_arms: int, policies: list[str], budget: float, plain_budget: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A row for each policy, on one core and on more, and a row for each rival, all at one K."""
     place = world(n_arms)
     workers = sorted({min(2, usable_cores()), usable_cores()} - {1})
@@ -52,29 +81,63 @@ def measure_size(n_arms: int, policies: list[str], budget: float, plain_budget: 
     rows: list[dict[str, Any]] = []
     for policy in policies:
         n_paths = paths_for(policy, place, budget)
-        one, walls = 0.0, dict.fromkeys([1, *workers], (0.0, 0.0))  # by the clock on the wall, and how many cores that had
-        for _ in range(REPEATS):  # side by side, so that a slow moment of the machine hits all alike
+        # by the clock on the wall, and how many cores that had
+        one, walls = 0.0, dict.fromkeys([1, *workers], (0.0, 0.0))
+        # side by side, so that a slow moment of the machine hits all alike
+        for _ in range(REPEATS):
             if found := plain_rate(HEAD[policy], n_arms, plain_budget):
                 plain[HEAD[policy]] = max(found, plain.get(HEAD[policy], 0.0))
             for count in walls:
                 worked, wall = simulate(policy, place, budget, count * n_paths, count)
-                one, walls[count] = max(one, worked) if count == 1 else one, max(walls[count], (wall, wall / worked))
+                one, walls[count] = (
+                    max(one, worked) if count == 1 else one,
+                    max(walls[count], (wall, wall / worked)),
+                )
         say(f"K = {n_arms:,}: {policy}, {1e9 / one:,.0f} ns a round")
-        row = {"policy": policy, "arms": n_arms, "device": "cpu", "family": HEAD[policy], "rounds_per_second": one}
+        row = {
+            "policy": policy,
+            "arms": n_arms,
+            "device": "cpu",
+            "family": HEAD[policy],
+            "rounds_per_second": one,
+        }
         scaling = {str(count): walls[count][0] / walls[1][0] for count in workers}
         cores = {str(count): walls[count][1] for count in workers}
-        rows.append({**row, "workers": scaling, "cores": cores, "bytes_per_path": bytes_per_path(policy, place, budget)})
+        rows.append(
+            {
+                **row,
+                "workers": scaling,
+                "cores": cores,
+                "bytes_per_path": bytes_per_path(policy, place, budget),
+            }
+        )
     rivals = {f"C {head}": plain[head] for head in FAMILIES if head in plain}
     if n_arms in SIZES:
         rivals |= {RIVER: river_rate(n_arms), MABWISER: mabwiser_rate(n_arms)}
-    return rows, [{"name": name, "arms": n_arms, "rounds_per_second": found} for name, found in rivals.items()]
+    return rows, [
+        {"name": name, "arms": n_arms, "rounds_per_second": found} for name, found in rivals.items()
+    ]
 
 
 def with_ratios(row: dict[str, Any], rivals: list[dict[str, Any]]) -> dict[str, Any]:
-    """The row with its nanoseconds, and how many times as many rounds it makes as each rival at the same K; None where there is none."""
-    rates = {rival["name"]: rival["rounds_per_second"] for rival in rivals if rival["arms"] == row["arms"]}
-    names = {"floor": f"C {FLOOR}", "plain": f"C {row['family']}", "river": RIVER, "mabwiser": MABWISER}
-    ratios = {key: row["rounds_per_second"] / rates[name] if name in rates else None for key, name in names.items()}
+    """The row with its nanoseconds, and how many times as many rounds it makes as each rival at the
+    same K; None where there is none.
+    """
+    rates = {
+        rival["name"]: rival["rounds_per_second"]
+        for rival in rivals
+        if rival["arms"] == row["arms"]
+    }
+    names = {
+        "floor": f"C {FLOOR}",
+        "plain": f"C {row['family']}",
+        "river": RIVER,
+        "mabwiser": MABWISER,
+    }
+    ratios = {
+        key: row["rounds_per_second"] / rates[name] if name in rates else None
+        for key, name in names.items()
+    }
     return {**row, "nanoseconds": 1e9 / row["rounds_per_second"], **ratios}
 
 
@@ -93,6 +156,13 @@ def growth() -> list[dict[str, Any]]:
         for budget in BUDGETS:
             n_paths = paths_for(policy, place, budget)
             rate = max(simulate(policy, place, budget, n_paths)[0] for _ in range(REPEATS))
-            rows.append({"policy": policy, "budget": budget, "nanoseconds": 1e9 / rate, "bytes_per_path": bytes_per_path(policy, place, budget)})
+            rows.append(
+                {
+                    "policy": policy,
+                    "budget": budget,
+                    "nanoseconds": 1e9 / rate,
+                    "bytes_per_path": bytes_per_path(policy, place, budget),
+                }
+            )
         say(f"budgets up to {BUDGETS[-1]:,.0f}: {policy}")
     return rows

@@ -1,4 +1,6 @@
-"""Plain C to hold each policy against: one program for each family of rules, in the folder `plain`."""
+"""Plain C to hold each policy against: one program for each family of rules, in the folder
+`plain`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,17 @@ FAMILIES = {
     "exp3++.bwk": ("exp3++", "exp3++.price", "exp3++.prices"),
     "exp3.p": ("exp3.p.bwk",),
     "tsallis-inf": ("tsallis-inf.bwk", "tsallis-inf.price"),
-    "ucb-bv1": ("ucb-bv2", "ucb-mb", "ucb-sc", "i-ucb", "c-ucb", "m-ucb", "budget-ucb", "mrcb", "fractional-kube"),
+    "ucb-bv1": (
+        "ucb-bv2",
+        "ucb-mb",
+        "ucb-sc",
+        "i-ucb",
+        "c-ucb",
+        "m-ucb",
+        "budget-ucb",
+        "mrcb",
+        "fractional-kube",
+    ),
     "omega-ucb": (),
     "b-greedy": (),
     "epsilon-first": ("bounded-epsilon-first",),
@@ -70,7 +82,9 @@ def play(head: str, n_arms: int, budget: float, runs: int) -> Outcome | None:
     path = program(head)
     if path is None:
         return None
-    done = subprocess.run([path, str(n_arms), str(budget), str(runs)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [path, str(n_arms), str(budget), str(runs)], capture_output=True, text=True, check=True
+    )
     return Outcome(*map(float, done.stdout.split()))
 
 
@@ -89,7 +103,9 @@ def plain_rate(head: str, n_arms: int, budget: float) -> float | None:
 
 
 def check_gain(head: str) -> dict[str, Any] | None:
-    """The mean gain of the program and of the policy on the same instance; raises where they cannot be the same; None without gcc."""
+    """The mean gain of the program and of the policy on the same instance; raises where they cannot
+    be the same; None without gcc.
+    """
     plain = play(head, USUAL, BUDGET, CHECK_PATHS)
     if plain is None:
         return None
@@ -97,5 +113,8 @@ def check_gain(head: str) -> dict[str, Any] | None:
     gain, error = float(run.gain.mean()), float(run.gain.std(ddof=1)) / math.sqrt(run.n_paths)
     apart = (plain.gain - gain) / math.hypot(plain.error, error)
     if abs(apart) > DOUBT:
-        raise AssertionError(f"{head}: mean gain {plain.gain:.6g} in C, {gain:.6g} here: {apart:.1f} standard errors apart")
+        raise AssertionError(
+            f"{head}: mean gain {plain.gain:.6g} in C, {gain:.6g} here: {apart:.1f} "
+            "standard errors apart"
+        )
     return {"policy": head, "plain_gain": plain.gain, "gain": gain, "standard_errors_apart": apart}

@@ -1,4 +1,6 @@
-"""Rounds per second on a CUDA GPU, beside plain C on one core of the same machine. `python -m benchmarks.gpu` measures this alone."""
+"""Rounds per second on a CUDA GPU, beside plain C on one core of the same machine. `python -m
+benchmarks.gpu` measures this alone.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,12 @@ def rate(policy: str, n_paths: int, times: float = 1.0) -> float:
     """Rounds per second of one simulation, with so many times the usual budget."""
     runs: list[purse.Run] = []
     place = world(USUAL)
-    seconds = timed(lambda: runs.append(purse.simulate(policy, place, times * BUDGET, n_paths=n_paths, device="cuda", **TOLD)), time.perf_counter)
+    seconds = timed(
+        lambda: runs.append(
+            purse.simulate(policy, place, times * BUDGET, n_paths=n_paths, device="cuda", **TOLD)
+        ),
+        time.perf_counter,
+    )
     return float(runs[0].rounds.sum()) / seconds
 
 
@@ -54,10 +61,18 @@ def fastest(policy: str) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """A row for each policy that plays there, why the others do not, and the rivals of the same machine."""
+    """A row for each policy that plays there, why the others do not, and the rivals of the same
+    machine.
+    """
     rows, refused = [], {}
-    plain = {head: best(lambda head=head: plain_rate(head, USUAL, BUDGET) or 0.0) for head in FAMILIES}  # type: ignore[misc]
-    rivals = [{"name": f"C {head}", "arms": USUAL, "rounds_per_second": found} for head, found in plain.items() if found]
+    plain = {
+        head: best(lambda head=head: plain_rate(head, USUAL, BUDGET) or 0.0) for head in FAMILIES
+    }  # type: ignore[misc]
+    rivals = [
+        {"name": f"C {head}", "arms": USUAL, "rounds_per_second": found}
+        for head, found in plain.items()
+        if found
+    ]
     for policy in purse.policies.names():
         try:
             found = fastest(policy)
@@ -65,9 +80,22 @@ def measure() -> dict[str, Any]:
             refused[policy] = str(error)
             continue
         say(f"GPU: {policy}, {found / 1e6:,.0f} million rounds a second")
-        row = {"policy": policy, "arms": USUAL, "device": "cuda", "family": HEAD[policy], "rounds_per_second": found}
+        row = {
+            "policy": policy,
+            "arms": USUAL,
+            "device": "cuda",
+            "family": HEAD[policy],
+            "rounds_per_second": found,
+        }
         rows.append(with_ratios(row, rivals))
-    return {"machine": {"GPU": device_name(), **machine()}, "paths": N_PATHS, "budget": BUDGET * LONGEST, "rows": rows, "rivals": rivals, "refused": refused}
+    return {
+        "machine": {"GPU": device_name(), **machine()},
+        "paths": N_PATHS,
+        "budget": BUDGET * LONGEST,
+        "rows": rows,
+        "rivals": rivals,
+        "refused": refused,
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What everything is measured on: one world for each K, one budget, and the best of a few measurements."""
+"""What everything is measured on: one world for each K, one budget, and the best of a few
+measurements.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,16 @@ import purse
 SIZES = (3, 10, 100, 1_000)
 USUAL = 10  # the K of what is measured at one K only
 BUDGET = 3_000
-TOLD: dict[str, Any] = {"cost_min": 0.2, "cost_max": 1}  # what a policy is told of the costs; plain/game.h tells the same
+# what a policy is told of the costs; plain/game.h tells the same
+TOLD: dict[str, Any] = {"cost_min": 0.2, "cost_max": 1}
 REPEATS = 3
 SECONDS = 0.1  # that a measurement takes, about
 
 
 def world(n_arms: int) -> purse.World:
-    """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the best."""
+    """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the
+    best.
+    """
     grid = np.arange(n_arms) / (n_arms - 1)
     return purse.environments.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
 
@@ -30,14 +35,18 @@ def best(measure: Callable[[], float]) -> float:
 
 
 def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
-    """The seconds that a call takes, of processor time unless another clock is given: other work on the machine does not count."""
+    """The seconds that a call takes, of processor time unless another clock is given: other work on
+    the machine does not count.
+    """
     start = clock()
     call()
     return clock() - start
 
 
 def enough(seconds_of: Callable[[int], float]) -> int:
-    """How many times something has to be done to take `SECONDS`; `seconds_of` does it so many times."""
+    """How many times something has to be done to take `SECONDS`; `seconds_of` does it so many
+    times.
+    """
     seconds_of(1)  # loads what has to be loaded
     count, taken = 1, seconds_of(1)
     while taken < SECONDS / 4:

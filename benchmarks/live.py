@@ -6,7 +6,13 @@ from typing import Any
 
 from benchmarks.tables import markdown_table, number
 
-PURSE, ASKS, RDB, JOURNAL, FLOOR = "purse", "purse, asks alone", "Optuna, database", "Optuna, journal file", "a plain file"
+PURSE, ASKS, RDB, JOURNAL, FLOOR = (
+    "purse",
+    "purse, asks alone",
+    "Optuna, database",
+    "Optuna, journal file",
+    "a plain file",
+)
 MANY = 32  # processes that a campaign should bear
 
 
@@ -22,7 +28,14 @@ def said(row: dict[str, Any], batch: int) -> str:
 def rate(facts: dict[str, Any], who: str, like: dict[str, Any]) -> float | None:
     """Pairs a second of a rival, at the same place with the same crowd."""
     keys = ("where", "processes", "threads", "batch")
-    return next((row["pairs_per_second"] for row in facts["rows"] if row["who"] == who and all(row[key] == like[key] for key in keys)), None)
+    return next(
+        (
+            row["pairs_per_second"]
+            for row in facts["rows"]
+            if row["who"] == who and all(row[key] == like[key] for key in keys)
+        ),
+        None,
+    )
 
 
 def times(row: dict[str, Any], rival: float | None) -> str:
@@ -35,12 +48,26 @@ def pairs_table(facts: dict[str, Any]) -> str:
     rows = [row for row in facts["rows"] if row["who"] == PURSE]
     rivals = {id(row): (rate(facts, RDB, row), rate(facts, JOURNAL, row)) for row in rows}
     return markdown_table(
-        ["campaign in", "asked by", "pairs a second", "median, ms", "99%, ms", "longest, ms", "Optuna, database", "×", "Optuna, journal file", "×"],
+        [
+            "campaign in",
+            "asked by",
+            "pairs a second",
+            "median, ms",
+            "99%, ms",
+            "longest, ms",
+            "Optuna, database",
+            "×",
+            "Optuna, journal file",
+            "×",
+        ],
         [
             [
                 row["where"],
                 said(row, row["batch"]),
-                *(number(row[key]) for key in ("pairs_per_second", "median_ms", "p99_ms", "longest_ms")),
+                *(
+                    number(row[key])
+                    for key in ("pairs_per_second", "median_ms", "p99_ms", "longest_ms")
+                ),
                 *(cell for rival in rivals[id(row)] for cell in (number(rival), times(row, rival))),
             ]
             for row in rows
@@ -50,37 +77,67 @@ def pairs_table(facts: dict[str, Any]) -> str:
 
 def recovery_table(facts: dict[str, Any]) -> str:
     """Seconds of the ways back to a long campaign."""
-    return markdown_table(["", "takes"], [[name, f"{seconds:.3g} s"] for name, seconds in facts["recovery"]["seconds"].items()])
+    return markdown_table(
+        ["", "takes"],
+        [[name, f"{seconds:.3g} s"] for name, seconds in facts["recovery"]["seconds"].items()],
+    )
 
 
 def in_short(facts: dict[str, Any]) -> list[str]:
     """A line for the head of the page."""
     many = [row for row in facts["rows"] if row["who"] == PURSE and row["processes"] == MANY]
-    found = "; ".join(f"{number(row['pairs_per_second'])} in {row['where']}, the 99% quickest within {number(row['p99_ms'])} ms" for row in many)
-    return [f"{MANY} processes that share a campaign get so many durable asks and tells done in a second: {found}."]
+    found = "; ".join(
+        f"{number(row['pairs_per_second'])} in {row['where']}, the 99% quickest within "
+        f"{number(row['p99_ms'])} ms"
+        for row in many
+    )
+    return [
+        f"{MANY} processes that share a campaign get so many durable asks and tells done "
+        f"in a second: {found}."
+    ]
 
 
 def part(facts: dict[str, Any]) -> str:
     """The part of the page."""
     floor = next(row for row in facts["rows"] if row["who"] == FLOOR)
-    alone = "; ".join(f"{row['where']}, {row['batch']:,} at a time: {number(row['asks_per_second'])}" for row in facts["rows"] if row["who"] == ASKS)
+    alone = "; ".join(
+        f"{row['where']}, {row['batch']:,} at a time: {number(row['asks_per_second'])}"
+        for row in facts["rows"]
+        if row["who"] == ASKS
+    )
     kept = facts["postgres"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["machine"].items() if name in ("apsw", "psycopg", "optuna"))
+    versions = ", ".join(
+        f"{name} {version}"
+        for name, version in facts["machine"].items()
+        if name in ("apsw", "psycopg", "optuna")
+    )
     return "\n\n".join(
         [
             "## Campaigns",
-            f"`python -m benchmarks.campaigns` measures this part alone; {versions}, PostgreSQL {kept['server_version']}. A pair is an ask and a tell, "
-            "each a transaction that is on disk before it is answered: SQLite with `synchronous=FULL`, PostgreSQL on the same machine with its default "
-            f"settings (fsync {kept['fsync']}, synchronous_commit {kept['synchronous_commit']}). The policy is the default one, with five arms, and its "
-            f"choices count. Everybody asks and tells without a pause for {facts['seconds']:g} seconds; ms are those of a pair, or of a batch, waiting for "
-            f"others included. Before it began {number(facts['load_before'])} processes were busy on the machine's {facts['machine']['cores']} cores. "
-            "Optuna, asked by as many in the same run: ask, suggest one categorical parameter at random, tell; it has no budget.",
+            f"`python -m benchmarks.campaigns` measures this part alone; {versions}, "
+            f"PostgreSQL {kept['server_version']}. A pair is an ask and a tell, "
+            "each a transaction that is on disk before it is answered: SQLite with "
+            "`synchronous=FULL`, PostgreSQL on the same machine with its default "
+            f"settings (fsync {kept['fsync']}, synchronous_commit "
+            f"{kept['synchronous_commit']}). The policy is the default one, with five "
+            "arms, and its "
+            "choices count. Everybody asks and tells without a pause for "
+            f"{facts['seconds']:g} seconds; ms are those of a pair, or of a batch, "
+            "waiting for "
+            f"others included. Before it began {number(facts['load_before'])} processes "
+            f"were busy on the machine's {facts['machine']['cores']} cores. "
+            "Optuna, asked by as many in the same run: ask, suggest one categorical "
+            "parameter at random, tell; it has no budget.",
             pairs_table(facts),
-            f"To append two lines to a plain file, each on disk before the next, went {number(floor['pairs_per_second'])} times a second (median "
-            f"{number(floor['median_ms'])} ms), so that is what one process can hope for that waits for every answer. Who comes while a transaction is under "
-            "way shares the next one, other processes of the machine too, which is why many do better than one; threads do best, as they also share "
+            "To append two lines to a plain file, each on disk before the next, went "
+            f"{number(floor['pairs_per_second'])} times a second (median "
+            f"{number(floor['median_ms'])} ms), so that is what one process can hope for "
+            "that waits for every answer. Who comes while a transaction is under "
+            "way shares the next one, other processes of the machine too, which is why "
+            "many do better than one; threads do best, as they also share "
             f"the memory. One process that only asks gets so many tickets a second: {alone}.",
-            f"A campaign of {facts['recovery']['entries']:,} entries in SQLite, with the policy's machine code loaded:",
+            f"A campaign of {facts['recovery']['entries']:,} entries in SQLite, with the "
+            "policy's machine code loaded:",
             recovery_table(facts),
         ]
     )

@@ -1,4 +1,6 @@
-"""Many who ask and tell at once: processes, each with threads, that begin together; how many pairs they got done, and how long each waited."""
+"""Many who ask and tell at once: processes, each with threads, that begin together; how many pairs
+they got done, and how long each waited.
+"""
 
 from __future__ import annotations
 
@@ -70,10 +72,15 @@ def work(door: Door, threads: int, begin: Any, seconds: float, results: Any) -> 
 
 
 def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
-    """Pairs a second of a crowd, and milliseconds of one ask with its tell: the median, the 99th percentile and the longest."""
+    """Pairs a second of a crowd, and milliseconds of one ask with its tell: the median, the 99th
+    percentile and the longest.
+    """
     spawn = multiprocessing.get_context("spawn")
     begin, results = spawn.Barrier(crowd.processes * crowd.threads), spawn.Queue()
-    workers = [spawn.Process(target=work, args=(door, crowd.threads, begin, seconds, results)) for _ in range(crowd.processes)]
+    workers = [
+        spawn.Process(target=work, args=(door, crowd.threads, begin, seconds, results))
+        for _ in range(crowd.processes)
+    ]
     for worker in workers:
         worker.start()
     found = [turns for _ in workers for turns in results.get(timeout=600)]
@@ -83,12 +90,20 @@ def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
 
 
 def summary(players: list[list[Turn]], seconds: float) -> dict[str, Any]:
-    """What all of them did together. The last pair of each ends after the time is up: it counts by the part that lies before."""
+    """What all of them did together. The last pair of each ends after the time is up: it counts by
+    the part that lies before.
+    """
     waits = sorted(1000 * (turn.ask + turn.tell) for turns in players for turn in turns)
-    rates = [sum(turn.pairs for turn in turns) / max(seconds, sum(turn.ask + turn.tell for turn in turns)) for turns in players]
+    rates = [
+        sum(turn.pairs for turn in turns)
+        / max(seconds, sum(turn.ask + turn.tell for turn in turns))
+        for turns in players
+    ]
     return {
         "pairs_per_second": sum(rates),
-        "asks_per_second": sum(sum(turn.pairs for turn in turns) / sum(turn.ask for turn in turns) for turns in players),
+        "asks_per_second": sum(
+            sum(turn.pairs for turn in turns) / sum(turn.ask for turn in turns) for turns in players
+        ),
         "median_ms": waits[len(waits) // 2],
         "p99_ms": waits[int(0.99 * len(waits))],
         "longest_ms": waits[-1],

@@ -14,7 +14,12 @@ PACKAGES = ("purse", "numba", "numpy", "river", "mabwiser")
 
 def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     """Architecture, processor, cores, and versions of what takes part."""
-    found = {"architecture": platform.machine(), "processor": processor(), "cores": str(os.cpu_count()), "Python": platform.python_version()}
+    found = {
+        "architecture": platform.machine(),
+        "processor": processor(),
+        "cores": str(os.cpu_count()),
+        "Python": platform.python_version(),
+    }
     for name in packages:
         try:
             found[name] = version(name)
@@ -37,4 +42,8 @@ def first_number(text: str) -> str:
 
 def output(*command: str) -> str:
     """What a command prints; nothing where it is not there."""
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout if shutil.which(command[0]) else ""
+    return (
+        subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        if shutil.which(command[0])
+        else ""
+    )

@@ -1,4 +1,6 @@
-"""Where the numbers are kept: three files beside the page that is written from them, of the last CPU and the last GPU that measured, and of campaigns."""
+"""Where the numbers are kept: three files beside the page that is written from them, of the last
+CPU and the last GPU that measured, and of campaigns.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,19 @@ from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
-CPU, GPU, CAMPAIGNS = (DOCS / "performance" / f"{name}.json" for name in ("cpu", "gpu", "campaigns"))
+CPU, GPU, CAMPAIGNS = (
+    DOCS / "performance" / f"{name}.json" for name in ("cpu", "gpu", "campaigns")
+)
 
 
 def save(path: Path, facts: dict[str, Any]) -> None:
     """Write the facts, four digits of each number, an entry of a list on a line of its own."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text("{\n" + ",\n".join(f"{json.dumps(name)}: {text(value)}" for name, value in rounded(facts).items()) + "\n}\n")
+    path.write_text(
+        "{\n"
+        + ",\n".join(f"{json.dumps(name)}: {text(value)}" for name, value in rounded(facts).items())
+        + "\n}\n"
+    )
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -24,7 +32,11 @@ def load(path: Path) -> dict[str, Any] | None:
 
 def text(value: Any) -> str:
     """JSON that people can compare line by line."""
-    return "[\n" + ",\n".join(map(json.dumps, value)) + "\n]" if isinstance(value, list) else json.dumps(value)
+    return (
+        "[\n" + ",\n".join(map(json.dumps, value)) + "\n]"
+        if isinstance(value, list)
+        else json.dumps(value)
+    )
 
 
 def rounded(value: Any) -> Any:

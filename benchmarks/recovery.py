@@ -1,4 +1,6 @@
-"""What it takes to come back to a long campaign: open it and ask, with the policy's snapshot and without, check it all, and fold its history."""
+"""What it takes to come back to a long campaign: open it and ask, with the policy's snapshot and
+without, check it all, and fold its history.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ AT_ONCE = 1_000  # tickets
 
 def build(path: str, rows: int) -> float:
     """A campaign in a new file with about so many entries; returns the seconds that took."""
-    campaign, start = Campaign.create("long", **TERMS, storage=f"sqlite:///{path}"), time.perf_counter()
+    campaign, start = (
+        Campaign.create("long", **TERMS, storage=f"sqlite:///{path}"),
+        time.perf_counter(),
+    )
     while campaign.status().entries < rows:
         tickets = campaign.ask_many(AT_ONCE)
         campaign.tell_many([(ticket, REWARD, COST) for ticket in tickets])
@@ -40,19 +45,27 @@ def seconds(name: str, call: Callable[[], Any]) -> float:
 
 
 def measure(path: str, rows: int) -> dict[str, Any]:
-    """Seconds of each way back. The policy's machine code is loaded before: what that takes is among the waits of every start."""
+    """Seconds of each way back. The policy's machine code is loaded before: what that takes is
+    among the waits of every start.
+    """
     building = build(path, rows)
     entries = opened(path).status().entries
     say(f"a campaign with {entries:,} entries: {building:.0f} s")
     waits = {
         "status": seconds("status", lambda: opened(path).status()),
-        "open and ask, from the snapshot": seconds("open and ask, from the snapshot", lambda: opened(path).ask()),
+        "open and ask, from the snapshot": seconds(
+            "open and ask, from the snapshot", lambda: opened(path).ask()
+        ),
     }
     with apsw.Connection(path) as db:
         db.execute("DELETE FROM purse_snapshots")
-    waits["open and ask, from the journal alone"] = seconds("open and ask, from the journal alone", lambda: opened(path).ask())
+    waits["open and ask, from the journal alone"] = seconds(
+        "open and ask, from the journal alone", lambda: opened(path).ask()
+    )
     campaign = opened(path)
-    waits["history, for the dashboard"] = seconds("history", lambda: History(campaign.terms).fold(campaign.journal()))
+    waits["history, for the dashboard"] = seconds(
+        "history", lambda: History(campaign.terms).fold(campaign.journal())
+    )
     waits["audit: fold and compare everything"] = seconds("audit", lambda: checked(campaign))
     return {"entries": entries, "seconds": waits}
 

@@ -29,7 +29,9 @@ def river_rate(n_arms: int) -> float:
 
 
 def mabwiser_rate(n_arms: int) -> float:
-    """Rounds per second of mabwiser's UCB1 (it has no EXP3): predict, a Bernoulli reward, partial_fit."""
+    """Rounds per second of mabwiser's UCB1 (it has no EXP3): predict, a Bernoulli reward,
+    partial_fit.
+    """
     from mabwiser.mab import MAB, LearningPolicy
 
     arms = list(range(n_arms))

@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-DURABLE = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "shared_buffers", "max_connections")
+DURABLE = (
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "shared_buffers",
+    "max_connections",
+)
 
 
 @contextmanager
@@ -30,19 +37,35 @@ def postgres(folder: Path) -> Iterator[Any]:
 
 
 def settings(address: str) -> dict[str, str]:
-    """The version of a PostgreSQL server, and its settings that decide whether a commit is on disk before it is acknowledged."""
+    """The version of a PostgreSQL server, and its settings that decide whether a commit is on disk
+    before it is acknowledged.
+    """
     import psycopg
 
     with psycopg.connect(address) as db:
-        found = {name: str(db.execute(f"SHOW {name}".encode()).fetchall()[0][0]) for name in ("server_version", *DURABLE)}
-    assert found["fsync"] == found["synchronous_commit"] == "on", f"this server does not keep what it acknowledges: {found}"
+        found = {
+            name: str(db.execute(f"SHOW {name}".encode()).fetchall()[0][0])
+            for name in ("server_version", *DURABLE)
+        }
+    assert found["fsync"] == found["synchronous_commit"] == "on", (
+        f"this server does not keep what it acknowledges: {found}"
+    )
     return found
 
 
 @contextmanager
 def service(storage: str) -> Iterator[str]:
     """The address of a `purse serve` in a process of its own."""
-    command = [sys.executable, "-c", "import purse.cli; purse.cli.main()", "serve", "--port", "0", "--storage", storage]
+    command = [
+        sys.executable,
+        "-c",
+        "import purse.cli; purse.cli.main()",
+        "serve",
+        "--port",
+        "0",
+        "--storage",
+        storage,
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         reader = threading.Thread(target=deque, args=(process.stderr, 0), daemon=True)

@@ -1,4 +1,6 @@
-"""What one waits for: fresh processes, code that is compiled for the first time, and one ask and tell of a live policy."""
+"""What one waits for: fresh processes, code that is compiled for the first time, and one ask and
+tell of a live policy.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from purse.engine.cpu import usable_cores
 from purse.simulation import make_job
 
 FIRST = "import purse; purse.simulate('exp3++.bwk', 'misleading_ratio', 100, n_paths=10)"
-WAITS = {"python alone": "pass", "import purse": "import purse", "first simulation, compiled before": FIRST}
+WAITS = {
+    "python alone": "pass",
+    "import purse": "import purse",
+    "first simulation, compiled before": FIRST,
+}
 COLD = "first simulation, nothing compiled"
 RICH = 10_000_000  # a budget that no measurement exhausts
 
@@ -25,7 +31,9 @@ RICH = 10_000_000  # a budget that no measurement exhausts
 def live_rate(policy: str) -> float:
     """Asks and tells per second of a policy in memory, at the usual K."""
     place = world(USUAL)
-    live = purse.Policy.of(make_job(policy, place, RICH, **TOLD).problem, policy, seed=0, stop="hold")
+    live = purse.Policy.of(
+        make_job(policy, place, RICH, **TOLD).problem, policy, seed=0, stop="hold"
+    )
     costs = (place.cost_max[:, 0] / UNIT).tolist()
 
     def rounds(count: int) -> float:
@@ -43,16 +51,22 @@ def live_rate(policy: str) -> float:
 def prepare(policy: str) -> None:
     """Have all machine code of a policy on disk."""
     purse.simulate(policy, world(USUAL), 10, n_paths=1, **TOLD)
-    live = purse.Policy.of(make_job(policy, world(USUAL), BUDGET, **TOLD).problem, policy, seed=0, stop="hold")
+    live = purse.Policy.of(
+        make_job(policy, world(USUAL), BUDGET, **TOLD).problem, policy, seed=0, stop="hold"
+    )
     live.tell(live.ask(), 1, 0.9)
 
 
 def prepare_all() -> None:
-    """Compile what is not compiled yet, on all cores, so that nothing is while others are measured."""
+    """Compile what is not compiled yet, on all cores, so that nothing is while others are
+    measured.
+    """
     names = purse.policies.names()
     with ProcessPoolExecutor(usable_cores(), multiprocessing.get_context("spawn")) as pool:
         for done, _ in enumerate(pool.map(prepare, names), 1):
-            say(f"compiled: {done} of {len(names)} policies") if done % 10 == 0 or done == len(names) else None
+            say(f"compiled: {done} of {len(names)} policies") if done % 10 == 0 or done == len(
+                names
+            ) else None
 
 
 def waits() -> dict[str, float]:
@@ -61,11 +75,20 @@ def waits() -> dict[str, float]:
 
         def seconds_of(code: str) -> float:
             environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            return timed(lambda: subprocess.run([sys.executable, "-c", code], check=True, env=environment), time.perf_counter)
+            return timed(
+                lambda: subprocess.run([sys.executable, "-c", code], check=True, env=environment),
+                time.perf_counter,
+            )
 
         cold = seconds_of(FIRST)
         say(f"{COLD}: {cold:.1f} s")
-        return {**{name: 1 / best(lambda code=code: 1 / seconds_of(code)) for name, code in WAITS.items()}, COLD: cold}  # type: ignore[misc]
+        return {
+            **{
+                name: 1 / best(lambda code=code: 1 / seconds_of(code))
+                for name, code in WAITS.items()
+            },
+            COLD: cold,
+        }  # type: ignore[misc]
 
 
 def live_microseconds() -> dict[str, float]:

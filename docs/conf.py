@@ -1,4 +1,6 @@
-"""Settings of the documentation site. Pages on policies, worlds and the API are written from the code when the site is built."""
+"""Settings of the documentation site. Pages on policies, worlds and the API are written from the
+code when the site is built.
+"""
 
 import sys
 from pathlib import Path

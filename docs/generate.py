@@ -1,4 +1,6 @@
-"""Pages from the code: every policy and world from its docstring, the public names and the commands from theirs."""
+"""Pages from the code: every policy and world from its docstring, the public names and the commands
+from theirs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from purse.cli import cli
 def write(folder: Path) -> None:
     """Write the generated pages; all of them lie in folders of their own."""
     shelf = {name: policies.load(name) for name in policies.names()}
-    write_pages(folder / "policies", {name: inspect.getdoc(module) or "" for name, module in shelf.items()})
+    write_pages(
+        folder / "policies", {name: inspect.getdoc(module) or "" for name, module in shelf.items()}
+    )
     write_pages(folder / "worlds", {name: world_page(name) for name in environments.names()})
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
@@ -30,9 +34,15 @@ def write_pages(folder: Path, texts: dict[str, str]) -> None:
     folder.mkdir(exist_ok=True)
     for name, text in texts.items():
         (folder / f"{slug(name)}.md").write_text(f"# {name}\n\n{markdown(text)}\n")
-    rows = "\n".join(f"| [`{name}`]({slug(name)}.md) | {text.strip().splitlines()[0]} |" for name, text in texts.items())
+    rows = "\n".join(
+        f"| [`{name}`]({slug(name)}.md) | {text.strip().splitlines()[0]} |"
+        for name, text in texts.items()
+    )
     entries = "\n".join(slug(name) for name in texts)
-    index = f"# {folder.name.capitalize()}\n\n| | |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    index = (
+        f"# {folder.name.capitalize()}\n\n| | "
+        f"|\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    )
     (folder / "index.md").write_text(index)
 
 
@@ -59,7 +69,11 @@ def world_page(name: str) -> str:
 def signature(name: str, function: object) -> str:
     """How it is called, as a fenced line."""
     assert callable(function)
-    parameters = [re.sub(r": [^=]+?(?= = |$)", "", str(each)) for each in inspect.signature(function).parameters.values() if each.name != "self"]
+    parameters = [
+        re.sub(r": [^=]+?(?= = |$)", "", str(each))
+        for each in inspect.signature(function).parameters.values()
+        if each.name != "self"
+    ]
     return f"```python\n{name}({', '.join(parameters)})\n```"
 
 
@@ -85,15 +99,30 @@ def api_page() -> str:
         value = getattr(purse, name)
         parts.append(f"## {name}")
         if inspect.ismodule(value):
-            members = [(each, getattr(value, each)) for each in sorted(vars(value)) if not each.startswith("_")]
-            own = [(each, member) for each, member in members if inspect.isfunction(member) and member.__module__ == value.__name__]
-            parts += [fenced(value.__doc__ or ""), *(f"{signature(f'{name}.{each}', member)}\n{fenced(member.__doc__ or '')}" for each, member in own)]
+            members = [
+                (each, getattr(value, each))
+                for each in sorted(vars(value))
+                if not each.startswith("_")
+            ]
+            own = [
+                (each, member)
+                for each, member in members
+                if inspect.isfunction(member) and member.__module__ == value.__name__
+            ]
+            parts += [
+                fenced(value.__doc__ or ""),
+                *(
+                    f"{signature(f'{name}.{each}', member)}\n{fenced(member.__doc__ or '')}"
+                    for each, member in own
+                ),
+            ]
         elif isinstance(value, type):
             parts.append(fenced(inspect.getdoc(value) or ""))
             methods = [
                 (each, member)
                 for each, member in inspect.getmembers(value)
-                if not each.startswith("_") and (inspect.isroutine(member) or isinstance(member, property))
+                if not each.startswith("_")
+                and (inspect.isroutine(member) or isinstance(member, property))
             ]
             for each, member in methods:
                 if isinstance(member, property):

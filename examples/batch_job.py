@@ -1,7 +1,9 @@
-"""A batch job under a budget: several processes share one campaign, and a job that was killed is simply started again.
+"""A batch job under a budget: several processes share one campaign, and a job that was killed is
+simply started again.
 
-Each item is asked for under its own name, so that after a kill the same item gets the same ticket and no second hold. Its
-result is written to a file, whole or not at all, before it is reported: no finished work is done twice.
+Each item is asked for under its own name, so that after a kill the same item gets the same ticket
+and no second hold. Its result is written to a file, whole or not at all, before it is reported: no
+finished work is done twice.
 
 The work is made up (`work` below); put yours in its place.
 Run it, kill it, and run it again: python examples/batch_job.py [FOLDER]
@@ -28,7 +30,11 @@ def work(item: str, way: str) -> dict[str, object]:
     """What came of an item: its result, how good it is from 0 to 1, and what it cost."""
     time.sleep(0.005)
     luck = random.Random(f"{item} {way}")
-    return {"summary": f"{item}, {way}", "quality": float(luck.random() < QUALITY[way]), "cost": f"{CENTS[way] * luck.uniform(0.2, 1) / 100:.6f}"}
+    return {
+        "summary": f"{item}, {way}",
+        "quality": float(luck.random() < QUALITY[way]),
+        "cost": f"{CENTS[way] * luck.uniform(0.2, 1) / 100:.6f}",
+    }
 
 
 def finish(campaign: purse.Campaign, item: str, results: Path) -> None:
@@ -86,14 +92,20 @@ def main() -> None:
     begun = {ticket.request_id for ticket in campaign.tickets()}
     items = sorted(ITEMS, key=lambda item: item not in begun)
     context = get_context("spawn")
-    workers = [context.Process(target=finish_all, args=(storage, items[number::WORKERS], results)) for number in range(WORKERS)]
+    workers = [
+        context.Process(target=finish_all, args=(storage, items[number::WORKERS], results))
+        for number in range(WORKERS)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     status = campaign.status()
     (usd,) = status.purses
-    print(f"{len(list(results.glob('*.json')))} of {len(ITEMS)} items are done, {status.counts['tickets']} tickets; spent ${usd.spent} of ${usd.budget}")
+    print(
+        f"{len(list(results.glob('*.json')))} of {len(ITEMS)} items are done, "
+        f"{status.counts['tickets']} tickets; spent ${usd.spent} of ${usd.budget}"
+    )
 
 
 if __name__ == "__main__":

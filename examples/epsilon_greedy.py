@@ -1,11 +1,13 @@
-r"""Epsilon-greedy: with probability epsilon any arm, else the one with the best reward per cost so far.
+r"""Epsilon-greedy: with probability epsilon any arm, else the one with the best reward per cost so
+far.
 
 A policy of your own, as one file. Run it beside the shipped ones, or live:
 
     purse compare examples/epsilon_greedy.py:epsilon=0.05 exp3++.price -w misleading_ratio
     purse.Policy("examples/epsilon_greedy.py", n_arms=3, budget=100, cost_min=0.1)
 
-    p(i) = epsilon / K + (1 - epsilon) 1{i is best},   best = argmax (sum of rewards) / (sum of costs)
+    p(i) = epsilon / K + (1 - epsilon) 1{i is best},   best = argmax (sum of rewards) / (sum of
+    costs)
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(K) a round.
 """
@@ -42,7 +44,9 @@ def params(problem: Problem, *, epsilon: float = 0.1) -> EpsilonGreedyParams:
 
 
 def init(params: EpsilonGreedyParams, problem: Problem, n_paths: int) -> EpsilonGreedyState:
-    return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms)))
+    return EpsilonGreedyState(
+        np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms))
+    )
 
 
 @kernel
@@ -54,25 +58,45 @@ def row(state: EpsilonGreedyState, path: int) -> EpsilonGreedyState:
 def best_arm(state: EpsilonGreedyState) -> int:
     best = 0
     for i in range(1, state.rewards.shape[0]):
-        if state.rewards[i] * state.costs[best] > state.rewards[best] * state.costs[i]:  # ratios without dividing by zero
+        # ratios without dividing by zero
+        if state.rewards[i] * state.costs[best] > state.rewards[best] * state.costs[i]:
             best = i
     return best
 
 
 @kernel
-def choose(key: U, params: EpsilonGreedyParams, state: EpsilonGreedyState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: EpsilonGreedyParams,
+    state: EpsilonGreedyState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     best = best_arm(state)
     arms[0] = int(uniform(key, 1) * params.n_arms) if uniform(key, 0) < params.epsilon else best
     probs[0] = params.epsilon / params.n_arms + (1 - params.epsilon) * (arms[0] == best)
 
 
 @kernel
-def update(key: U, params: EpsilonGreedyParams, state: EpsilonGreedyState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: EpsilonGreedyParams,
+    state: EpsilonGreedyState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     state.rewards[arms[0]] += rewards[0]
     state.costs[arms[0]] += costs[0, 0]
 
 
 @kernel
-def probabilities(params: EpsilonGreedyParams, state: EpsilonGreedyState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: EpsilonGreedyParams, state: EpsilonGreedyState, t: int, left: Floats, out: Floats
+) -> None:
     out[:] = params.epsilon / params.n_arms
     out[best_arm(state)] += 1 - params.epsilon

@@ -13,7 +13,9 @@ HOURS = 24
 
 
 def happy_hour(discount: float = 0.5) -> purse.World:
-    """Arm i pays 1 with a chance of its own at a price of its own; from 17 to 20 o'clock arm 1 costs `discount` less. A round is an hour."""
+    """Arm i pays 1 with a chance of its own at a price of its own; from 17 to 20 o'clock arm 1
+    costs `discount` less. A round is an hour.
+    """
     rewards = np.tile([0.8, 0.6, 0.4], (HOURS, 1))
     costs = np.tile([0.8, 0.5, 0.4], (HOURS, 1))
     costs[17:20, 1] *= 1 - discount

@@ -1,6 +1,8 @@
-"""A world of one's own, with a draw of its own: rewards are certain, prices are uniform between two bounds.
+"""A world of one's own, with a draw of its own: rewards are certain, prices are uniform between two
+bounds.
 
-Try it: purse compare exp3.bwk exp3++.price -w "examples/noisy_prices.py:rewards=[.5,.6],low=[.1,.5],high=[1,.6]" -b 1000
+Try it: purse compare exp3.bwk exp3++.price -w
+"examples/noisy_prices.py:rewards=[.5,.6],low=[.1,.5],high=[1,.6]" -b 1000
 """
 
 from __future__ import annotations
@@ -31,8 +33,14 @@ def draw(key: U, tables: NoisyPricesTables, t: int, arm: int, cost: Ints) -> flo
 
 
 def noisy_prices(rewards: Sequence[float], low: Sequence[float], high: Sequence[float]) -> World:
-    """Arm i always pays `rewards[i]`; its cost is uniform between `low[i]` and `high[i]`, and another one in each round."""
-    values, least, most = np.array(rewards, float), unit_array("low", low)[:, None], unit_array("high", high)[:, None]
+    """Arm i always pays `rewards[i]`; its cost is uniform between `low[i]` and `high[i]`, and
+    another one in each round.
+    """
+    values, least, most = (
+        np.array(rewards, float),
+        unit_array("low", low)[:, None],
+        unit_array("high", high)[:, None],
+    )
     return World(
         name="noisy_prices",
         tables=NoisyPricesTables(values, least, most),

@@ -1,9 +1,12 @@
-"""Route calls to language models through a campaign: list prices, threads, failures, late reports, and a crash in the middle.
+"""Route calls to language models through a campaign: list prices, threads, failures, late reports,
+and a crash in the middle.
 
-`route_llm_calls.py` is the same idea in one process and in memory. Here the budget is in a file, so it outlives the
-process: the first one is killed while its calls are under way, and the next goes on with what is left.
+`route_llm_calls.py` is the same idea in one process and in memory. Here the budget is in a file, so
+it outlives the process: the first one is killed while its calls are under way, and the next goes on
+with what is left.
 
-The calls are made up (`call` below), the prices are not; put your calls in its place. Run it: python examples/route_llm_calls_live.py [FILE]
+The calls are made up (`call` below), the prices are not; put your calls in its place. Run it:
+python examples/route_llm_calls_live.py [FILE]
 """
 
 from __future__ import annotations
@@ -20,14 +23,17 @@ from pathlib import Path
 
 import purse
 
-PRICES = {  # US dollars per million tokens, prompt and answer: OpenAI's public list prices in March 2026
+# US dollars per million tokens, prompt and answer: OpenAI's public list prices in March 2026
+PRICES = {
     "gpt-5-mini": ("0.25", "2.00"),
     "gpt-5.4-mini": ("0.75", "4.50"),
     "gpt-5.4": ("2.50", "15.00"),
 }
 QUALITY = {"gpt-5-mini": 0.62, "gpt-5.4-mini": 0.74, "gpt-5.4": 0.81}  # made up
-FEWEST, MOST = (100, 20), (2_000, 500)  # tokens of prompt and answer; `max_tokens` makes the provider stop there
-BUDGET, THREADS, PATIENCE = "0.75", 8, 2.0  # seconds until a ticket expires; take an hour for real calls
+# tokens of prompt and answer; `max_tokens` makes the provider stop there
+FEWEST, MOST = (100, 20), (2_000, 500)
+# seconds until a ticket expires; take an hour for real calls
+BUDGET, THREADS, PATIENCE = "0.75", 8, 2.0
 
 
 class ProviderError(Exception):
@@ -36,7 +42,13 @@ class ProviderError(Exception):
 
 def price(model: str, tokens: tuple[int, int]) -> Decimal:
     """What a call costs, exactly."""
-    return sum((Decimal(dollars) * count / 1_000_000 for dollars, count in zip(PRICES[model], tokens, strict=True)), Decimal(0))
+    return sum(
+        (
+            Decimal(dollars) * count / 1_000_000
+            for dollars, count in zip(PRICES[model], tokens, strict=True)
+        ),
+        Decimal(0),
+    )
 
 
 def call(model: str) -> tuple[float, Decimal]:
@@ -100,16 +112,25 @@ def main(folder: str) -> None:
     first.kill()
     first.join()
     (usd,) = campaign.status().purses
-    print(f"killed: spent ${usd.spent}, held ${usd.held} for {campaign.status().counts['held']} calls that nobody will report")
+    print(
+        f"killed: spent ${usd.spent}, held ${usd.held} for "
+        f"{campaign.status().counts['held']} calls that nobody will report"
+    )
     calls, late = run(storage)
     while campaign.status().counts["held"]:  # what nobody reports expires
         time.sleep(0.1)
         campaign.expire()
     (usd,) = campaign.status().purses
-    print(f"no more can be paid: spent ${usd.spent}, presumed spent ${usd.presumed} for {campaign.status().counts['presumed']} calls without a report")
+    print(
+        f"no more can be paid: spent ${usd.spent}, presumed spent ${usd.presumed} for "
+        f"{campaign.status().counts['presumed']} calls without a report"
+    )
     campaign.tell_many(late)
     (usd,) = campaign.status().purses
-    print(f"{len(late)} late reports: spent ${usd.spent}, presumed spent ${usd.presumed}, left ${usd.left} of ${usd.budget}")
+    print(
+        f"{len(late)} late reports: spent ${usd.spent}, presumed spent ${usd.presumed}, "
+        f"left ${usd.left} of ${usd.budget}"
+    )
     print("calls since the crash: " + ", ".join(f"{model} {calls[model]}" for model in PRICES))
     print("the books agree with the journal" if campaign.audit().ok else "the books are wrong")
 

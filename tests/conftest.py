@@ -1,4 +1,6 @@
-"""A real browser for tests: the system's Chromium; which tests need a GPU, and which share a worker."""
+"""A real browser for tests: the system's Chromium; which tests need a GPU, and which share a
+worker.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,31 @@ from typing import Any
 
 import pytest
 
-gc.set_threshold(200_000, 20, 20)  # compiling makes many objects that stay; to look through them less often saves a twentieth
-ABOUT_EVERY_POLICY = ("test_every_policy.py", "test_gpu.py", "test_simulation.py", "test_testing.py")
+# compiling makes many objects that stay; to look through them less often saves a twentieth
+gc.set_threshold(200_000, 20, 20)
+ABOUT_EVERY_POLICY = (
+    "test_every_policy.py",
+    "test_gpu.py",
+    "test_simulation.py",
+    "test_testing.py",
+)
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @cache
 def without_gpu() -> bool:
-    """Whether tests that need a GPU are left out: where there is none, unless PURSE_GPU=required."""
+    """Whether tests that need a GPU are left out: where there is none, unless
+    PURSE_GPU=required.
+    """
     from purse.engine import gpu
 
     return os.environ.get("PURSE_GPU") != "required" and not gpu.available()
@@ -30,12 +48,17 @@ def without_gpu() -> bool:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say what was left out."""
     if without_gpu():
-        terminalreporter.write_line("There is no GPU here: the tests marked gpu did not run; kernels of each kind were compiled.")
+        terminalreporter.write_line(
+            "There is no GPU here: the tests marked gpu did not run; kernels of each "
+            "kind were compiled."
+        )
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share a worker, and a policy's checks go with its own tests: what they compile is compiled once. The many small groups come last."""
+    """Tests of a file share a worker, and a policy's checks go with its own tests: what they
+    compile is compiled once. The many small groups come last.
+    """
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
     for item in items:
@@ -45,18 +68,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def group_of(item: pytest.Item) -> str:
     """What shares a worker."""
-    given = item.callspec.params if hasattr(item, "callspec") and item.path.name in ABOUT_EVERY_POLICY else {}
+    given = (
+        item.callspec.params
+        if hasattr(item, "callspec") and item.path.name in ABOUT_EVERY_POLICY
+        else {}
+    )
     if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
         return f"policies/test_{stem}.py"
-    return "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
+    return (
+        "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
+    )
 
 
 @pytest.fixture(scope="session")
 def opened() -> Iterator[Any]:
-    """Opens pages: `with opened(path, width=390, dark=True) as (view, complaints)`, with what a page complained about or asked the network for.
+    """Opens pages: `with opened(path, width=390, dark=True) as (view, complaints)`, with what a
+    page complained about or asked the network for.
 
-    One browser serves all tests; where there is none they are left out, and say so, unless PURSE_BROWSER=required.
+    One browser serves all tests; where there is none they are left out, and say so, unless
+    PURSE_BROWSER=required.
     """
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None and os.environ.get("PURSE_BROWSER") == "required":
@@ -69,12 +100,30 @@ def opened() -> Iterator[Any]:
         browser = tool.chromium.launch(executable_path=found, args=QUIET)
 
         @contextmanager
-        def view_of(page: Path, *, width: int = 1280, dark: bool = False) -> Iterator[tuple[Any, list[str]]]:
+        def view_of(
+            page: Path, *, width: int = 1280, dark: bool = False
+        ) -> Iterator[tuple[Any, list[str]]]:
             complaints: list[str] = []
-            view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
-            view.on("console", lambda message: complaints.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
+            view = browser.new_page(
+                viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+            )
+            view.on(
+                "console",
+                lambda message: (
+                    complaints.append(f"console: {message.text}")
+                    if message.type in ("error", "warning")
+                    else None
+                ),
+            )
             view.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-            view.on("request", lambda request: complaints.append(f"network: {request.url}") if not request.url.startswith(("file:", "data:")) else None)
+            view.on(
+                "request",
+                lambda request: (
+                    complaints.append(f"network: {request.url}")
+                    if not request.url.startswith(("file:", "data:"))
+                    else None
+                ),
+            )
             view.goto(page.as_uri())
             yield view, complaints
             view.close()

@@ -20,19 +20,34 @@ SMALL_SHARDS = "import purse.shard; purse.shard.WORK = 2.5e4; "  # many shards f
 
 
 def command(file: Path, folder: Path, before: str = "", **options: object) -> list[str]:
-    """What runs a study in a process of its own, without the report, which takes longer than the study."""
-    code = f"{SMALL_SHARDS}{before}from purse import study, studyfile; study.run(studyfile.load({str(file)!r}), folder={str(folder)!r}, **{options!r})"
+    """What runs a study in a process of its own, without the report, which takes longer than the
+    study.
+    """
+    code = (
+        f"{SMALL_SHARDS}{before}from purse import study, studyfile; "
+        f"study.run(studyfile.load({str(file)!r}), folder={str(folder)!r}, **{options!r})"
+    )
     return [sys.executable, "-c", code]
 
 
 def run(file: Path, folder: Path, **options: object) -> dict[str, bytes]:
     """Run a study to its end; what it came to."""
-    done = subprocess.run(command(file, folder, **options), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command(file, folder, **options), capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return contents(folder)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a study's results, by its path; scratch files that a killed process left are not results, and the manifest says when."""
-    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")}
-    return {name: path.read_bytes() for name, path in sorted(files.items()) if name != "manifest.json"}
+    """Every file of a study's results, by its path; scratch files that a killed process left are
+    not results, and the manifest says when.
+    """
+    files = {
+        str(path.relative_to(folder)): path
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
+    return {
+        name: path.read_bytes() for name, path in sorted(files.items()) if name != "manifest.json"
+    }

@@ -11,7 +11,8 @@ import pytest
 
 from purse import BudgetExhausted, Policy, PurseError, Ticket
 
-LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]  # each kind once; `check_policy` holds all of them to the same
+# each kind once; `check_policy` holds all of them to the same
+LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]
 STOP_RULES = ("exit", "hold", "retry")
 
 
@@ -31,7 +32,16 @@ def refusal(error: type[Exception], call: Callable[..., Any], *arguments: Any, *
 
 def standing(policy: Policy) -> Any:
     chances = policy.probabilities().tolist()
-    return chances, policy.left_units, policy.spent_units, policy.held, policy.tickets, policy.t, policy.gain, policy.over
+    return (
+        chances,
+        policy.left_units,
+        policy.spent_units,
+        policy.held,
+        policy.tickets,
+        policy.t,
+        policy.gain,
+        policy.over,
+    )
 
 
 def amounts_in(message: str) -> list[str]:
@@ -48,8 +58,17 @@ def rounds_paid(policy: Policy, reward: float, cost: Any) -> int:
         paid += policy.tell(ticket, reward, cost)
 
 
-def exp3(reports: list[tuple[Ticket, float, float]], *, n_arms: int, gamma: float, c_min: float, cost_max: float) -> list[float]:
+def exp3(
+    reports: list[tuple[Ticket, float, float]],
+    *,
+    n_arms: int,
+    gamma: float,
+    c_min: float,
+    cost_max: float,
+) -> list[float]:
     weights = [1.0] * n_arms
     for ticket, reward, cost in reports:
-        weights[ticket.arm] *= math.exp(gamma * c_min / n_arms * reward / (ticket.probability * cost / cost_max))
+        weights[ticket.arm] *= math.exp(
+            gamma * c_min / n_arms * reward / (ticket.probability * cost / cost_max)
+        )
     return [(1 - gamma) * weight / sum(weights) + gamma / n_arms for weight in weights]

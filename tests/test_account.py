@@ -32,14 +32,28 @@ def test_the_last_unit_can_be_spent_and_not_one_more() -> None:
     assert policy.left_units == [0]
 
 
-@pytest.mark.parametrize("cost", [0.3, "0.3", Decimal("0.3"), np.float64(0.3), np.float32(0.3), np.array(0.3), [0.3], np.array([[0.3]])])
+@pytest.mark.parametrize(
+    "cost",
+    [
+        0.3,
+        "0.3",
+        Decimal("0.3"),
+        np.float64(0.3),
+        np.float32(0.3),
+        np.array(0.3),
+        [0.3],
+        np.array([[0.3]]),
+    ],
+)
 def test_a_cost_may_be_written_in_several_ways(cost: Any) -> None:
     policy = make()
     policy.tell(policy.ask(), 0.5, cost)
     assert policy.spent_units == [300_000_000]
 
 
-@pytest.mark.parametrize("reward", [1, 1.0, np.float32(1), np.float64(1), np.int64(1), np.array(1.0), [1.0]])
+@pytest.mark.parametrize(
+    "reward", [1, 1.0, np.float32(1), np.float64(1), np.int64(1), np.array(1.0), [1.0]]
+)
 def test_a_reward_may_be_written_in_several_ways(reward: Any) -> None:
     policy = make()
     policy.tell(policy.ask(), reward, 0.5)
@@ -59,18 +73,28 @@ def test_each_arm_has_its_own_bounds() -> None:
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array], ids=["list", "tuple", "array"])
-@pytest.mark.parametrize("costs", [[0.1, 0.2], [[0.1], [0.2]], ["0.1", "0.2"]], ids=["flat", "column", "text"])
-def test_two_plays_report_one_reward_and_one_cost_each(form: Callable[[Any], Any], costs: Any) -> None:
+@pytest.mark.parametrize(
+    "costs", [[0.1, 0.2], [[0.1], [0.2]], ["0.1", "0.2"]], ids=["flat", "column", "text"]
+)
+def test_two_plays_report_one_reward_and_one_cost_each(
+    form: Callable[[Any], Any], costs: Any
+) -> None:
     policy = make("uniform", plays=2)
     assert policy.probabilities().tolist() == [2 / 3] * 3
     ticket = policy.ask()
     assert len(set(ticket.arms)) == 2
     assert ticket.held == 2.0
     assert policy.tell(ticket, form([0.25, 0.5]), form(costs))
-    assert (policy.gain, policy.spent_units, policy.left_units) == (0.75, [300_000_000], [9_700_000_000])
+    assert (policy.gain, policy.spent_units, policy.left_units) == (
+        0.75,
+        [300_000_000],
+        [9_700_000_000],
+    )
 
 
-@pytest.mark.parametrize("costs", [[0.1, 0.4], (0.1, 0.4), np.array([0.1, 0.4]), [[0.1, 0.4]], ["0.1", "0.4"]])
+@pytest.mark.parametrize(
+    "costs", [[0.1, 0.4], (0.1, 0.4), np.array([0.1, 0.4]), [[0.1, 0.4]], ["0.1", "0.4"]]
+)
 def test_two_resources_report_a_cost_each(costs: Any) -> None:
     policy = make("uniform", n_resources=2, budget=[10, 5], cost_max=[[1, 0.5]] * 3)
     assert policy.left == [10.0, 5.0]
@@ -111,7 +135,9 @@ def test_the_scarcest_resource_ends_the_game() -> None:
         ([], []),
     ],
 )
-def test_a_report_of_the_wrong_shape_or_with_one_bad_entry_changes_nothing(rewards: Any, costs: Any) -> None:
+def test_a_report_of_the_wrong_shape_or_with_one_bad_entry_changes_nothing(
+    rewards: Any, costs: Any
+) -> None:
     policy = make("uniform", plays=2, n_resources=2)
     ticket = policy.ask()
     before = standing(policy)
@@ -208,7 +234,9 @@ def test_a_cost_outside_its_range_is_told_the_range() -> None:
 
 @pytest.mark.parametrize("resource", [0, 1])
 @pytest.mark.parametrize("play", [0, 1])
-def test_of_several_costs_the_one_outside_its_range_is_told_its_range(play: int, resource: int) -> None:
+def test_of_several_costs_the_one_outside_its_range_is_told_its_range(
+    play: int, resource: int
+) -> None:
     low, high = [["0.11", "0.12"], ["0.21", "0.22"]], [["0.61", "0.62"], ["0.71", "0.72"]]
     policy = make("uniform", n_arms=2, plays=2, n_resources=2, cost_min=low, cost_max=high)
     ticket = policy.ask()
@@ -217,7 +245,10 @@ def test_of_several_costs_the_one_outside_its_range_is_told_its_range(play: int,
         costs = [[Decimal(bound[arm][m]) for m in range(2)] for arm in ticket.arms]
         costs[play][resource] += beyond * Decimal("0.000000001")
         message = refusal(InvalidInput, policy.tell, ticket, [1, 1], costs)
-        assert f"must lie between {low[arm][resource]} and {high[arm][resource]} for arm {arm}" in message
+        assert (
+            f"must lie between {low[arm][resource]} and {high[arm][resource]} for arm {arm}"
+            in message
+        )
     assert policy.tell(ticket, [1, 1], [high[arm] for arm in ticket.arms])
 
 
@@ -226,7 +257,9 @@ def test_of_several_rewards_the_one_outside_its_range_is_named(play: int) -> Non
     policy = make("uniform", plays=3)
     ticket, rewards = policy.ask(), [0.25, 0.5, 0.75]
     rewards[play] += 1
-    assert f"reward={rewards[play]}: must lie between 0 and 1" in refusal(InvalidInput, policy.tell, ticket, rewards, [0.5, 0.5, 0.5])
+    assert f"reward={rewards[play]}: must lie between 0 and 1" in refusal(
+        InvalidInput, policy.tell, ticket, rewards, [0.5, 0.5, 0.5]
+    )
 
 
 def test_a_ticket_keeps_its_place_when_a_report_is_refused() -> None:
@@ -244,14 +277,27 @@ def test_a_finished_ticket_is_finished(end: str, stop: str) -> None:
     _ = policy.tell(ticket, 1, 0.5) if end == "tell" else policy.void(ticket)
     policy.ask()
     before = standing(policy)
-    for message in (refusal(TicketError, policy.tell, ticket, 1, 0.5), refusal(TicketError, policy.void, ticket)):
+    for message in (
+        refusal(TicketError, policy.tell, ticket, 1, 0.5),
+        refusal(TicketError, policy.void, ticket),
+    ):
         assert "finished" in message
         assert str(ticket.id) in message
     assert standing(policy) == before
 
 
 @pytest.mark.parametrize(
-    "change", [{"id": 99}, {"id": 0}, {"id": -1}, {"t": 2}, {"arms": (7,)}, {"probabilities": (1e-9,)}, {"held_units": (0,)}, {"held_units": (10**10,)}]
+    "change",
+    [
+        {"id": 99},
+        {"id": 0},
+        {"id": -1},
+        {"t": 2},
+        {"arms": (7,)},
+        {"probabilities": (1e-9,)},
+        {"held_units": (0,)},
+        {"held_units": (10**10,)},
+    ],
 )
 def test_a_forged_ticket_changes_nothing(change: dict[str, Any]) -> None:
     policy = make()
@@ -265,7 +311,17 @@ def test_a_forged_ticket_changes_nothing(change: dict[str, Any]) -> None:
 def test_a_ticket_may_be_a_copy() -> None:
     policy = make()
     ticket = policy.ask()
-    assert policy.tell(Ticket(np.int64(ticket.id).item(), ticket.t, tuple(map(float, ticket.arms)), ticket.probabilities, ticket.held_units), 1, 0.5)
+    assert policy.tell(
+        Ticket(
+            np.int64(ticket.id).item(),
+            ticket.t,
+            tuple(map(float, ticket.arms)),
+            ticket.probabilities,
+            ticket.held_units,
+        ),
+        1,
+        0.5,
+    )
 
 
 def test_a_ticket_of_another_policy_changes_nothing() -> None:
@@ -342,7 +398,15 @@ def test_a_bad_stop_rule_is_told_the_good_ones() -> None:
     assert all(rule in message for rule in STOP_RULES)
 
 
-@pytest.mark.parametrize(("name", "hint"), [("exp3.bkw", "exp3.bwk"), ("unifrm", "uniform"), ("exp3+.bwk", "exp3++.bwk"), ("zzz", "exp3++.bwk")])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("exp3.bkw", "exp3.bwk"),
+        ("unifrm", "uniform"),
+        ("exp3+.bwk", "exp3++.bwk"),
+        ("zzz", "exp3++.bwk"),
+    ],
+)
 def test_an_unknown_policy_is_told_the_nearest(name: str, hint: str) -> None:
     message = refusal(InvalidInput, make, name)
     assert repr(name) in message

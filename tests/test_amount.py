@@ -56,13 +56,34 @@ def test_ten_thousand_tenths_are_a_thousand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "units"), [(1.4e-9, 1), (1.6e-9, 2), (0.4e-9, 0), (-1.6e-9, -2), (0.5e-9, 0), (1.5e-9, 2), (2.5e-9, 2), (1 / 3, 333_333_333)]
+    ("value", "units"),
+    [
+        (1.4e-9, 1),
+        (1.6e-9, 2),
+        (0.4e-9, 0),
+        (-1.6e-9, -2),
+        (0.5e-9, 0),
+        (1.5e-9, 2),
+        (2.5e-9, 2),
+        (1 / 3, 333_333_333),
+    ],
 )
 def test_floats_go_to_the_nearest_unit_and_ties_to_the_even_one(value: float, units: int) -> None:
     assert to_units("cost", value) == units
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), np.float64("nan"), np.float32("inf"), 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        np.float64("nan"),
+        np.float32("inf"),
+        1e300,
+        1.7e308,
+    ],
+)
 def test_floats_that_are_no_amount_are_refused(value: float) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
@@ -76,32 +97,60 @@ def test_truth_values_are_refused(value: Any) -> None:
         to_units("cost", value)
 
 
-@pytest.mark.parametrize("values", [[True], [True, 2], [True, 0.5], np.array([True, False])], ids=["list", "with_int", "with_float", "array"])
+@pytest.mark.parametrize(
+    "values",
+    [[True], [True, 2], [True, 0.5], np.array([True, False])],
+    ids=["list", "with_int", "with_float", "array"],
+)
 def test_truth_values_in_arrays_are_refused(values: Any) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         unit_array("cost", values)
 
 
-@pytest.mark.parametrize("value", ["", "abc", "1,5", "0x10", "nan", "sNaN", "inf", "-Infinity", None, object(), [1], 1j, {}])
+@pytest.mark.parametrize(
+    "value",
+    ["", "abc", "1,5", "0x10", "nan", "sNaN", "inf", "-Infinity", None, object(), [1], 1j, {}],
+)
 def test_what_is_no_number_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
 
 
-@pytest.mark.parametrize("value", ["0.0000000001", "1.1234567891", "-0.1234567899", "1e-10", Decimal("0.12345678901")])
+@pytest.mark.parametrize(
+    "value", ["0.0000000001", "1.1234567891", "-0.1234567899", "1e-10", Decimal("0.12345678901")]
+)
 def test_decimals_with_more_than_nine_places_are_refused(value: str | Decimal) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
 
 
-@pytest.mark.parametrize("value", ["0." + "1" + "0" * 29 + "1", "1." + "0" * 28 + "1", "1e-2000000", Decimal("0." + "3" * 9 + "0" * 30 + "3")])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "0." + "1" + "0" * 29 + "1",
+        "1." + "0" * 28 + "1",
+        "1e-2000000",
+        Decimal("0." + "3" * 9 + "0" * 30 + "3"),
+    ],
+)
 def test_decimals_with_very_many_places_are_refused(value: str | Decimal) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
         to_units("cost", value)
 
 
 @pytest.mark.parametrize(
-    "value", [4_611_686_019, -4_611_686_019, 4.7e9, "4611686018.5", Decimal(5_000_000_000), 10**30, "1e50000", "1e999999", "1e99999999999999999999"]
+    "value",
+    [
+        4_611_686_019,
+        -4_611_686_019,
+        4.7e9,
+        "4611686018.5",
+        Decimal(5_000_000_000),
+        10**30,
+        "1e50000",
+        "1e999999",
+        "1e99999999999999999999",
+    ],
 )
 def test_amounts_beyond_the_largest_are_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match=ALLOWED):
@@ -148,11 +197,21 @@ def test_floats_with_nine_decimals_are_exact_up_to_a_million(units: int) -> None
 @STEADY
 @given(st.floats(-1e6, 1e6))
 def test_a_float_is_moved_by_half_a_unit(value: float) -> None:
-    assert abs(Fraction(to_units("cost", value)) - Fraction(value) * UNIT) <= Fraction(9, 16)  # the product itself errs by 1/16
+    # the product itself errs by 1/16
+    assert abs(Fraction(to_units("cost", value)) - Fraction(value) * UNIT) <= Fraction(9, 16)
 
 
 @pytest.mark.parametrize(
-    ("units", "written"), [(0, "0"), (1, "0.000000001"), (-1, "-0.000000001"), (UNIT, "1"), (-25 * UNIT, "-25"), (1_500_000_000, "1.5"), (100 * UNIT, "100")]
+    ("units", "written"),
+    [
+        (0, "0"),
+        (1, "0.000000001"),
+        (-1, "-0.000000001"),
+        (UNIT, "1"),
+        (-25 * UNIT, "-25"),
+        (1_500_000_000, "1.5"),
+        (100 * UNIT, "100"),
+    ],
 )
 def test_text_has_no_trailing_zeros(units: int, written: str) -> None:
     assert text(units) == written
@@ -163,26 +222,45 @@ def test_text_has_no_trailing_zeros(units: int, written: str) -> None:
 @given(st.lists(st.floats(-4.6e9, 4.6e9), max_size=20))
 def test_unit_array_of_floats_equals_to_units_of_each(values: list[float]) -> None:
     assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
-    assert unit_array("cost", np.array(values, np.float32)).tolist() == [to_units("cost", value) for value in np.array(values, np.float32)]
+    assert unit_array("cost", np.array(values, np.float32)).tolist() == [
+        to_units("cost", value) for value in np.array(values, np.float32)
+    ]
 
 
 @STEADY
 @given(st.lists(UNITS, min_size=1, max_size=20))
-def test_unit_array_of_texts_decimals_and_whole_numbers_equals_to_units_of_each(units: list[int]) -> None:
-    for values in ([text(u) for u in units], [Decimal(text(u)) for u in units], [u // UNIT // 2 for u in units], np.array([u // UNIT // 2 for u in units])):
+def test_unit_array_of_texts_decimals_and_whole_numbers_equals_to_units_of_each(
+    units: list[int],
+) -> None:
+    for values in (
+        [text(u) for u in units],
+        [Decimal(text(u)) for u in units],
+        [u // UNIT // 2 for u in units],
+        np.array([u // UNIT // 2 for u in units]),
+    ):
         assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
 
 
 @pytest.mark.parametrize(
     "values",
     [[1, "0.5"], [Decimal("0.1"), 0.25, "3"], [0.1, 2], [0.1, "0.2"], [1 / 3, "0.5"], [1e-10, "1"]],
-    ids=["int_text", "decimal_float_text", "float_int", "float_text", "long_float_text", "tiny_float_text"],
+    ids=[
+        "int_text",
+        "decimal_float_text",
+        "float_int",
+        "float_text",
+        "long_float_text",
+        "tiny_float_text",
+    ],
 )
 def test_unit_array_of_mixed_kinds_equals_to_units_of_each(values: list[Any]) -> None:
     assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
 
 
-@pytest.mark.parametrize("values", [0.5, "0.5", [0.5], [[1, 2, 3]], [["1"], ["2"]], np.zeros((2, 3, 4)), np.zeros((0, 3)), []])
+@pytest.mark.parametrize(
+    "values",
+    [0.5, "0.5", [0.5], [[1, 2, 3]], [["1"], ["2"]], np.zeros((2, 3, 4)), np.zeros((0, 3)), []],
+)
 def test_unit_array_keeps_the_shape(values: Any) -> None:
     units = unit_array("cost", values)
     assert units.shape == np.shape(values)

@@ -24,7 +24,11 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Leaderboard]:
 
 def by_hand() -> Leaderboard:
     cases = (Case("one", "s", "w", 1), Case("two", "s", "w", 1))
-    scores = {("a", "one"): np.array([0.1, 0.1, 0.1]), ("b", "one"): np.array([0.2, 0.25, 0.3]), ("a", "two"): np.array([0.5, 0.5, 0.6])}
+    scores = {
+        ("a", "one"): np.array([0.1, 0.1, 0.1]),
+        ("b", "one"): np.array([0.2, 0.25, 0.3]),
+        ("a", "two"): np.array([0.5, 0.5, 0.6]),
+    }
     return Leaderboard(cases, ("a", "b"), scores, {("b", "two"): "b needs a horizon"})
 
 
@@ -39,34 +43,53 @@ def test_ranks_standings_and_wins_by_hand() -> None:
     found = by_hand()
     assert found.ranks("one") == {"a": 1, "b": 2}
     assert found.ranks("two") == {"a": 1}
-    assert found.standings().select("policy", "cases", "rank", "worst_case").rows() == [("a", 2, 1.0, "two"), ("b", 1, 2.0, "one")]
+    assert found.standings().select("policy", "cases", "rank", "worst_case").rows() == [
+        ("a", 2, 1.0, "two"),
+        ("b", 1, 2.0, "one"),
+    ]
     assert found.standings()["score"].to_list() == pytest.approx([(0.1 + 1.6 / 3) / 2, 0.25])
-    # the runs of "two" have standard deviation 0.1 / sqrt 3, those of "one" none: the error of the mean of both is half that of "two"
+    # the runs of "two" have standard deviation 0.1 / sqrt 3, those of "one" none: the error of the
+    # mean of both is half that of "two"
     assert found.standings()["error"].to_list() == pytest.approx([0.1 / 3 / 2, 0.05 / np.sqrt(3)])
     assert found.wins().tolist() == [[0, 1], [0, 0]]
     assert found.score("b", "two") is None
     assert found.frame().filter(policy="b", case="two")["refused"].item() == "b needs a horizon"
 
 
-def test_scores_are_the_share_of_the_optimum_that_was_not_gained(quick: tuple[Path, Leaderboard]) -> None:
+def test_scores_are_the_share_of_the_optimum_that_was_not_gained(
+    quick: tuple[Path, Leaderboard],
+) -> None:
     _, found = quick
     case = next(case for case in found.cases if case.name == "misleading ratio")
     gain = purse.simulate("uniform", case.world, case.budget, n_paths=case.n_paths).gain
-    alone = [purse.simulate(f"fixed:arm={arm}", case.world, case.budget, n_paths=case.n_paths).gain.mean() for arm in range(2)]
+    alone = [
+        purse.simulate(
+            f"fixed:arm={arm}", case.world, case.budget, n_paths=case.n_paths
+        ).gain.mean()
+        for arm in range(2)
+    ]
     assert found.scores["uniform", case.name] == pytest.approx(1 - gain / max(alone))
     routing = next(case for case in found.cases if case.name == "routing")
     gain = purse.simulate("uniform", routing.world, routing.budget, n_paths=routing.n_paths).gain
-    assert found.scores["uniform", "routing"] == pytest.approx(1 - gain / purse.mixture.lp_optimum(routing.world, routing.budget).value)
+    assert found.scores["uniform", "routing"] == pytest.approx(
+        1 - gain / purse.mixture.lp_optimum(routing.world, routing.budget).value
+    )
 
 
-def test_a_policy_that_cannot_play_a_case_is_left_out_there_and_says_why(quick: tuple[Path, Leaderboard]) -> None:
+def test_a_policy_that_cannot_play_a_case_is_left_out_there_and_says_why(
+    quick: tuple[Path, Leaderboard],
+) -> None:
     _, found = quick
-    assert "needs to know what each arm costs" in found.refusals["fractional-kube", "misleading ratio"]
+    assert (
+        "needs to know what each arm costs" in found.refusals["fractional-kube", "misleading ratio"]
+    )
     assert ("fractional-kube", "easy gaps") in found.scores
     assert found.standings()["cases"].max() == len(CASES)
 
 
-def test_a_second_board_computes_nothing(quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_board_computes_nothing(
+    quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, first = quick
     monkeypatch.setattr("purse.dispatch.play_shard", lambda *_: pytest.fail("computed again"))
     again = purse.leaderboard(FEW, quick=True, folder=folder)
@@ -89,8 +112,15 @@ def test_the_command_prints_standings_and_writes_the_page(quick: tuple[Path, Lea
     result = CliRunner().invoke(cli.cli, ["leaderboard", *FEW, "--quick", "-o", str(folder)])
     assert result.exit_code == 0
     assert str(found) in result.output
-    assert {"which-policy.md", "scores.csv", "leaderboard.png", "leaderboard.svg"} <= {path.name for path in folder.iterdir()}
-    assert '"standings"' in CliRunner().invoke(cli.cli, ["leaderboard", *FEW, "--quick", "-o", str(folder), "--json"]).output
+    assert {"which-policy.md", "scores.csv", "leaderboard.png", "leaderboard.svg"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert (
+        '"standings"'
+        in CliRunner()
+        .invoke(cli.cli, ["leaderboard", *FEW, "--quick", "-o", str(folder), "--json"])
+        .output
+    )
 
 
 def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> None:
@@ -111,7 +141,9 @@ def test_the_default_policy_is_what_the_committed_page_recommends_to_who_knows_n
 def test_the_committed_page_is_of_this_suite() -> None:
     page = (Path(__file__).parent.parent / "docs" / "leaderboard" / "which-policy.md").read_text()
     assert f"suite {VERSION}:" in page
-    assert all(f"| {case.name} | {case.situation} | `{case.world}` |" in page for case in CASES), "run `make leaderboard`: a case has changed"
+    assert all(f"| {case.name} | {case.situation} | `{case.world}` |" in page for case in CASES), (
+        "run `make leaderboard`: a case has changed"
+    )
 
 
 def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
@@ -123,8 +155,14 @@ def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
 
 def test_a_notebook_shows_the_standings() -> None:
     shown = by_hand()._repr_html_()
-    assert shown.startswith(f"<p>suite {VERSION}: 2 cases, 2 policies; normalised regret 1 - G/OPT, smaller is better</p><table>")
-    rows = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)]
+    assert shown.startswith(
+        f"<p>suite {VERSION}: 2 cases, 2 policies; normalised regret 1 - G/OPT, smaller "
+        "is better</p><table>"
+    )
+    rows = [
+        re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)
+        for row in re.findall(r"<tr>(.*?)</tr>", shown)
+    ]
     assert rows == [
         ["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"],
         ["a", "2", "0.317 ± 0.033", "1.0", "0.533", "two"],

@@ -35,7 +35,11 @@ from purse.bounds import (
 )
 
 STEADY = settings(max_examples=200, deadline=None, derandomize=True)
-RANDOM_COSTS, PER_ARM, ONE_COST = Setting(True, "any"), Setting(True, "per arm"), Setting(True, "one")
+RANDOM_COSTS, PER_ARM, ONE_COST = (
+    Setting(True, "any"),
+    Setting(True, "per arm"),
+    Setting(True, "one"),
+)
 ARMS, BUDGETS, COSTS = st.integers(2, 1000), st.floats(1, 1e8), st.floats(1e-3, 1)
 
 
@@ -59,7 +63,9 @@ def test_theorem_2_as_stated_with_k_4_b_100_c_half_is_sqrt_400_over_half() -> No
     assert value(theorem2(4, 100, 0.5)) == pytest.approx(40)
 
 
-def test_theorem_2_corrected_with_k_4_and_400_rounds_is_10_times_0_75_less_half_sqrt_of_minus_100_ln_0_9975() -> None:
+def test_theorem_2_corrected_with_k_4_and_400_rounds_is_10_times_0_75_less_half_sqrt_of_minus_100_ln_0_9975() -> (
+    None
+):
     assert value(theorem2(4, 100, 0.25, form="corrected")) == pytest.approx(4.99843538054754102)
     assert value(theorem2(4, 400, 1, form="corrected")) == pytest.approx(4.99843538054754102)
 
@@ -69,35 +75,60 @@ def test_theorem_2_corrected_with_k_2_and_8_rounds_is_half_less_sqrt_of_minus_ln
     assert value(theorem2(2, 32, 1, form="corrected", scale=0.5)) == 0  # its own scale eats it up
 
 
-def test_theorem_2_corrected_with_k_2_b_1_5_c_1_has_one_round_and_the_gap_of_its_world_the_root_of_1_12th() -> None:
+def test_theorem_2_corrected_with_k_2_b_1_5_c_1_has_one_round_and_the_gap_of_its_world_the_root_of_1_12th() -> (
+    None
+):
     """0.288675 (1/2 - sqrt(-(1/2) ln(2/3)) / 2)."""
     assert value(theorem2(2, 1.5, 1, form="corrected")) == pytest.approx(0.0793483768414028188)
 
 
 @pytest.mark.parametrize(("budget", "cost"), [(7, 0.07), (2.9, 0.029), (93.6, 0.936)])
-def test_theorem_2_corrected_has_100_rounds_where_the_budget_is_100_costs_though_floats_say_99(budget: float, cost: float) -> None:
+def test_theorem_2_corrected_has_100_rounds_where_the_budget_is_100_costs_though_floats_say_99(
+    budget: float, cost: float
+) -> None:
     """3.535534 (1/2 - sqrt(-50 ln 0.995) / 2): a round less would be a percent less."""
     assert budget / cost < 100
     assert value(theorem2(2, budget, cost, form="corrected")) == pytest.approx(0.882775619715701283)
 
 
-@pytest.mark.parametrize(("n_arms", "budget", "cost", "scale"), [(2, 1.5, 1, 0.25), (5, 100, 0.5, 0.25), (3, 10.4, 0.7, 0.1), (2, 7, 0.07, 0.4)])
-def test_theorem_2_corrected_is_about_the_gap_that_its_world_has(n_arms: int, budget: float, cost: float, scale: float) -> None:
+@pytest.mark.parametrize(
+    ("n_arms", "budget", "cost", "scale"),
+    [(2, 1.5, 1, 0.25), (5, 100, 0.5, 0.25), (3, 10.4, 0.7, 0.1), (2, 7, 0.07, 0.4)],
+)
+def test_theorem_2_corrected_is_about_the_gap_that_its_world_has(
+    n_arms: int, budget: float, cost: float, scale: float
+) -> None:
     means = environments.theorem2(n_arms, budget, cost, scale=scale).reward_means
     assert means is not None
-    gap, rounds = Fraction(float(means[0])) - Fraction(1, 2), Fraction(str(budget)) // Fraction(str(cost))
+    gap, rounds = (
+        Fraction(float(means[0])) - Fraction(1, 2),
+        Fraction(str(budget)) // Fraction(str(cost)),
+    )
     lost = 1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log1p(-4 * float(gap) ** 2)) / 2
-    assert value(theorem2(n_arms, budget, cost, form="corrected", scale=scale)) == pytest.approx(float(gap) * rounds * lost)
+    assert value(theorem2(n_arms, budget, cost, form="corrected", scale=scale)) == pytest.approx(
+        float(gap) * rounds * lost
+    )
 
 
-def test_theorem_3_with_gaps_half_and_quarter_c_half_and_ln_of_b_over_c_2_is_16_times_2_plus_4() -> None:
+def test_theorem_3_with_gaps_half_and_quarter_c_half_and_ln_of_b_over_c_2_is_16_times_2_plus_4() -> (
+    None
+):
     assert value(theorem3([0.5, 0.25], 0.5 * math.e**2, 0.5)) == pytest.approx(96)
     assert value(theorem3([], 100, 0.5)) == 0
     assert theorem3(None, 100, 0.5).value is None
 
 
-@pytest.mark.parametrize(("constant", "expected"), [("statement", 23.0724301856141283), ("proof", 56.5156810807427852), ("derived", 37.6771207204951901)])
-def test_theorem_4_with_k_2_b_8_c_half_is_its_constant_times_sqrt_of_128_ln_2(constant: str, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("constant", "expected"),
+    [
+        ("statement", 23.0724301856141283),
+        ("proof", 56.5156810807427852),
+        ("derived", 37.6771207204951901),
+    ],
+)
+def test_theorem_4_with_k_2_b_8_c_half_is_its_constant_times_sqrt_of_128_ln_2(
+    constant: str, expected: float
+) -> None:
     assert value(theorem4(2, 8, 0.5, constant=constant)) == pytest.approx(expected)
 
 
@@ -107,28 +138,38 @@ def test_theorem_4_with_k_2_b_8_c_half_is_its_constant_times_sqrt_of_128_ln_2(co
         (100, 0.5, 5),  # the last 10 rounds are at stake
         (1024, 0.9, 256),  # 512 of them, although 1024 ** 0.9 is not 512 in floats
         (10, 0.5, 2),  # t* = floor(10 - 3.16) = 6
-        (10.5, 0.5, 1.5),  # t* = floor(10.5 - 3.24) = 7, and 3.5 units are left for rounds of cost 1
+        # t* = floor(10.5 - 3.24) = 7, and 3.5 units are left for rounds of cost 1
+        (10.5, 0.5, 1.5),
         (7, 0, 0.5),  # large costs that are not large: one round
         (7, 1, 3.5),
         (1, 0.5, 0.5),
     ],
 )
-def test_theorem_5_is_half_of_the_rounds_that_are_left(budget: float, alpha: float, expected: float) -> None:
+def test_theorem_5_is_half_of_the_rounds_that_are_left(
+    budget: float, alpha: float, expected: float
+) -> None:
     assert value(theorem5(budget, alpha)) == expected
     assert theorem5(budget, alpha).applies
 
 
 @pytest.mark.parametrize("budget", [1e-9, 0.5, 0.999, 4.7e9, 1e12, 1e30])
-def test_theorem_5_has_no_value_for_budgets_that_its_world_cannot_have_and_the_other_bounds_have_theirs(budget: float) -> None:
+def test_theorem_5_has_no_value_for_budgets_that_its_world_cannot_have_and_the_other_bounds_have_theirs(
+    budget: float,
+) -> None:
     none = theorem5(budget)
     assert (none.value, none.applies) == (None, False)
     assert "1 ≤ B < 4.6·10⁹" in none.holds
     rows = table(3, budget, 0.5, gaps=[1])
-    assert [row.name for row in rows if row.value is None] == ["Theorem 5", *(row.name for row in bounds.TABLE_1)]
+    assert [row.name for row in rows if row.value is None] == [
+        "Theorem 5",
+        *(row.name for row in bounds.TABLE_1),
+    ]
     assert rows[7] == none
     for_a_world = for_world(environments.bernoulli([0.9, 0.6], [0.8, 0.3]), budget)
     assert for_a_world[7] == none
-    assert for_a_world[0] == theorem1(2, budget, 0.3, cost_max=0.8, setting=Setting(True, "per arm", "bernoulli"))
+    assert for_a_world[0] == theorem1(
+        2, budget, 0.3, cost_max=0.8, setting=Setting(True, "per arm", "bernoulli")
+    )
 
 
 @pytest.mark.parametrize("budget", [1, 4.6e9])
@@ -136,7 +177,18 @@ def test_theorem_5_has_a_value_at_both_ends_of_what_its_world_can_have(budget: f
     assert value(theorem5(budget, 1)) == budget / 2
 
 
-@pytest.mark.parametrize(("cost", "expected"), [(0.1, 8 / 9), (0.25, 2 / 3), (1 / 3, 1 / 2), (0.5, 1 / 4), (0.75, 1 / 12), (0.9, 1 / 36), (1, 0)])
+@pytest.mark.parametrize(
+    ("cost", "expected"),
+    [
+        (0.1, 8 / 9),
+        (0.25, 2 / 3),
+        (1 / 3, 1 / 2),
+        (0.5, 1 / 4),
+        (0.75, 1 / 12),
+        (0.9, 1 / 36),
+        (1, 0),
+    ],
+)
 def test_kappa_at_costs_where_it_is_a_simple_fraction(cost: float, expected: float) -> None:
     assert kappa(cost) == pytest.approx(expected)
     assert value(two_worlds(360, cost)) == pytest.approx(360 * expected)
@@ -148,41 +200,71 @@ def test_proposition_a_with_k_2_b_9_c_1_gamma_half_is_4_ln_2_plus_5_times_e_less
 
 def test_proposition_a_with_k_2_b_100_c_half_has_gamma_0_0635_by_the_theorem() -> None:
     assert value(proposition_a(2, 100, 0.5)) == pytest.approx(89.5254389431213973)
-    assert proposition_a(2, 100, 0.5, gamma=0.0635134248421572183).value == pytest.approx(89.5254389431213973)
+    assert proposition_a(2, 100, 0.5, gamma=0.0635134248421572183).value == pytest.approx(
+        89.5254389431213973
+    )
 
 
 def test_proposition_a_with_k_2_b_100_c_half_has_gamma_0_0632_by_the_proof() -> None:
-    assert value(proposition_a(2, 100, 0.5, gamma="proof")) == pytest.approx(89.5252887039102275, rel=1e-12)
-    assert proposition_a(2, 100, 0.5, gamma=0.063249577201100890).value == pytest.approx(89.5252887039102275, rel=1e-12)
+    assert value(proposition_a(2, 100, 0.5, gamma="proof")) == pytest.approx(
+        89.5252887039102275, rel=1e-12
+    )
+    assert proposition_a(2, 100, 0.5, gamma=0.063249577201100890).value == pytest.approx(
+        89.5252887039102275, rel=1e-12
+    )
 
 
-def test_proposition_a_with_k_2_b_half_c_1_has_gamma_1_and_is_2_ln_2_plus_1_5_times_e_less_1_plus_1() -> None:
+def test_proposition_a_with_k_2_b_half_c_1_has_gamma_1_and_is_2_ln_2_plus_1_5_times_e_less_1_plus_1() -> (
+    None
+):
     for gamma in ("theorem", 1):
         assert value(proposition_a(2, 0.5, 1, gamma=gamma)) == pytest.approx(4.96371710380845847)
 
 
-def test_proposition_a_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_128_ln_2_plus_6() -> None:
-    assert value(proposition_a(2, 7.5, 0.5, policy="exp3++.bwk")) == pytest.approx(43.6771207204951901)
+def test_proposition_a_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_128_ln_2_plus_6() -> (
+    None
+):
+    assert value(proposition_a(2, 7.5, 0.5, policy="exp3++.bwk")) == pytest.approx(
+        43.6771207204951901
+    )
 
 
-def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_gamma_half_is_4_ln_2_plus_8_times_e_less_1() -> None:
-    assert value(proposition_c(2, 8, 0.5, gamma=0.5, setting=ONE_COST)) == pytest.approx(16.5188433499121431)
+def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_gamma_half_is_4_ln_2_plus_8_times_e_less_1() -> (
+    None
+):
+    assert value(proposition_c(2, 8, 0.5, gamma=0.5, setting=ONE_COST)) == pytest.approx(
+        16.5188433499121431
+    )
 
 
-def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_is_2_sqrt_of_32_ln_2_times_e_less_1() -> None:
+def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_is_2_sqrt_of_32_ln_2_times_e_less_1() -> (
+    None
+):
     assert value(proposition_c(2, 8, 0.5, setting=ONE_COST)) == pytest.approx(12.3470985342663875)
 
 
-def test_proposition_c_at_one_cost_of_the_other_policy_with_k_2_b_8_c_half_is_4_sqrt_of_32_ln_2_plus_2() -> None:
-    assert value(proposition_c(2, 8, 0.5, policy="exp3++.bwk", setting=ONE_COST)) == pytest.approx(20.8385603602475951)
+def test_proposition_c_at_one_cost_of_the_other_policy_with_k_2_b_8_c_half_is_4_sqrt_of_32_ln_2_plus_2() -> (
+    None
+):
+    assert value(proposition_c(2, 8, 0.5, policy="exp3++.bwk", setting=ONE_COST)) == pytest.approx(
+        20.8385603602475951
+    )
 
 
-def test_proposition_c_at_a_cost_per_arm_with_k_2_b_7_5_c_half_gamma_half_is_8_ln_2_plus_16_times_e_less_1_plus_1() -> None:
-    assert value(proposition_c(2, 7.5, 0.5, gamma=0.5, setting=PER_ARM)) == pytest.approx(34.0376866998242862)
+def test_proposition_c_at_a_cost_per_arm_with_k_2_b_7_5_c_half_gamma_half_is_8_ln_2_plus_16_times_e_less_1_plus_1() -> (
+    None
+):
+    assert value(proposition_c(2, 7.5, 0.5, gamma=0.5, setting=PER_ARM)) == pytest.approx(
+        34.0376866998242862
+    )
 
 
-def test_proposition_c_at_a_cost_per_arm_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_128_ln_2_plus_5() -> None:
-    assert value(proposition_c(2, 7.5, 0.5, policy="exp3++.bwk", setting=PER_ARM)) == pytest.approx(42.6771207204951901)
+def test_proposition_c_at_a_cost_per_arm_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_128_ln_2_plus_5() -> (
+    None
+):
+    assert value(proposition_c(2, 7.5, 0.5, policy="exp3++.bwk", setting=PER_ARM)) == pytest.approx(
+        42.6771207204951901
+    )
 
 
 def test_with_a_single_arm_there_is_nothing_to_lose_but_the_last_round_and_the_first_pull() -> None:
@@ -212,9 +294,13 @@ def test_a_single_arm_needs_no_exploration() -> None:
 
 @STEADY
 @given(st.integers(2, 1000), BUDGETS, COSTS)
-def test_the_less_exp3_explores_the_less_is_promised_without_limit(n_arms: int, budget: float, cost: float) -> None:
+def test_the_less_exp3_explores_the_less_is_promised_without_limit(
+    n_arms: int, budget: float, cost: float
+) -> None:
     for bound in (proposition_a, proposition_c):
-        assert value(bound(n_arms, budget, cost, gamma=1e-12)) > value(bound(n_arms, budget, cost)) * (1 - 1e-12)
+        assert value(bound(n_arms, budget, cost, gamma=1e-12)) > value(
+            bound(n_arms, budget, cost)
+        ) * (1 - 1e-12)
         assert value(bound(n_arms, budget, cost, gamma=1e-300)) > 1e299
 
 
@@ -224,18 +310,30 @@ UPPER: dict[str, Callable[..., Bound]] = {
     "theorem 1": theorem1,
     "theorem 4": theorem4,
     "proposition a": proposition_a,
-    "proposition a, proof": lambda *problem, **options: proposition_a(*problem, gamma="proof", **options),
-    "proposition a, ++": lambda *problem, **options: proposition_a(*problem, policy="exp3++.bwk", **options),
-    "proposition c": lambda *problem, **options: proposition_c(*problem, setting=PER_ARM, **options),
-    "proposition c, one cost": lambda *problem, **options: proposition_c(*problem, setting=ONE_COST, **options),
-    "proposition c, ++, one cost": lambda *problem, **options: proposition_c(*problem, policy="exp3++.bwk", setting=ONE_COST, **options),
+    "proposition a, proof": lambda *problem, **options: proposition_a(
+        *problem, gamma="proof", **options
+    ),
+    "proposition a, ++": lambda *problem, **options: proposition_a(
+        *problem, policy="exp3++.bwk", **options
+    ),
+    "proposition c": lambda *problem, **options: proposition_c(
+        *problem, setting=PER_ARM, **options
+    ),
+    "proposition c, one cost": lambda *problem, **options: proposition_c(
+        *problem, setting=ONE_COST, **options
+    ),
+    "proposition c, ++, one cost": lambda *problem, **options: proposition_c(
+        *problem, policy="exp3++.bwk", setting=ONE_COST, **options
+    ),
 }
 
 
 @pytest.mark.parametrize("name", UPPER)
 @STEADY
 @given(ARMS, BUDGETS, COSTS, st.floats(1, 10))
-def test_upper_bounds_grow_with_arms_and_budget_and_fall_with_the_least_cost(name: str, n_arms: int, budget: float, cost: float, factor: float) -> None:
+def test_upper_bounds_grow_with_arms_and_budget_and_fall_with_the_least_cost(
+    name: str, n_arms: int, budget: float, cost: float, factor: float
+) -> None:
     bound = UPPER[name]
     base = value(bound(n_arms, budget, cost)) * (1 - 1e-12)
     assert value(bound(n_arms + 1, budget, cost)) >= base
@@ -245,18 +343,29 @@ def test_upper_bounds_grow_with_arms_and_budget_and_fall_with_the_least_cost(nam
 
 @pytest.mark.parametrize("name", UPPER)
 def test_upper_bounds_double_with_four_times_a_large_budget(name: str) -> None:
-    assert value(UPPER[name](5, 4e12, 0.2)) / value(UPPER[name](5, 1e12, 0.2)) == pytest.approx(2, rel=1e-4)
+    assert value(UPPER[name](5, 4e12, 0.2)) / value(UPPER[name](5, 1e12, 0.2)) == pytest.approx(
+        2, rel=1e-4
+    )
 
 
 def test_theorem_2_corrected_grows_like_the_root_of_arms_times_rounds() -> None:
     small, large = (value(theorem2(8, budget, 0.5, form="corrected")) for budget in (1e6, 4e6))
     assert large / small == pytest.approx(2, rel=1e-3)
-    assert value(theorem2(400, 4e8, 1, form="corrected")) / math.sqrt(400 * 4e8) == pytest.approx(0.25 * (1 - 1 / 400 - 0.25), rel=1e-3)
+    assert value(theorem2(400, 4e8, 1, form="corrected")) / math.sqrt(400 * 4e8) == pytest.approx(
+        0.25 * (1 - 1 / 400 - 0.25), rel=1e-3
+    )
 
 
 @STEADY
-@given(st.integers(2, 50), st.integers(1, 10_000), st.sampled_from([1.0, 0.5, 0.25]), st.floats(0.01, 1))
-def test_theorem_2_corrected_is_never_more_than_the_most_that_can_be_lost_on_its_world(n_arms: int, budget: int, cost: float, scale: float) -> None:
+@given(
+    st.integers(2, 50),
+    st.integers(1, 10_000),
+    st.sampled_from([1.0, 0.5, 0.25]),
+    st.floats(0.01, 1),
+)
+def test_theorem_2_corrected_is_never_more_than_the_most_that_can_be_lost_on_its_world(
+    n_arms: int, budget: int, cost: float, scale: float
+) -> None:
     lower = theorem2(n_arms, budget, cost, form="corrected", scale=scale)
     assert 0 <= value(lower) < scale * math.sqrt(n_arms * budget / cost) * (1 - 1 / n_arms)
     assert lower.applies == (value(lower) > 0)
@@ -264,8 +373,13 @@ def test_theorem_2_corrected_is_never_more_than_the_most_that_can_be_lost_on_its
 
 @STEADY
 @given(ARMS, BUDGETS, COSTS, st.floats(1e-3, 1))
-def test_proposition_a_is_least_at_its_own_gamma(n_arms: int, budget: float, cost: float, gamma: float) -> None:
-    least = 2 * math.sqrt((math.e - 1) * (budget + cost) * n_arms * math.log(n_arms) / cost**3) + 1 / cost
+def test_proposition_a_is_least_at_its_own_gamma(
+    n_arms: int, budget: float, cost: float, gamma: float
+) -> None:
+    least = (
+        2 * math.sqrt((math.e - 1) * (budget + cost) * n_arms * math.log(n_arms) / cost**3)
+        + 1 / cost
+    )
     assert value(proposition_a(n_arms, budget, cost, gamma=gamma)) >= least * (1 - 1e-12)
     own = math.sqrt(cost * n_arms * math.log(n_arms) / ((math.e - 1) * (budget + cost)))
     if own <= 1:
@@ -274,42 +388,73 @@ def test_proposition_a_is_least_at_its_own_gamma(n_arms: int, budget: float, cos
 
 @STEADY
 @given(ARMS, BUDGETS, COSTS)
-def test_where_proposition_c_holds_it_is_theorem_1_up_to_what_does_not_grow_with_the_budget(n_arms: int, budget: float, cost: float) -> None:
+def test_where_proposition_c_holds_it_is_theorem_1_up_to_what_does_not_grow_with_the_budget(
+    n_arms: int, budget: float, cost: float
+) -> None:
     stated = value(theorem1(n_arms, budget, cost))
-    assert value(proposition_c(n_arms, budget, cost, setting=PER_ARM)) <= stated + 4 * n_arms * math.log(n_arms) / cost**2 + 1
-    assert value(proposition_c(n_arms, budget, cost, setting=ONE_COST)) <= stated + 2 * n_arms * math.log(n_arms) + 1
+    assert (
+        value(proposition_c(n_arms, budget, cost, setting=PER_ARM))
+        <= stated + 4 * n_arms * math.log(n_arms) / cost**2 + 1
+    )
+    assert (
+        value(proposition_c(n_arms, budget, cost, setting=ONE_COST))
+        <= stated + 2 * n_arms * math.log(n_arms) + 1
+    )
 
 
 @STEADY
-@given(ARMS, st.floats(256, 1e7), COSTS, st.sampled_from([ADVERSARIAL, RANDOM_COSTS, PER_ARM, ONE_COST]), st.integers(-8, 8))
+@given(
+    ARMS,
+    st.floats(256, 1e7),
+    COSTS,
+    st.sampled_from([ADVERSARIAL, RANDOM_COSTS, PER_ARM, ONE_COST]),
+    st.integers(-8, 8),
+)
 def test_only_ratios_of_amounts_matter_for_reward_and_efficiency_is_per_unit_of_cost(
     n_arms: int, budget: float, cost: float, setting: Setting, power: int
 ) -> None:
     unit = 2.0**power  # exact in floats, so that the number of rounds stays what it is
     plain = table(n_arms, budget, cost, gaps=[0.5, 2], setting=setting)
-    other = table(n_arms, budget * unit, cost * unit, cost_max=unit, gaps=[0.5 / unit, 2 / unit], setting=setting)
+    other = table(
+        n_arms,
+        budget * unit,
+        cost * unit,
+        cost_max=unit,
+        gaps=[0.5 / unit, 2 / unit],
+        setting=setting,
+    )
     for before, after in zip(plain, other, strict=True):
         assert after._replace(value=None) == before._replace(value=None)
         if before.value is not None and before.name != "Theorem 5":  # which has costs of its own
-            assert value(after) * (unit if before.bounds.startswith("efficiency") else 1) == pytest.approx(before.value, rel=1e-12)
+            assert value(after) * (
+                unit if before.bounds.startswith("efficiency") else 1
+            ) == pytest.approx(before.value, rel=1e-12)
 
 
 @STEADY
 @given(ARMS, BUDGETS, COSTS, st.floats(1e-3, 1e3))
-def test_the_unit_of_money_does_not_matter_whatever_it_is(n_arms: int, budget: float, cost: float, factor: float) -> None:
+def test_the_unit_of_money_does_not_matter_whatever_it_is(
+    n_arms: int, budget: float, cost: float, factor: float
+) -> None:
     for name, bound in UPPER.items():
         per_cost = factor if name.startswith("proposition a") else 1
-        assert value(bound(n_arms, budget * factor, cost * factor, cost_max=factor)) * per_cost == pytest.approx(value(bound(n_arms, budget, cost)))
+        assert value(
+            bound(n_arms, budget * factor, cost * factor, cost_max=factor)
+        ) * per_cost == pytest.approx(value(bound(n_arms, budget, cost)))
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 10**9])
 @pytest.mark.parametrize("budget", [1e-9, 1, 1e30])
 @pytest.mark.parametrize("cost", [1e-9, 0.5, 1])
-def test_at_the_corners_of_what_is_allowed_all_bounds_are_numbers(n_arms: int, budget: float, cost: float) -> None:
+def test_at_the_corners_of_what_is_allowed_all_bounds_are_numbers(
+    n_arms: int, budget: float, cost: float
+) -> None:
     for setting in (ADVERSARIAL, PER_ARM, ONE_COST):
         for row in table(n_arms, budget, cost, gaps=[1e-9, 1e9], setting=setting):
             assert row.value is None or (math.isfinite(row.value) and row.value >= 0), row
-            assert (row.value is None) == (row in bounds.TABLE_1 or (row.name == "Theorem 5" and budget != 1))
+            assert (row.value is None) == (
+                row in bounds.TABLE_1 or (row.name == "Theorem 5" and budget != 1)
+            )
 
 
 # Two worlds
@@ -326,11 +471,15 @@ def test_kappa_is_continuous_where_its_form_changes_falls_from_1_and_is_0_for_eq
 def least_regret(budget: int, cost: Fraction) -> Fraction:
     """The least that the larger of the mean regrets in the two worlds can be, over all players.
 
-    All that a player can choose is in how many of the first B rounds to pull arm 0, at random: one of two numbers is enough.
+    All that a player can choose is in how many of the first B rounds to pull arm 0, at random: one
+    of two numbers is enough.
     """
     pay = min(Fraction(1), (1 - cost) / (2 * cost))
     best_late = max(pay * budget, Fraction(budget // cost - budget))
-    points = [(pay * (budget - m), best_late - pay * m - (budget - m - cost * (budget - m)) // cost) for m in range(budget + 1)]
+    points = [
+        (pay * (budget - m), best_late - pay * m - (budget - m - cost * (budget - m)) // cost)
+        for m in range(budget + 1)
+    ]
     mixed = [max(point) for point in points]
     for here, there in ((here, there) for here in points for there in points):
         ahead, behind = here[0] - here[1], there[1] - there[0]
@@ -341,18 +490,36 @@ def least_regret(budget: int, cost: Fraction) -> Fraction:
 
 
 @pytest.mark.parametrize(
-    ("budget", "cost"), [(1, "1/10"), (7, "1/10"), (20, "1/5"), (9, "1/4"), (12, "3/10"), (12, "1/3"), (12, "3/8"), (15, "1/2"), (21, "7/10"), (27, "9/10")]
+    ("budget", "cost"),
+    [
+        (1, "1/10"),
+        (7, "1/10"),
+        (20, "1/5"),
+        (9, "1/4"),
+        (12, "3/10"),
+        (12, "1/3"),
+        (12, "3/8"),
+        (15, "1/2"),
+        (21, "7/10"),
+        (27, "9/10"),
+    ],
 )
-def test_no_player_does_better_than_kappa_times_budget_and_some_player_does_as_well(budget: int, cost: str) -> None:
+def test_no_player_does_better_than_kappa_times_budget_and_some_player_does_as_well(
+    budget: int, cost: str
+) -> None:
     """Costs that divide the budget, so that nothing is lost to rounding."""
     assert Fraction(budget) / Fraction(cost) % 1 == 0
-    assert float(least_regret(budget, Fraction(cost))) == pytest.approx(value(two_worlds(budget, float(Fraction(cost)))))
+    assert float(least_regret(budget, Fraction(cost))) == pytest.approx(
+        value(two_worlds(budget, float(Fraction(cost))))
+    )
 
 
 @pytest.mark.parametrize("cost", ["3/10", "3/8", "7/10", "9/10"])
 def test_where_the_cost_does_not_divide_the_budget_at_most_1_is_missing(cost: str) -> None:
     for budget in (1, 5, 10, 20):
-        assert kappa(float(Fraction(cost))) * budget - 1 <= float(least_regret(budget, Fraction(cost)))
+        assert kappa(float(Fraction(cost))) * budget - 1 <= float(
+            least_regret(budget, Fraction(cost))
+        )
 
 
 def test_kappa_says_that_it_is_exact_where_budget_and_rounds_are_whole() -> None:
@@ -371,7 +538,9 @@ def test_refuted_from_is_where_kappa_times_budget_overtakes_the_theorems(cost: f
         refuted_from(cost): lambda budget: theorem1(2, budget, cost),
         refuted_from(cost, constant=6): lambda budget: theorem4(2, budget, cost),
         refuted_from(cost, constant=36): lambda budget: theorem4(2, budget, cost, constant="proof"),
-        refuted_from(cost, constant=16): lambda budget: theorem4(2, budget, cost, constant="derived"),
+        refuted_from(cost, constant=16): lambda budget: theorem4(
+            2, budget, cost, constant="derived"
+        ),
     }
     for said, theorem in stated.items():
 
@@ -404,10 +573,15 @@ def test_which_bounds_apply_in_which_setting(setting: Setting, upper: bool, line
     assert two_worlds(100, 0.5, setting=setting).applies == linear
     for policy in bounds.POLICIES:
         assert proposition_c(2, 100, 0.5, policy=policy, setting=setting).applies == upper
-    rows = {(bound.name, bound.bounds): bound for bound in table(2, 100, 0.5, gaps=[1], setting=setting)}
+    rows = {
+        (bound.name, bound.bounds): bound for bound in table(2, 100, 0.5, gaps=[1], setting=setting)
+    }
     always = [bound.applies for (name, _), bound in rows.items() if name == "Proposition A"]
     never = [
-        bound.applies for (name, _), bound in rows.items() if name in ("Theorem 2", "Theorem 3", "Theorem 4, statement", *(row.name for row in bounds.TABLE_1))
+        bound.applies
+        for (name, _), bound in rows.items()
+        if name
+        in ("Theorem 2", "Theorem 3", "Theorem 4, statement", *(row.name for row in bounds.TABLE_1))
     ]
     assert (len(always), all(always)) == (2, True)
     assert (len(never), any(never)) == (8, False)
@@ -421,7 +595,9 @@ LOWER: dict[str, Callable[[Setting], Bound]] = {
 
 
 @pytest.mark.parametrize("name", LOWER)
-def test_a_lower_bound_applies_to_worlds_of_its_kind_at_large_and_of_those_with_a_name_to_its_own_alone(name: str) -> None:
+def test_a_lower_bound_applies_to_worlds_of_its_kind_at_large_and_of_those_with_a_name_to_its_own_alone(
+    name: str,
+) -> None:
     plain = LOWER[name](ADVERSARIAL)
     assert plain.applies
     for world in (None, *environments.names(), "my_world.py", ""):
@@ -432,21 +608,40 @@ def test_a_lower_bound_applies_to_worlds_of_its_kind_at_large_and_of_those_with_
 
 def test_an_upper_bound_applies_whatever_the_world_is_called() -> None:
     for world in (None, *environments.names(), "my_world.py"):
-        for setting, proved in ((Setting(True, "per arm", world), True), (Setting(False, "one", world), True), (Setting(True, "any", world), False)):
+        for setting, proved in (
+            (Setting(True, "per arm", world), True),
+            (Setting(False, "one", world), True),
+            (Setting(True, "any", world), False),
+        ):
             rows = [*table(2, 100, 0.5, setting=setting)]
-            assert [row.applies for row in rows if row.name in ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")] == [proved] * 5
+            assert [
+                row.applies
+                for row in rows
+                if row.name
+                in ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")
+            ] == [proved] * 5
             assert [row.applies for row in rows if row.name == "Proposition A"] == [True] * 2
 
 
 def test_two_worlds_needs_a_world_of_its_kind_whatever_its_name() -> None:
-    for setting in (Setting(False, "one", "two_worlds"), Setting(True, "any", "two_worlds"), Setting(True, "per arm", "two_worlds")):
+    for setting in (
+        Setting(False, "one", "two_worlds"),
+        Setting(True, "any", "two_worlds"),
+        Setting(True, "per arm", "two_worlds"),
+    ):
         assert not two_worlds(100, 0.5, setting=setting).applies
     assert two_worlds(100, 0.5, setting=Setting(False, "per arm", "two_worlds")).applies
 
 
 def test_a_bound_gives_its_value_where_it_does_not_hold_too() -> None:
-    assert theorem1(2, 8, 0.5, setting=ADVERSARIAL).value == theorem1(2, 8, 0.5, setting=ONE_COST).value
-    assert proposition_c(2, 8, 0.5, setting=ADVERSARIAL).value == proposition_c(2, 8, 0.5, setting=PER_ARM).value
+    assert (
+        theorem1(2, 8, 0.5, setting=ADVERSARIAL).value
+        == theorem1(2, 8, 0.5, setting=ONE_COST).value
+    )
+    assert (
+        proposition_c(2, 8, 0.5, setting=ADVERSARIAL).value
+        == proposition_c(2, 8, 0.5, setting=PER_ARM).value
+    )
     assert two_worlds(8, 0.5, setting=ONE_COST).value == two_worlds(8, 0.5).value == 2
     assert two_worlds(8, 1).value == 0
     assert not two_worlds(8, 1).applies
@@ -511,11 +706,17 @@ def test_what_a_shipped_world_is_known_to_be_and_its_bounds(name: str) -> None:
     assert setting_of(environments.make(text, 100)) == setting
     positive = None if gaps is None else [gap for gap in gaps if gap > 0]
     rows = for_world(text, 100)
-    for made, said in zip(rows, table(n_arms, 100, cost_min, cost_max=cost_max, gaps=positive, setting=setting), strict=True):
+    for made, said in zip(
+        rows,
+        table(n_arms, 100, cost_min, cost_max=cost_max, gaps=positive, setting=setting),
+        strict=True,
+    ):
         assert made._replace(value=None) == said._replace(value=None)
         assert made.value == said.value or value(made) == pytest.approx(value(said), rel=1e-9)
     lower = {"Theorem 2, corrected": "theorem2", "Theorem 5": "theorem5", "κ(c)·B": "two_worlds"}
-    assert [row.name for row in rows if row.name in lower and row.applies] == [bound for bound, world in lower.items() if world == name]
+    assert [row.name for row in rows if row.name in lower and row.applies] == [
+        bound for bound, world in lower.items() if world == name
+    ]
 
 
 def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
@@ -528,17 +729,29 @@ def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
 
 
 def test_one_arm_has_one_cost_and_one_segment_is_no_change() -> None:
-    assert setting_of(environments.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(True, "one", "bernoulli")
-    assert setting_of(environments.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])) == Setting(True, "per arm", "switching")
-    assert setting_of(environments.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])) == Setting(False, "one", "switching")
-    assert setting_of(environments.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)) == Setting(True, "per arm", "two_point")
+    assert setting_of(environments.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(
+        True, "one", "bernoulli"
+    )
+    assert setting_of(
+        environments.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])
+    ) == Setting(True, "per arm", "switching")
+    assert setting_of(
+        environments.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])
+    ) == Setting(False, "one", "switching")
+    assert setting_of(
+        environments.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)
+    ) == Setting(True, "per arm", "two_point")
 
 
 def test_a_table_ends_so_its_rounds_are_not_iid_and_what_needs_that_does_not_apply() -> None:
     for n_rounds in (1, 2):
         several = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.4])
         assert setting_of(several) == Setting(False, "per arm", "table")
-        assert not any(row.applies for row in for_world(several, 100) if row.name in ("Theorem 1", "Proposition C"))
+        assert not any(
+            row.applies
+            for row in for_world(several, 100)
+            if row.name in ("Theorem 1", "Proposition C")
+        )
         one = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.3])
         assert setting_of(one) == Setting(False, "one", "table")
         assert next(row for row in for_world(one, 100) if row.name == "Theorem 3").value is None
@@ -550,13 +763,19 @@ def test_a_constant_cost_is_the_one_cost_only_where_it_is_the_least_that_is_decl
     wider = replace(world, cost_min=world.cost_min // 5)
     assert setting_of(wider).costs == "per arm"
     bound = next(row for row in for_world(wider, 100) if row.name == "Proposition C")
-    assert bound == proposition_c(2, 100, 0.1, cost_max=0.5, setting=Setting(True, "per arm", "bernoulli"))
+    assert bound == proposition_c(
+        2, 100, 0.1, cost_max=0.5, setting=Setting(True, "per arm", "bernoulli")
+    )
     assert bound.applies
 
 
 def test_the_name_of_a_world_is_what_comes_before_its_options() -> None:
-    assert setting_of(environments.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(False, "per arm", "two_worlds")
-    assert setting_of(environments.two_worlds(100, 0.2, world=2)) == Setting(False, "per arm", "two_worlds")
+    assert setting_of(environments.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(
+        False, "per arm", "two_worlds"
+    )
+    assert setting_of(environments.two_worlds(100, 0.2, world=2)) == Setting(
+        False, "per arm", "two_worlds"
+    )
 
 
 def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
@@ -568,7 +787,10 @@ def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
 
 
 def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
-    for world in (environments.bernoulli([0.5, 0.5], [0.3, 0.3]), environments.bernoulli([0, 0], [0.3, 0.2])):
+    for world in (
+        environments.bernoulli([0.5, 0.5], [0.3, 0.3]),
+        environments.bernoulli([0, 0], [0.3, 0.2]),
+    ):
         assert next(row for row in for_world(world, 100) if row.name == "Theorem 3").value == 0
 
 
@@ -576,30 +798,60 @@ def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
     ("call", "message"),
     [
         (lambda: theorem1(0, 100, 0.5), "n_arms=0: must be a whole number from 1 to 1000000000"),
-        (lambda: theorem1(2.5, 100, 0.5), "n_arms=2.5: must be a whole number from 1 to 1000000000"),  # type: ignore[arg-type]
-        (lambda: theorem4(True, 100, 0.5), "n_arms=True: must be a whole number from 1 to 1000000000"),
-        (lambda: proposition_a(10**9 + 1, 100, 0.5), "n_arms=1000000001: must be a whole number from 1 to 1000000000"),
+        (
+            lambda: theorem1(2.5, 100, 0.5),
+            "n_arms=2.5: must be a whole number from 1 to 1000000000",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: theorem4(True, 100, 0.5),
+            "n_arms=True: must be a whole number from 1 to 1000000000",
+        ),
+        (
+            lambda: proposition_a(10**9 + 1, 100, 0.5),
+            "n_arms=1000000001: must be a whole number from 1 to 1000000000",
+        ),
         (lambda: theorem1(2, 0, 0.5), "budget=0: must be a number above 0"),
         (lambda: theorem2(2, -1, 0.5), "budget=-1: must be a number above 0"),
         (lambda: theorem1(2, math.inf, 0.5), "budget=inf: must be a number above 0"),
         (lambda: theorem1(2, "100", 0.5), "budget='100': must be a number above 0"),  # type: ignore[arg-type]
-        (lambda: theorem2(2, 1.1e30, 0.5, form="corrected"), r"budget=1\.1e\+30: must be a number above 0 and at most 1e\+30"),
-        (lambda: table(2, 1e31, 0.5), r"budget=1e\+31: must be a number above 0 and at most 1e\+30"),
+        (
+            lambda: theorem2(2, 1.1e30, 0.5, form="corrected"),
+            r"budget=1\.1e\+30: must be a number above 0 and at most 1e\+30",
+        ),
+        (
+            lambda: table(2, 1e31, 0.5),
+            r"budget=1e\+31: must be a number above 0 and at most 1e\+30",
+        ),
         (lambda: theorem1(2, 100, 0), "cost_min=0: must be a number above 0"),
         (lambda: proposition_a(2, 100, -0.5), "cost_min=-0.5: must be a number above 0"),
         (lambda: proposition_c(2, 100, math.nan), "cost_min=nan: must be a number above 0"),
         (lambda: theorem3([1], 100, 1.5), r"cost_min=1.5: must be at most cost_max=1.0"),
         (lambda: two_worlds(100, 3, cost_max=2), "cost_min=3: must be at most cost_max=2"),
-        (lambda: theorem1(2, 100, 9e-10), "cost_min=9e-10: must be at most cost_max=1.0, and at least 1e-09 of it"),
-        (lambda: theorem4(2, 100, 1e-6, cost_max=1e4), "cost_min=1e-06: must be at most cost_max=10000.0, and at least 1e-09 of it"),
+        (
+            lambda: theorem1(2, 100, 9e-10),
+            "cost_min=9e-10: must be at most cost_max=1.0, and at least 1e-09 of it",
+        ),
+        (
+            lambda: theorem4(2, 100, 1e-6, cost_max=1e4),
+            "cost_min=1e-06: must be at most cost_max=10000.0, and at least 1e-09 of it",
+        ),
         (lambda: theorem3([0.5, 0], 100, 0.5), "gap=0: must be a number above 0"),
         (lambda: theorem3([-1], 100, 0.5), "gap=-1: must be a number above 0"),
         (lambda: theorem3([math.nan], 100, 0.5), "gap=nan: must be a number above 0"),
         (lambda: table(2, 100, 0.5, gaps=[0]), "gap=0: must be a number above 0"),
         (lambda: theorem4(2, 100, 0.5, cost_max=0), "cost_max=0: must be a number above 0"),
-        (lambda: theorem2(2, 100, 0.5, form="right"), "form='right': must be one of 'stated', 'corrected'"),
-        (lambda: theorem2(2, 100, 0.5, form="corrected", scale=0), "scale=0: must be a number above 0"),
-        (lambda: theorem4(2, 100, 0.5, constant="best"), "constant='best': must be one of 'statement', 'proof', 'derived'"),
+        (
+            lambda: theorem2(2, 100, 0.5, form="right"),
+            "form='right': must be one of 'stated', 'corrected'",
+        ),
+        (
+            lambda: theorem2(2, 100, 0.5, form="corrected", scale=0),
+            "scale=0: must be a number above 0",
+        ),
+        (
+            lambda: theorem4(2, 100, 0.5, constant="best"),
+            "constant='best': must be one of 'statement', 'proof', 'derived'",
+        ),
         (lambda: theorem5(0), "budget=0: must be a number above 0"),
         (lambda: theorem5(math.nan), "budget=nan: must be a number above 0"),
         (lambda: theorem5(100, 1.5), "alpha=1.5: must be a number at least 0 and at most 1"),
@@ -612,19 +864,55 @@ def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
         (lambda: refuted_from(0.5, constant=0), "constant=0: must be a number above 0"),
         (lambda: refuted_from(0.5, constant=-6), "constant=-6: must be a number above 0"),
         (lambda: refuted_from(0.5, constant=math.inf), "constant=inf: must be a number above 0"),
-        (lambda: proposition_a(2, 100, 0.5, policy="uniform"), r"policy='uniform': must be one of 'exp3.bwk', 'exp3\+\+.bwk'"),
-        (lambda: proposition_c(2, 100, 0.5, policy="uniform", setting=ONE_COST), "policy='uniform': must be one of"),
-        (lambda: proposition_a(2, 100, 0.5, gamma="best"), "gamma='best': must be 'theorem', 'proof' or a number from 0 to 1"),
-        (lambda: proposition_a(2, 100, 0.5, gamma=1.5), "gamma=1.5: must be a number at least 0 and at most 1"),
-        (lambda: proposition_c(2, 100, 0.5, gamma=-1, setting=ONE_COST), "gamma=-1: must be a number at least 0 and at most 1"),
-        (lambda: table(2, 100, 0.5, setting=Setting(True, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
-        (lambda: bounds.proved(Setting(True, "One")), "costs='One': must be one of 'any', 'per arm', 'one'"),
-        (lambda: theorem1(2, 100, 0.5, setting=Setting(False, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
-        (lambda: theorem4(2, 100, 0.5, setting=Setting(False, "few")), "costs='few': must be one of 'any', 'per arm', 'one'"),
-        (lambda: proposition_c(2, 100, 0.5, setting=Setting(False, "per-arm")), "costs='per-arm': must be one of 'any', 'per arm', 'one'"),
-        (lambda: for_world("bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]", 100), "bernoulli:.* has 2 resources; these bounds are for one"),
+        (
+            lambda: proposition_a(2, 100, 0.5, policy="uniform"),
+            r"policy='uniform': must be one of 'exp3.bwk', 'exp3\+\+.bwk'",
+        ),
+        (
+            lambda: proposition_c(2, 100, 0.5, policy="uniform", setting=ONE_COST),
+            "policy='uniform': must be one of",
+        ),
+        (
+            lambda: proposition_a(2, 100, 0.5, gamma="best"),
+            "gamma='best': must be 'theorem', 'proof' or a number from 0 to 1",
+        ),
+        (
+            lambda: proposition_a(2, 100, 0.5, gamma=1.5),
+            "gamma=1.5: must be a number at least 0 and at most 1",
+        ),
+        (
+            lambda: proposition_c(2, 100, 0.5, gamma=-1, setting=ONE_COST),
+            "gamma=-1: must be a number at least 0 and at most 1",
+        ),
+        (
+            lambda: table(2, 100, 0.5, setting=Setting(True, "few")),
+            "costs='few': must be one of 'any', 'per arm', 'one'",
+        ),
+        (
+            lambda: bounds.proved(Setting(True, "One")),
+            "costs='One': must be one of 'any', 'per arm', 'one'",
+        ),
+        (
+            lambda: theorem1(2, 100, 0.5, setting=Setting(False, "few")),
+            "costs='few': must be one of 'any', 'per arm', 'one'",
+        ),
+        (
+            lambda: theorem4(2, 100, 0.5, setting=Setting(False, "few")),
+            "costs='few': must be one of 'any', 'per arm', 'one'",
+        ),
+        (
+            lambda: proposition_c(2, 100, 0.5, setting=Setting(False, "per-arm")),
+            "costs='per-arm': must be one of 'any', 'per arm', 'one'",
+        ),
+        (
+            lambda: for_world("bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]", 100),
+            "bernoulli:.* has 2 resources; these bounds are for one",
+        ),
         (lambda: for_world("bernouli", 100), "unknown world 'bernouli'; did you mean 'bernoulli'"),
-        (lambda: for_world(environments.bernoulli([0.5], [0.5]), -1), "budget=-1: must be a number above 0"),
+        (
+            lambda: for_world(environments.bernoulli([0.5], [0.5]), -1),
+            "budget=-1: must be a number above 0",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_line(call: Callable[[], Any], message: str) -> None:
@@ -636,9 +924,13 @@ def test_what_cannot_be_used_is_refused_in_one_line(call: Callable[[], Any], mes
 # What is seen when the game is played
 
 
-@pytest.mark.parametrize(("budget", "alpha"), [(100, 0.5), (60, 0.9), (60.5, 0.7), (30, 0), (30, 1)])
+@pytest.mark.parametrize(
+    ("budget", "alpha"), [(100, 0.5), (60, 0.9), (60.5, 0.7), (30, 0), (30, 1)]
+)
 @pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed"])
-def test_theorem_5_is_the_mean_of_what_is_lost_whichever_arm_is_the_good_one(policy: str, budget: float, alpha: float) -> None:
+def test_theorem_5_is_the_mean_of_what_is_lost_whichever_arm_is_the_good_one(
+    policy: str, budget: float, alpha: float
+) -> None:
     lost = []
     for best in (0, 1):
         world = environments.theorem5(budget, alpha, best=best)
@@ -650,7 +942,9 @@ def test_theorem_5_is_the_mean_of_what_is_lost_whichever_arm_is_the_good_one(pol
 
 
 def least_mean_regret(rounds: int, gap: float) -> float:
-    """What a player who knows everything but which of two arms is the better one loses on average: by recursion over all that can be seen."""
+    """What a player who knows everything but which of two arms is the better one loses on average:
+    by recursion over all that can be seen.
+    """
     better = 0.5 + gap
 
     @cache
@@ -662,8 +956,15 @@ def least_mean_regret(rounds: int, gap: float) -> float:
         for arm in (0, 1):
             right = odds[arm] / sum(odds)
             pays = right * better + (1 - right) / 2
-            win, loss = ((wins[0] + (arm == 0), wins[1] + (arm == 1)), (losses[0] + (arm == 0), losses[1] + (arm == 1)))
-            options.append(gap * (1 - right) + pays * lost(left - 1, win, losses) + (1 - pays) * lost(left - 1, wins, loss))
+            win, loss = (
+                (wins[0] + (arm == 0), wins[1] + (arm == 1)),
+                (losses[0] + (arm == 0), losses[1] + (arm == 1)),
+            )
+            options.append(
+                gap * (1 - right)
+                + pays * lost(left - 1, win, losses)
+                + (1 - pays) * lost(left - 1, wins, loss)
+            )
         return min(options)
 
     return lost(rounds, (0, 0), (0, 0))
@@ -673,7 +974,11 @@ def least_mean_regret(rounds: int, gap: float) -> float:
 def test_theorem_2_corrected_is_below_what_the_best_of_all_players_loses(scale: float) -> None:
     for rounds in (2, 3, 5, 8, 12):
         lower = value(theorem2(2, rounds / 2, 0.5, form="corrected", scale=scale))
-        assert lower <= least_mean_regret(rounds, scale * math.sqrt(2 / rounds)) <= scale * math.sqrt(2 * rounds) / 2
+        assert (
+            lower
+            <= least_mean_regret(rounds, scale * math.sqrt(2 / rounds))
+            <= scale * math.sqrt(2 * rounds) / 2
+        )
 
 
 def test_theorem_2_corrected_is_below_what_exp3_bwk_loses_on_average_over_the_best_arm() -> None:
@@ -692,7 +997,9 @@ def test_theorem_2_corrected_is_below_what_exp3_bwk_loses_on_average_over_the_be
     assert 3.5 < lower < 3.7
 
 
-@pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk", "exp3.bwk:gamma=proof", "exp3.bwk:gamma=0.3"])
+@pytest.mark.parametrize(
+    "policy", ["exp3.bwk", "exp3++.bwk", "exp3.bwk:gamma=proof", "exp3.bwk:gamma=0.3"]
+)
 @pytest.mark.parametrize(
     ("world", "n_arms", "cost_min", "cost_max", "setting"),
     [
@@ -702,31 +1009,49 @@ def test_theorem_2_corrected_is_below_what_exp3_bwk_loses_on_average_over_the_be
         ("theorem2:n_arms=3,cost_min=0.5", 3, 0.5, 0.5, ONE_COST),
     ],
 )
-def test_propositions_a_and_c_are_above_what_is_lost(policy: str, world: str, n_arms: int, cost_min: float, cost_max: float, setting: Setting) -> None:
+def test_propositions_a_and_c_are_above_what_is_lost(
+    policy: str, world: str, n_arms: int, cost_min: float, cost_max: float, setting: Setting
+) -> None:
     name, _, option = policy.partition(":gamma=")
     gamma = {"": "theorem", "proof": "proof", "0.3": 0.3}[option]
     found = purse.regrets(policy, world, 200, n_paths=200, seed=1)
     efficiency = proposition_a(n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma)
-    reward = proposition_c(n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=setting)
+    reward = proposition_c(
+        n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=setting
+    )
     assert reward.applies
     assert found["own_rounds"].mean + 3 * found["own_rounds"].error < value(efficiency)
     assert found["best_fixed_arm"].mean + 3 * found["best_fixed_arm"].error < value(reward)
-    assert value(proposition_c(n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=PER_ARM)) >= value(reward)
+    assert value(
+        proposition_c(
+            n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=PER_ARM
+        )
+    ) >= value(reward)
 
 
 @pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk"])
-def test_in_one_of_two_worlds_theorem_1_is_broken_and_kappa_and_proposition_a_hold(policy: str) -> None:
+def test_in_one_of_two_worlds_theorem_1_is_broken_and_kappa_and_proposition_a_hold(
+    policy: str,
+) -> None:
     budget = 20_000
-    found = [purse.regrets(policy, f"two_worlds:cost_min=.1,world={world}", budget, n_paths=4, seed=0) for world in (1, 2)]
+    found = [
+        purse.regrets(policy, f"two_worlds:cost_min=.1,world={world}", budget, n_paths=4, seed=0)
+        for world in (1, 2)
+    ]
     worst = max(found, key=lambda each: each["best_fixed_arm"].mean)
     stated = theorem1(2, budget, 0.1) if policy == "exp3.bwk" else theorem4(2, budget, 0.1)
     assert worst["best_fixed_arm"].low > value(two_worlds(budget, 0.1)) > value(stated)
     for each in found:
-        assert each["own_rounds"].mean + 3 * each["own_rounds"].error < value(proposition_a(2, budget, 0.1, policy=policy))
+        assert each["own_rounds"].mean + 3 * each["own_rounds"].error < value(
+            proposition_a(2, budget, 0.1, policy=policy)
+        )
 
 
 def test_the_corrected_theorem_2_keeps_its_digits_at_huge_budgets() -> None:
-    ratios = [theorem2(2, budget, 1, form="corrected").value / math.sqrt(2 * budget) for budget in (1e6, 1e12, 1e20)]
+    ratios = [
+        theorem2(2, budget, 1, form="corrected").value / math.sqrt(2 * budget)
+        for budget in (1e6, 1e12, 1e20)
+    ]
     assert ratios == pytest.approx([0.25 * (1 - 1 / 2 - 0.25)] * 3, rel=1e-5)
 
 

@@ -1,4 +1,6 @@
-"""The same study, shard by shard and byte by byte, on one worker, two workers, a real local Dask cluster and a real local Ray cluster."""
+"""The same study, shard by shard and byte by byte, on one worker, two workers, a real local Dask
+cluster and a real local Ray cluster.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def free_port() -> int:
 def dask_address() -> Iterator[str]:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as local:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as local:
         yield local.scheduler_address.replace("tcp://", "dask://")
 
 
@@ -49,8 +53,22 @@ def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     tool = [sys.executable, "-m", "ray.scripts.scripts"]
     port, door = free_port(), free_port()
-    words = ["start", "--head", f"--port={port}", f"--ray-client-server-port={door}", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
-    started = subprocess.run([*tool, *words, "--min-worker-port=0", "--max-worker-port=0"], capture_output=True, text=True, timeout=120, check=False)
+    words = [
+        "start",
+        "--head",
+        f"--port={port}",
+        f"--ray-client-server-port={door}",
+        "--num-cpus=2",
+        "--include-dashboard=false",
+        "--disable-usage-stats",
+    ]
+    started = subprocess.run(
+        [*tool, *words, "--min-worker-port=0", "--max-worker-port=0"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert started.returncode == 0, started.stdout + started.stderr
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
     yield f"ray://127.0.0.1:{door}"
@@ -59,7 +77,10 @@ def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_two_workers(plain: tuple[Path, dict[str, bytes]]) -> None:
     folder, expected = plain
-    assert len([name for name in expected if name.startswith("shards") and "trace" not in name]) > 18  # more than a shard for each job
+    # more than a shard for each job
+    assert (
+        len([name for name in expected if name.startswith("shards") and "trace" not in name]) > 18
+    )
     assert run(folder / "study.toml", folder / "two", n_workers=2) == expected
 
 
@@ -69,19 +90,27 @@ def test_a_dask_cluster(plain: tuple[Path, dict[str, bytes]], dask_address: str)
 
 
 def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -> None:
-    """The cluster that is known to Ray here. By its address in make soak: now and then Ray's server for that dies as it begins, and it takes a minute."""
+    """The cluster that is known to Ray here. By its address in make soak: now and then Ray's server
+    for that dies as it begins, and it takes a minute.
+    """
     folder, expected = plain
     for on in ("ray", ray_address) if os.environ.get("PURSE_SOAK") else ("ray",):
         assert run(folder / "study.toml", folder / f"ray-{len(on)}", on=on) == expected
 
 
-def test_a_cluster_continues_what_threads_began(plain: tuple[Path, dict[str, bytes]], dask_address: str) -> None:
+def test_a_cluster_continues_what_threads_began(
+    plain: tuple[Path, dict[str, bytes]], dask_address: str
+) -> None:
     folder, expected = plain
     half = folder / "half"
     (half / "shards").mkdir(parents=True)
     for name in [name for name in expected if name.startswith("shards")][::2]:
         shutil.copy(folder / "one" / name, half / name)
-    times = {path.name: path.stat().st_mtime_ns for path in (half / "shards").iterdir() if "trace" not in path.name}
+    times = {
+        path.name: path.stat().st_mtime_ns
+        for path in (half / "shards").iterdir()
+        if "trace" not in path.name
+    }
     assert run(folder / "study.toml", half, on=dask_address) == expected
     assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
 
@@ -111,7 +140,9 @@ def test_modules_travel_as_text() -> None:
     assert cluster.sendable(RECIPE._replace(policy=ours)).policy == "exp3.bwk"
     mine = policies.load(str(Path(__file__).parent.parent / "examples" / "epsilon_greedy.py"))
     text = cluster.sendable(RECIPE._replace(policy=mine)).policy
-    assert key_of(RECIPE._replace(policy=text).make()) == key_of(RECIPE._replace(policy=mine).make())
+    assert key_of(RECIPE._replace(policy=text).make()) == key_of(
+        RECIPE._replace(policy=mine).make()
+    )
     nowhere = ModuleType("nowhere")
     vars(nowhere).update(NAME="nowhere", __file__=None)
     with pytest.raises(InvalidInput, match="'nowhere' comes from no file"):
@@ -120,18 +151,31 @@ def test_modules_travel_as_text() -> None:
 
 @pytest.mark.parametrize("on", ["spark", "ray://", "dask://", "http://somewhere:80", ""])
 def test_an_address_that_is_none_is_refused(on: str) -> None:
-    with pytest.raises(InvalidInput, match=r"must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT"):
+    with pytest.raises(
+        InvalidInput, match=r"must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT"
+    ):
         cluster.parse(on)
 
 
 def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with pytest.raises(PurseError, match=r"cannot reach dask://127\.0\.0\.1:1: "):
-        cluster.play_on_cluster(list(shards_of(RECIPE.make(), 2)), {}, "dask://127.0.0.1:1", lambda shard, frames: None, Progress("test"))
+        cluster.play_on_cluster(
+            list(shards_of(RECIPE.make(), 2)),
+            {},
+            "dask://127.0.0.1:1",
+            lambda shard, frames: None,
+            Progress("test"),
+        )
 
 
-@pytest.mark.parametrize(("on", "module"), [("ray", "ray"), ("ray", "joblib"), ("dask", "distributed"), ("dask", "joblib")])
+@pytest.mark.parametrize(
+    ("on", "module"),
+    [("ray", "ray"), ("ray", "joblib"), ("dask", "distributed"), ("dask", "joblib")],
+)
 def test_a_missing_extra_is_one_line(on: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(PurseError, match=rf'a {on.title()} cluster needs the extra: pip install "purse\[{on}\]"'):
+    with pytest.raises(
+        PurseError, match=rf'a {on.title()} cluster needs the extra: pip install "purse\[{on}\]"'
+    ):
         cluster.play_on_cluster([], {}, on, lambda shard, frames: None, Progress("test"))

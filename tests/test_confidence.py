@@ -13,7 +13,14 @@ from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
 from purse.types import Floats
 
 
-def bounds_of(c_min: float, *, alpha: float = 3.0, beta: float | str = "theory", lam: float | None = None, width: str = "printed") -> GapBounds:
+def bounds_of(
+    c_min: float,
+    *,
+    alpha: float = 3.0,
+    beta: float | str = "theory",
+    lam: float | None = None,
+    width: str = "printed",
+) -> GapBounds:
     return gap_bounds(c_min, alpha=alpha, beta=beta, lam=lam, width=width)
 
 
@@ -23,12 +30,27 @@ def cap_of(t: int, n_arms: int, spread: float) -> float:
 
 def rates_of(bounds: GapBounds, t: int, cap: float, pulls: Any, rewards: Any, costs: Any) -> Floats:
     rates = np.zeros(len(pulls))
-    total = gap_rates(bounds, t, cap, np.array(pulls, float), np.array(rewards, float), np.array(costs, float), rates)
+    total = gap_rates(
+        bounds,
+        t,
+        cap,
+        np.array(pulls, float),
+        np.array(rewards, float),
+        np.array(costs, float),
+        rates,
+    )
     assert total == pytest.approx(rates.sum(), rel=1e-14)
     return rates
 
 
-def plain_rates(bounds: GapBounds, t: int, cap: float, pulls: list[float], rewards: list[float], costs: list[float]) -> list[float]:
+def plain_rates(
+    bounds: GapBounds,
+    t: int,
+    cap: float,
+    pulls: list[float],
+    rewards: list[float],
+    costs: list[float],
+) -> list[float]:
     n_arms, highest = len(pulls), 1 / bounds.c_min
     ucb, lcb = [highest] * n_arms, [0.0] * n_arms
     for i, n in enumerate(pulls):
@@ -59,13 +81,20 @@ def test_rates_by_hand() -> None:
     rate1 = 0.001 * math.log(2000) / (2000 * (lcb0 - ucb1) ** 2)
     assert 0.1 < lcb0 - ucb1 < 0.2
     assert rate1 < 0.01
-    found = rates_of(bounds_of(0.5, beta=0.001, width="direct"), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400])
+    found = rates_of(
+        bounds_of(0.5, beta=0.001, width="direct"), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400]
+    )
     assert found == pytest.approx([0.01, rate1], rel=1e-12)
 
-    eta0, eta1 = math.sqrt((0.3 * math.log(2000) + math.log(2)) / 3200), math.sqrt((0.3 * math.log(2000) + math.log(2)) / 800)
+    eta0, eta1 = (
+        math.sqrt((0.3 * math.log(2000) + math.log(2)) / 3200),
+        math.sqrt((0.3 * math.log(2000) + math.log(2)) / 800),
+    )
     gap1 = (1.0 - 3 * eta0 / (0.5 - eta0)) - 3 * eta1 / (0.5 - eta1)
     assert gap1 > 0
-    found = rates_of(bounds_of(0.5, alpha=0.3, beta=0.001), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400])
+    found = rates_of(
+        bounds_of(0.5, alpha=0.3, beta=0.001), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400]
+    )
     assert found == pytest.approx([0.01, 0.001 * math.log(2000) / (2000 * gap1**2)], rel=1e-12)
 
 
@@ -81,11 +110,21 @@ def test_the_printed_width_says_nothing_where_it_would_turn_negative() -> None:
     few = [40.0, 40.0]
     eta = math.sqrt((3 * math.log(1000) + math.log(2)) / 80)
     assert eta > 0.5
-    assert rates_of(bounds_of(0.5, beta=1e-6), 1000, 0.01, few, [40, 0], [20, 40]).tolist() == [0.01, 0.01]
+    assert rates_of(bounds_of(0.5, beta=1e-6), 1000, 0.01, few, [40, 0], [20, 40]).tolist() == [
+        0.01,
+        0.01,
+    ]
 
 
 def test_the_best_arm_is_compared_with_the_second_best_and_not_with_itself() -> None:
-    rates = rates_of(bounds_of(1.0, beta=1e-6, width="direct"), 10**6, 0.01, [10**6] * 3, [9e5, 8e5, 1e5], [1e6] * 3)
+    rates = rates_of(
+        bounds_of(1.0, beta=1e-6, width="direct"),
+        10**6,
+        0.01,
+        [10**6] * 3,
+        [9e5, 8e5, 1e5],
+        [1e6] * 3,
+    )
     assert rates[0] == 0.01
     assert rates[2] < rates[1] < 0.01
 
@@ -103,17 +142,28 @@ def test_rates_are_the_plain_ones(data: st.DataObject) -> None:
         lam=c_min * draw(st.floats(0.5, 1)),
         width=draw(st.sampled_from(["printed", "direct"])),
     )
-    pulls = [float(draw(st.sampled_from([0, 10, 1000, 10**5, 10**7, 10**9]))) for _ in range(n_arms)]
+    pulls = [
+        float(draw(st.sampled_from([0, 10, 1000, 10**5, 10**7, 10**9]))) for _ in range(n_arms)
+    ]
     costs = [n * draw(st.floats(c_min, 1.0)) for n in pulls]
     rewards = [n * draw(st.floats(0.0, 1.0)) for n in pulls]
     t = draw(st.integers(n_arms + 1, 10**8))
     cap = cap_of(t, n_arms, 0.5)
-    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx(plain_rates(bounds, t, cap, pulls, rewards, costs), rel=1e-9)
+    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx(
+        plain_rates(bounds, t, cap, pulls, rewards, costs), rel=1e-9
+    )
 
 
-@given(st.integers(1, 40), st.floats(0.02, 1.0), st.floats(1e-4, 10.0), st.sampled_from(["lemma", "printed", "cmin"]))
+@given(
+    st.integers(1, 40),
+    st.floats(0.02, 1.0),
+    st.floats(1e-4, 10.0),
+    st.sampled_from(["lemma", "printed", "cmin"]),
+)
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_quiet_until_is_the_first_round_in_which_the_widest_gap_binds(n_arms: int, c_min: float, beta: float, epsilon: str) -> None:
+def test_quiet_until_is_the_first_round_in_which_the_widest_gap_binds(
+    n_arms: int, c_min: float, beta: float, epsilon: str
+) -> None:
     spread = {"lemma": 0.5, "printed": 0.5 * math.sqrt(n_arms), "cmin": 0.5 * c_min}[epsilon]
     quiet = quiet_until(n_arms, bounds_of(c_min, beta=beta), spread)
     assert quiet > n_arms
@@ -141,7 +191,12 @@ def test_quiet_until_never_with_one_arm() -> None:
 def test_before_the_quiet_round_no_data_lower_a_rate(data: st.DataObject) -> None:
     draw = data.draw
     n_arms, c_min = draw(st.integers(2, 5)), draw(st.floats(0.1, 1.0))
-    bounds = bounds_of(c_min, alpha=draw(st.floats(1e-6, 3)), beta=draw(st.floats(0.1, 20)), width=draw(st.sampled_from(["printed", "direct"])))
+    bounds = bounds_of(
+        c_min,
+        alpha=draw(st.floats(1e-6, 3)),
+        beta=draw(st.floats(0.1, 20)),
+        width=draw(st.sampled_from(["printed", "direct"])),
+    )
     quiet = quiet_until(n_arms, bounds, 0.5)
     if quiet == n_arms + 1:
         return
@@ -150,12 +205,16 @@ def test_before_the_quiet_round_no_data_lower_a_rate(data: st.DataObject) -> Non
     costs = [n * c_min for n in pulls]
     rewards = [n * draw(st.sampled_from([0.0, 1.0])) for n in pulls]
     cap = cap_of(t, n_arms, 0.5)
-    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx([cap] * n_arms, rel=1e-9)
+    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx(
+        [cap] * n_arms, rel=1e-9
+    )
 
 
 def test_constants_default_to_the_papers() -> None:
     assert bounds_of(0.5) == GapBounds(alpha=3.0, beta=1024.0, c_min=0.5, lam=0.5, direct=False)
-    assert bounds_of(0.5, width="direct", lam=0.25, beta=2, alpha=1) == GapBounds(alpha=1.0, beta=2.0, c_min=0.5, lam=0.25, direct=True)
+    assert bounds_of(0.5, width="direct", lam=0.25, beta=2, alpha=1) == GapBounds(
+        alpha=1.0, beta=2.0, c_min=0.5, lam=0.25, direct=True
+    )
 
 
 @pytest.mark.parametrize(

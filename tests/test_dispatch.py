@@ -34,7 +34,12 @@ def job(policy: str = "uniform", seed: int = 4, marks: int = 0) -> Job:
 
 def played(shards: list[Shard], **options: Any) -> dict[str, Frames]:
     found: dict[str, Frames] = {}
-    dispatch.play_all(shards, lambda shard, frames: found.update({shard.name: frames}), Progress("test"), **options)
+    dispatch.play_all(
+        shards,
+        lambda shard, frames: found.update({shard.name: frames}),
+        Progress("test"),
+        **options,
+    )
     return found
 
 
@@ -48,12 +53,19 @@ def same(one: dict[str, Frames], other: dict[str, Frames]) -> bool:
 
 
 def test_threads_give_what_one_worker_and_simulate_give() -> None:
-    shards = [each for policy in ("uniform", "fixed:arm=1") for each in shards_of(job(policy, marks=4), 20)]
+    shards = [
+        each
+        for policy in ("uniform", "fixed:arm=1")
+        for each in shards_of(job(policy, marks=4), 20)
+    ]
     assert [each.n_paths for each in shards] == [8, 8, 4] * 2
     alone = played(shards, n_workers=1)
     assert same(alone, played(shards, n_workers=3))
     for number, policy in enumerate(("uniform", "fixed:arm=1")):
-        run, mine = purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, marks=4), [alone[each.name] for each in shards[3 * number : 3 * number + 3]]
+        run, mine = (
+            purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, marks=4),
+            [alone[each.name] for each in shards[3 * number : 3 * number + 3]],
+        )
         assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
         traces = [frames.trace["pulls"].to_numpy() for frames in mine if frames.trace is not None]
         assert (sum(traces) == trace_frame(run)["pulls"].to_numpy()).all()
@@ -68,7 +80,9 @@ def test_nothing_to_play_is_no_work() -> None:
     assert played([], device="cuda") == {}
 
 
-def test_the_progress_is_the_part_of_the_paths_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_is_the_part_of_the_paths_that_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real, seen = dispatch.play_shard, list[float]()
 
     def watched(shard: Shard, pulse: Any, halt: Any) -> Frames:
@@ -103,12 +117,19 @@ def test_what_is_interrupted_is_not_handed_over(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Progress, "show", interrupt)
     monkeypatch.setattr(dispatch, "play_shard", slowly)
     with pytest.raises(KeyboardInterrupt):
-        dispatch.play_all(list(shards_of(job(), 20)), lambda shard, frames: accepted.append(shard.first), Progress("test"), n_workers=1)
+        dispatch.play_all(
+            list(shards_of(job(), 20)),
+            lambda shard, frames: accepted.append(shard.first),
+            Progress("test"),
+            n_workers=1,
+        )
     assert began == [0, 8]
     assert accepted == [0]
 
 
-def test_an_interruption_while_a_shard_is_kept_ends_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_a_shard_is_kept_ends_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real, interrupted, accepted = dispatch.play_shard, list[int](), list[int]()
 
     def accept(shard: Shard, frames: Frames) -> None:
@@ -138,13 +159,22 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 def test_a_faulty_policy_is_one_clear_error_and_no_numbers(faulty: Job) -> None:
     accepted = []
-    with pytest.raises(purse.PurseError, match=r"too_far\.py chose no arm, or one that does not exist") as caught:
-        dispatch.play_all(list(shards_of(faulty, 20)), lambda shard, frames: accepted.append(shard), Progress("test"), n_workers=2)
+    with pytest.raises(
+        purse.PurseError, match=r"too_far\.py chose no arm, or one that does not exist"
+    ) as caught:
+        dispatch.play_all(
+            list(shards_of(faulty, 20)),
+            lambda shard, frames: accepted.append(shard),
+            Progress("test"),
+            n_workers=2,
+        )
     assert "\n" not in str(caught.value)
     assert accepted == []
 
 
-def test_the_error_names_the_policy_at_fault_and_not_the_one_that_plays_beside_it(faulty: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_policy_at_fault_and_not_the_one_that_plays_beside_it(
+    faulty: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
     good, bad = next(shards_of(job(), 2)), next(shards_of(faulty, 2))
     real, failed = dispatch.play_shard, []
 
@@ -169,7 +199,10 @@ def test_a_shard_alone_refuses_a_faulty_policy_too(faulty: Job) -> None:
 
 
 def spans(shards: list[Shard]) -> list[list[tuple[str, int, int]]]:
-    return [[(each.key, each.first, each.n_paths) for each in group] for group in dispatch.neighbours(shards)]
+    return [
+        [(each.key, each.first, each.n_paths) for each in group]
+        for group in dispatch.neighbours(shards)
+    ]
 
 
 def test_neighbours_are_of_one_job_without_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,15 +212,27 @@ def test_neighbours_are_of_one_job_without_gaps(monkeypatch: pytest.MonkeyPatch)
         return Shard(work, key, first, n_paths)
 
     assert spans([]) == []
-    assert spans([at("a", 0), at("a", 8), at("b", 16)]) == [[("a", 0, 8), ("a", 8, 8)], [("b", 16, 8)]]
-    assert spans([at("a", 0), at("a", 16), at("a", 24, 3)]) == [[("a", 0, 8)], [("a", 16, 8), ("a", 24, 3)]]
+    assert spans([at("a", 0), at("a", 8), at("b", 16)]) == [
+        [("a", 0, 8), ("a", 8, 8)],
+        [("b", 16, 8)],
+    ]
+    assert spans([at("a", 0), at("a", 16), at("a", 24, 3)]) == [
+        [("a", 0, 8)],
+        [("a", 16, 8), ("a", 24, 3)],
+    ]
     monkeypatch.setattr(dispatch, "GROUP_BYTES", 20 * shard.bytes_per_path(work))
-    assert spans([at("a", 8 * number) for number in range(5)]) == [[("a", 0, 8), ("a", 8, 8)], [("a", 16, 8), ("a", 24, 8)], [("a", 32, 8)]]
+    assert spans([at("a", 8 * number) for number in range(5)]) == [
+        [("a", 0, 8), ("a", 8, 8)],
+        [("a", 16, 8), ("a", 24, 8)],
+        [("a", 32, 8)],
+    ]
     monkeypatch.setattr(dispatch, "GROUP_BYTES", 1)
     assert spans([at("a", 0), at("a", 8)]) == [[("a", 0, 8)], [("a", 8, 8)]]
 
 
-def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls: list[tuple[str, int, int]] = []
     parts: list[tuple[float, float]] = []
 
@@ -197,7 +242,11 @@ def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(monkeypatch:
         return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
 
     monkeypatch.setattr(dispatch, "gpu_engine", lambda: SimpleNamespace(simulate=simulate))
-    shards = [each for policy in ("uniform", "fixed:arm=1") for each in shards_of(job(policy, marks=4), 28)]
+    shards = [
+        each
+        for policy in ("uniform", "fixed:arm=1")
+        for each in shards_of(job(policy, marks=4), 28)
+    ]
     missing = [each for each in shards if each.name != shards[1].name]
     assert same(played(missing, device="cuda"), played(missing))
     assert calls == [("uniform", 0, 8), ("uniform", 16, 12), ("fixed:arm=1", 0, 28)]

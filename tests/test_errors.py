@@ -3,10 +3,21 @@ from __future__ import annotations
 import pytest
 
 import purse
-from purse.errors import BudgetExhausted, GameOver, HorizonReached, InvalidInput, PurseError, TicketError, invalid, unknown
+from purse.errors import (
+    BudgetExhausted,
+    GameOver,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+    TicketError,
+    invalid,
+    unknown,
+)
 
 
-@pytest.mark.parametrize("error", [InvalidInput, GameOver, BudgetExhausted, HorizonReached, TicketError])
+@pytest.mark.parametrize(
+    "error", [InvalidInput, GameOver, BudgetExhausted, HorizonReached, TicketError]
+)
 def test_every_error_is_a_purse_error_and_public(error: type[Exception]) -> None:
     assert issubclass(error, PurseError)
     assert getattr(purse, error.__name__) is error
@@ -19,14 +30,24 @@ def test_errors_have_the_parents_that_callers_catch() -> None:
     assert not issubclass(PurseError, ValueError)
 
 
-@pytest.mark.parametrize(("value", "written"), [(-1, "-1"), ("x", "'x'"), (None, "None"), ([1, 2], "[1, 2]")])
+@pytest.mark.parametrize(
+    ("value", "written"), [(-1, "-1"), ("x", "'x'"), (None, "None"), ([1, 2], "[1, 2]")]
+)
 def test_invalid_names_field_value_and_what_is_allowed(value: object, written: str) -> None:
     error = invalid("budget", value, "must be positive")
     assert isinstance(error, InvalidInput)
     assert str(error) == f"budget={written}: must be positive"
 
 
-@pytest.mark.parametrize(("name", "nearest"), [("exp3.bvk", "exp3.bwk"), ("exp3", "exp3.bwk"), ("unifrom", "uniform"), ("exp3++bwk", "exp3++.bwk")])
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("exp3.bvk", "exp3.bwk"),
+        ("exp3", "exp3.bwk"),
+        ("unifrom", "uniform"),
+        ("exp3++bwk", "exp3++.bwk"),
+    ],
+)
 def test_unknown_suggests_the_nearest_name(name: str, nearest: str) -> None:
     error = unknown("policy", name, ["uniform", "exp3++.bwk", "exp3.bwk"])
     assert isinstance(error, InvalidInput)
@@ -34,8 +55,14 @@ def test_unknown_suggests_the_nearest_name(name: str, nearest: str) -> None:
 
 
 def test_unknown_lists_all_names_where_none_is_near() -> None:
-    assert str(unknown("policy", "zzz", iter(["fixed", "alpha"]))) == "unknown policy 'zzz'; known: alpha, fixed"
+    assert (
+        str(unknown("policy", "zzz", iter(["fixed", "alpha"])))
+        == "unknown policy 'zzz'; known: alpha, fixed"
+    )
 
 
 def test_unknown_says_when_there_is_nothing_to_choose_from() -> None:
-    assert str(unknown("option of uniform", "beta", ())) == "unknown option of uniform 'beta'; there are none"
+    assert (
+        str(unknown("option of uniform", "beta", ()))
+        == "unknown option of uniform 'beta'; there are none"
+    )

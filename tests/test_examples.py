@@ -23,21 +23,29 @@ def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
     path = str(EXAMPLES / "epsilon_greedy.py")
     check_policy(path)
     check_policy(f"{path}:epsilon=1")
-    table = purse.compare([f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30).table()
+    table = purse.compare(
+        [f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30
+    ).table()
     ours, uniform = table["regret"].to_list()
     assert ours < uniform / 2
 
 
 def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
     happy = purse.environments.make(f"{EXAMPLES / 'happy_hour.py'}:discount=0.7", budget=100)
-    assert (happy.tables.costs[:, 1, 0, 0] / 1e9).tolist() == pytest.approx([0.5] * 17 + [0.15] * 3 + [0.5] * 4)
+    assert (happy.tables.costs[:, 1, 0, 0] / 1e9).tolist() == pytest.approx(
+        [0.5] * 17 + [0.15] * 3 + [0.5] * 4
+    )
     check_world(happy)
-    noisy = purse.environments.make(f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100)
+    noisy = purse.environments.make(
+        f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100
+    )
     check_world(noisy)
     assert purse.regrets("exp3++.price", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
 
 
-def test_the_router_spends_its_budget_on_the_cheap_model(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_router_spends_its_budget_on_the_cheap_model(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     runpy.run_path(str(EXAMPLES / "route_llm_calls.py"), run_name="__main__")
     first, *models = capsys.readouterr().out.splitlines()
     spent = float(first.split("$")[1].split()[0])
@@ -46,11 +54,21 @@ def test_the_router_spends_its_budget_on_the_cheap_model(capsys: pytest.CaptureF
     assert counts[0] > counts[2]
 
 
-def test_recorded_answers_are_replayed_with_every_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_answers_are_replayed_with_every_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "pareto_bandit" / "data" / "examples"
     folder.mkdir(parents=True)
     (tmp_path / "pareto_bandit" / "__init__.py").touch()
-    line = json.dumps({"prompt": "?", "arms": {"a/small": {"reward": 0.5, "cost": 0.001}, "b/large": {"reward": 1, "cost": 0.1}}})
+    line = json.dumps(
+        {
+            "prompt": "?",
+            "arms": {
+                "a/small": {"reward": 0.5, "cost": 0.001},
+                "b/large": {"reward": 1, "cost": 0.1},
+            },
+        }
+    )
     (folder / "test_holdout.jsonl").write_text(f"{line}\n" * 100)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "argv", ["llm_routing_replay.py", "uniform"])
@@ -64,12 +82,17 @@ def test_recorded_answers_are_replayed_with_every_budget(tmp_path: Path, monkeyp
     assert "uniform" in found
 
 
-def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_the_data_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as stopped:
         runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
     assert stopped.value.code == 2
-    assert capsys.readouterr().err == "the data are in a package that is not installed: pip install paretobandit\n"
+    assert (
+        capsys.readouterr().err
+        == "the data are in a package that is not installed: pip install paretobandit\n"
+    )
 
 
 def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: Path) -> None:
@@ -77,7 +100,10 @@ def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: 
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
     killed, ended, late, calls, verdict = done.stdout.splitlines()
     assert (done.stderr, verdict) == ("", "the books agree with the journal")
-    dollars = {line.split(":")[0]: [Decimal(part) for part in re.findall(r"\$([\d.]+)", line)] for line in (killed, ended, late)}
+    dollars = {
+        line.split(":")[0]: [Decimal(part) for part in re.findall(r"\$([\d.]+)", line)]
+        for line in (killed, ended, late)
+    }
     assert 0 < sum(dollars[killed.split(":")[0]]) < Decimal("0.75")
     spent, presumed = dollars[ended.split(":")[0]]
     assert Decimal("0.70") < spent + presumed <= Decimal("0.75")
@@ -93,8 +119,14 @@ def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: 
 def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: Path) -> None:
     words = [sys.executable, EXAMPLES / "batch_job.py", tmp_path]
     results, until = tmp_path / "results", time.monotonic() + 120
-    with subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
-        while len(list(results.glob("*.json"))) < 20 and first.poll() is None and time.monotonic() < until:
+    with subprocess.Popen(
+        words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as first:
+        while (
+            len(list(results.glob("*.json"))) < 20
+            and first.poll() is None
+            and time.monotonic() < until
+        ):
             time.sleep(0.005)
         if first.poll() is None:
             os.killpg(first.pid, signal.SIGKILL)
@@ -103,7 +135,9 @@ def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: P
     before = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
     assert 0 < len(finished) <= len(before)
     line = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
-    assert re.fullmatch(r"(\d+) of 120 items are done, \1 tickets; spent \$0\.5\d+ of \$0\.6\n", line)
+    assert re.fullmatch(
+        r"(\d+) of 120 items are done, \1 tickets; spent \$0\.5\d+ of \$0\.6\n", line
+    )
     after = {ticket.request_id: ticket for ticket in campaign.tickets(["told"])}
     assert {item: after[item] for item in finished} == finished
     assert {path: path.stat().st_mtime_ns for path in before} == before

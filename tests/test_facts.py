@@ -17,14 +17,20 @@ def pseudo_regrets(policy: str) -> np.ndarray:
     assert WORLD.efficiencies is not None
     assert WORLD.cost_means is not None
     loss = (WORLD.efficiencies.max() - WORLD.efficiencies) * WORLD.cost_means[:, 0]
-    return np.array([purse.simulate(policy, WORLD, budget, n_paths=10).pulls @ loss for budget in BUDGETS])
+    return np.array(
+        [purse.simulate(policy, WORLD, budget, n_paths=10).pulls @ loss for budget in BUDGETS]
+    )
 
 
-@pytest.mark.parametrize("policy", ["kube", "fractional-kube", "ucb-bv1", "ucb-bv2", "budgeted-thompson", "omega-ucb"])
+@pytest.mark.parametrize(
+    "policy", ["kube", "fractional-kube", "ucb-bv1", "ucb-bv2", "budgeted-thompson", "omega-ucb"]
+)
 def test_rules_for_stochastic_worlds_grow_like_log_b(policy: str) -> None:
     values = pseudo_regrets(policy)
     growth = fit_growth(BUDGETS, values)
-    noise = float((values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]) / values.mean(axis=1)).max())
+    noise = float(
+        (values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]) / values.mean(axis=1)).max()
+    )
     assert growth.shape == "log B"
     assert growth.misfits["log B"] < 0.01 + noise
     assert growth.misfits["√B"] > 3 * growth.misfits["log B"]

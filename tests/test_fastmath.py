@@ -50,12 +50,27 @@ def exact_exp(x: np.ndarray) -> list[Decimal]:
 
 def points() -> dict[str, np.ndarray]:
     random = np.random.default_rng(1)
-    middles = (random.integers(-130_000, 130_000, 4_000) + 0.5) * (math.log(2) / 128)  # where the table's next entry begins
+    # where the table's next entry begins
+    middles = (random.integers(-130_000, 130_000, 4_000) + 0.5) * (math.log(2) / 128)
     return {
         "everywhere": random.uniform(-708, 709, 8_000),
-        "near_zero": np.concatenate([random.normal(0, 1, 3_000), random.normal(0, 1e-3, 1_000), 10.0 ** -np.arange(1, 320), -(10.0 ** -np.arange(1, 320))]),
-        "between_table_entries": np.concatenate([middles, np.nextafter(middles, np.inf), np.nextafter(middles, -np.inf)]),
-        "ends": np.concatenate([[-708.0, np.nextafter(-708, 0), 0.0, -0.0, np.nextafter(709, 0)], np.arange(-708.0, 709.0)]),
+        "near_zero": np.concatenate(
+            [
+                random.normal(0, 1, 3_000),
+                random.normal(0, 1e-3, 1_000),
+                10.0 ** -np.arange(1, 320),
+                -(10.0 ** -np.arange(1, 320)),
+            ]
+        ),
+        "between_table_entries": np.concatenate(
+            [middles, np.nextafter(middles, np.inf), np.nextafter(middles, -np.inf)]
+        ),
+        "ends": np.concatenate(
+            [
+                [-708.0, np.nextafter(-708, 0), 0.0, -0.0, np.nextafter(709, 0)],
+                np.arange(-708.0, 709.0),
+            ]
+        ),
     }
 
 
@@ -83,23 +98,51 @@ def test_exp_gives_the_same_bits_alone_and_in_a_loop() -> None:
 
 def test_times_exp_errs_by_the_next_term_of_its_series() -> None:
     x = np.concatenate([np.linspace(-0.5, 0.5, 4_001), np.geomspace(1e-12, 0.5, 500)])
-    for value, got, exact in zip(x.tolist(), filled(fill_times_exp, x).tolist(), exact_exp(x), strict=True):
+    for value, got, exact in zip(
+        x.tolist(), filled(fill_times_exp, x).tolist(), exact_exp(x), strict=True
+    ):
         next_term = abs(value) ** 7 / 5040 / (1 - abs(value) / 8)
         assert abs(Decimal(got) / 3 - exact) <= Decimal(next_term) + Decimal(math.ulp(float(exact)))
 
 
 def log_points() -> dict[str, np.ndarray]:
     random = np.random.default_rng(4)
-    edges = (EDGE + (np.arange(129) << np.int64(45))).view(np.float64)  # where the table's next entry begins
+    # where the table's next entry begins
+    edges = (EDGE + (np.arange(129) << np.int64(45))).view(np.float64)
     small = 10.0 ** -np.arange(1, 17)
-    near_one = [1 + random.normal(0, 1e-2, 3_000), 1 + random.normal(0, 1e-6, 1_000), 1 + small, 1 - small, [np.nextafter(1, 0), np.nextafter(1, 2)]]
+    near_one = [
+        1 + random.normal(0, 1e-2, 3_000),
+        1 + random.normal(0, 1e-6, 1_000),
+        1 + small,
+        1 - small,
+        [np.nextafter(1, 0), np.nextafter(1, 2)],
+    ]
     return {
-        "everywhere": np.concatenate([np.exp(random.uniform(-708, 709, 6_000)), 2.0 ** np.arange(-1022, 1024)]),
+        "everywhere": np.concatenate(
+            [np.exp(random.uniform(-708, 709, 6_000)), 2.0 ** np.arange(-1022, 1024)]
+        ),
         "mantissas": random.uniform(0.5, 2, 6_000),
         "near_one": np.concatenate(near_one),
-        "between_table_entries": np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, 0), 4 * edges, np.nextafter(edges, 0) / 8]),
-        "integers": np.concatenate([np.arange(2.0, 5_000.0), np.arange(5_000.0, 1e6, 199.0), [1e6]]),
-        "ends": np.array([np.finfo(float).tiny, np.nextafter(np.finfo(float).tiny, 1), np.finfo(float).max, np.nextafter(np.finfo(float).max, 0)]),
+        "between_table_entries": np.concatenate(
+            [
+                edges,
+                np.nextafter(edges, 2),
+                np.nextafter(edges, 0),
+                4 * edges,
+                np.nextafter(edges, 0) / 8,
+            ]
+        ),
+        "integers": np.concatenate(
+            [np.arange(2.0, 5_000.0), np.arange(5_000.0, 1e6, 199.0), [1e6]]
+        ),
+        "ends": np.array(
+            [
+                np.finfo(float).tiny,
+                np.nextafter(np.finfo(float).tiny, 1),
+                np.finfo(float).max,
+                np.nextafter(np.finfo(float).max, 0),
+            ]
+        ),
     }
 
 
@@ -129,7 +172,9 @@ def test_log_gives_the_same_bits_alone_and_in_a_loop() -> None:
 
 
 def as_written(kernel: Any) -> Any:
-    """The function in plain Python, with fused multiply-adds in exact arithmetic: what any machine should give."""
+    """The function in plain Python, with fused multiply-adds in exact arithmetic: what any machine
+    should give.
+    """
 
     def exact_fma(a: float, b: float, c: float) -> np.float64:
         return np.float64(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
@@ -137,11 +182,18 @@ def as_written(kernel: Any) -> Any:
     return FunctionType(kernel.py_func.__code__, {**kernel.py_func.__globals__, "fma": exact_fma})
 
 
-@pytest.mark.parametrize(("kernel", "fill", "sign"), [(exp, fill_exp, -1), (log, fill_log, 1)], ids=["exp", "log"])
-def test_products_are_fused_where_it_is_written_and_nowhere_else(kernel: Any, fill: Any, sign: int) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "fill", "sign"), [(exp, fill_exp, -1), (log, fill_log, 1)], ids=["exp", "log"]
+)
+def test_products_are_fused_where_it_is_written_and_nowhere_else(
+    kernel: Any, fill: Any, sign: int
+) -> None:
     x = sign * np.arange(1.0, 2_001.0) / 7
     with np.errstate(over="ignore"):
-        assert filled(fill, x).tobytes() == np.array([as_written(kernel)(value) for value in x]).tobytes()
+        assert (
+            filled(fill, x).tobytes()
+            == np.array([as_written(kernel)(value) for value in x]).tobytes()
+        )
 
 
 def test_exp_undoes_log() -> None:
@@ -157,6 +209,8 @@ def test_fma_keeps_what_a_rounded_product_loses() -> None:
 
 def test_fma_rounds_once() -> None:
     random = np.random.default_rng(3)
-    for a, b, sign in zip(random.normal(size=2_000), random.normal(size=2_000), random.normal(size=2_000), strict=True):
+    for a, b, sign in zip(
+        random.normal(size=2_000), random.normal(size=2_000), random.normal(size=2_000), strict=True
+    ):
         for c in (-float(a * b), float(sign)):
             assert one_fma(a, b, c) == float(Fraction(float(a)) * Fraction(float(b)) + Fraction(c))

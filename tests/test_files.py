@@ -37,7 +37,11 @@ def test_a_folder_is_made_with_its_parents(tmp_path: Path) -> None:
 
 
 def test_what_killed_processes_left_is_swept_away_after_an_hour(tmp_path: Path) -> None:
-    left, fresh, mine = tmp_path / ".a.parquet.0123456789ab", tmp_path / ".b.parquet.0123456789ab", tmp_path / ".gitignore"
+    left, fresh, mine = (
+        tmp_path / ".a.parquet.0123456789ab",
+        tmp_path / ".b.parquet.0123456789ab",
+        tmp_path / ".gitignore",
+    )
     parts = tmp_path / ".parts-x7"
     parts.mkdir()
     for path in (left, fresh, mine, parts / "0.parquet", tmp_path / "results.parquet"):
@@ -45,4 +49,8 @@ def test_what_killed_processes_left_is_swept_away_after_an_hour(tmp_path: Path) 
     for path in (left, mine, parts, tmp_path / "results.parquet"):
         os.utime(path, (0, 0))
     sweep(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".b.parquet.0123456789ab", ".gitignore", "results.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".b.parquet.0123456789ab",
+        ".gitignore",
+        "results.parquet",
+    ]

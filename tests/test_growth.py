@@ -9,7 +9,9 @@ BUDGETS = np.array([1e2, 1e3, 1e4, 1e5, 1e6])
 
 
 def noisy(means: np.ndarray, spread: float, n_paths: int = 60) -> np.ndarray:
-    return means[:, None] * (1 + spread * np.random.default_rng(1).standard_normal((len(means), n_paths)))
+    return means[:, None] * (
+        1 + spread * np.random.default_rng(1).standard_normal((len(means), n_paths))
+    )
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -31,7 +33,9 @@ def test_the_slope_of_a_power_is_its_exponent_and_lies_in_its_interval(power: fl
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     random, covered = np.random.default_rng(0), 0
     for _ in range(200):
-        growth = fit_growth(BUDGETS[:3], np.sqrt(BUDGETS[:3])[:, None] * (1 + 0.2 * random.standard_normal((3, 40))))
+        growth = fit_growth(
+            BUDGETS[:3], np.sqrt(BUDGETS[:3])[:, None] * (1 + 0.2 * random.standard_normal((3, 40)))
+        )
         covered += growth.low < 0.5 < growth.high
     assert abs(covered / 200 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 200)
 

@@ -28,7 +28,9 @@ ID = "purse.gym:purse/Knapsack-v0"
 
 
 def played(env: Any, script: list[int], **start: Any) -> tuple[float, int, Any, list[int]]:
-    """Gain, rounds, spending and pulls of an episode in which the arms of a script are pulled over and over."""
+    """Gain, rounds, spending and pulls of an episode in which the arms of a script are pulled over
+    and over.
+    """
     _, info = env.reset(**start)
     gain, pulls, over = 0.0, [0] * env.problem.n_arms, False
     while not over:
@@ -56,8 +58,12 @@ def played(env: Any, script: list[int], **start: Any) -> tuple[float, int, Any, 
         (TWO_RESOURCES, [12, 9], 8),
     ],
 )
-def test_the_same_arms_bring_what_they_bring_in_a_simulation_to_the_bit(world: Any, budget: Any, horizon: int | None, stop: str) -> None:
-    run = purse.simulate(f"{SCRIPTED}:script=[0,1,1]", world, budget, n_paths=4, seed=7, stop=stop, horizon=horizon)
+def test_the_same_arms_bring_what_they_bring_in_a_simulation_to_the_bit(
+    world: Any, budget: Any, horizon: int | None, stop: str
+) -> None:
+    run = purse.simulate(
+        f"{SCRIPTED}:script=[0,1,1]", world, budget, n_paths=4, seed=7, stop=stop, horizon=horizon
+    )
     env = KnapsackEnv(world, budget, horizon=horizon, stop=stop)
     for path in (0, 3):
         gain, rounds, spent, pulls = played(env, [0, 1, 1], seed=7, options={"path": path})
@@ -72,14 +78,26 @@ def test_worlds_with_a_horizon_or_several_resources_of_their_own_too(world: str)
     run = purse.simulate("fixed:arm=1", place, 20, n_paths=2, seed=1)
     env = KnapsackEnv(place, 20)
     gain, rounds, spent, _ = played(env, [1], seed=1, options={"path": 1})
-    assert (gain, rounds, np.atleast_1d(spent).tolist()) == (run.gain[1], run.rounds[1], run.spent[1].tolist())
+    assert (gain, rounds, np.atleast_1d(spent).tolist()) == (
+        run.gain[1],
+        run.rounds[1],
+        run.spent[1].tolist(),
+    )
     assert env.observation_space.shape == (place.n_resources + (place.horizon is not None),)
 
 
 def test_a_live_policy_in_the_loop_plays_the_first_path_of_its_simulation() -> None:
     run = purse.simulate("exp3.bwk", RANDOM, 30, n_paths=1, seed=5)
     env = KnapsackEnv(RANDOM, 30)
-    policy = purse.Policy("exp3.bwk", n_arms=3, budget=30, cost_min=env.problem.cost_min / 1e9, cost_max=env.problem.cost_max / 1e9, seed=5, stop="exit")
+    policy = purse.Policy(
+        "exp3.bwk",
+        n_arms=3,
+        budget=30,
+        cost_min=env.problem.cost_min / 1e9,
+        cost_max=env.problem.cost_max / 1e9,
+        seed=5,
+        stop="exit",
+    )
     _, info = env.reset(seed=5)
     gain, over = 0.0, False
     while not over:
@@ -92,7 +110,16 @@ def test_a_live_policy_in_the_loop_plays_the_first_path_of_its_simulation() -> N
     assert (gain, info["t"], info["spent"]) == (run.gain[0], run.rounds[0], run.spent[0, 0])
 
 
-@pytest.mark.parametrize("options", [{}, {"horizon": 50}, {"stop": "hold"}, {"world": TWO_RESOURCES, "horizon": 9}, {"world": make(RANDOM, 10)}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"horizon": 50},
+        {"stop": "hold"},
+        {"world": TWO_RESOURCES, "horizon": 9},
+        {"world": make(RANDOM, 10)},
+    ],
+)
 def test_gymnasium_finds_nothing_to_complain_about(options: dict[str, Any]) -> None:
     check_env(gymnasium.make(ID, **{"world": PLAIN, "budget": 10} | options).unwrapped)
 
@@ -100,12 +127,25 @@ def test_gymnasium_finds_nothing_to_complain_about(options: dict[str, Any]) -> N
 def test_a_pull_that_cannot_be_paid_ends_the_game_and_does_not_count() -> None:
     env = KnapsackEnv("bernoulli:rewards=[1,1],costs=[.8,.3]", 1.2)
     observation, info = env.reset(seed=3)
-    assert (observation.tolist(), info) == ([1], {"cost": 0, "spent": 0, "left": 1.2, "t": 0, "seed": 3, "path": 0})
+    assert (observation.tolist(), info) == (
+        [1],
+        {"cost": 0, "spent": 0, "left": 1.2, "t": 0, "seed": 3, "path": 0},
+    )
     observation, reward, terminated, truncated, info = env.step(0)
-    assert (observation.tolist(), reward, terminated, truncated) == ([pytest.approx(1 / 3)], 1, False, False)
+    assert (observation.tolist(), reward, terminated, truncated) == (
+        [pytest.approx(1 / 3)],
+        1,
+        False,
+        False,
+    )
     assert info == {"cost": 0.8, "spent": 0.8, "left": 0.4, "t": 1}
     _, reward, terminated, truncated, info = env.step(0)
-    assert (reward, terminated, truncated, info) == (0, True, False, {"cost": 0, "spent": 0.8, "left": 0.4, "t": 1})
+    assert (reward, terminated, truncated, info) == (
+        0,
+        True,
+        False,
+        {"cost": 0, "spent": 0.8, "left": 0.4, "t": 1},
+    )
     with pytest.raises(purse.GameOver, match=r"^there is no game going on: call reset\(\)$"):
         env.step(1)
 
@@ -129,7 +169,11 @@ def test_a_horizon_and_the_end_of_the_world_truncate() -> None:
     env = KnapsackEnv(PLAIN, 100, horizon=2)
     assert env.reset(seed=0)[0].tolist() == [1, 1]
     observation, _, terminated, truncated, _ = env.step(1)
-    assert (observation.tolist(), terminated, truncated) == ([pytest.approx(0.997), 0.5], False, False)
+    assert (observation.tolist(), terminated, truncated) == (
+        [pytest.approx(0.997), 0.5],
+        False,
+        False,
+    )
     observation, _, terminated, truncated, _ = env.step(1)
     assert (observation.tolist(), terminated, truncated) == ([pytest.approx(0.994), 0], False, True)
     with pytest.raises(purse.GameOver):
@@ -153,7 +197,9 @@ def test_without_a_seed_the_next_path_is_played_and_at_first_one_of_a_random_see
 
 
 @pytest.mark.parametrize("block", [1, 7])
-def test_how_many_draws_are_made_at_once_changes_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_draws_are_made_at_once_changes_nothing(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     env = KnapsackEnv(RANDOM, 20)
     whole = played(env, [0, 1, 2], seed=4)
     monkeypatch.setattr(purse.gym, "BLOCK", block)
@@ -165,7 +211,10 @@ def test_rewards_are_in_the_unit_of_the_user() -> None:
     env = KnapsackEnv(place, 10)
     env.reset(seed=0)
     assert {env.step(0)[1] for _ in range(15)} == {-1, 3}
-    assert played(env, [0], seed=0)[0] == purse.simulate("fixed:arm=0", place, 10, n_paths=1, seed=0).gain[0]
+    assert (
+        played(env, [0], seed=0)[0]
+        == purse.simulate("fixed:arm=0", place, 10, n_paths=1, seed=0).gain[0]
+    )
     assert played(KnapsackEnv(place, 0.25), [0])[0] == 0
 
 
@@ -181,8 +230,15 @@ def test_several_environments_at_once() -> None:
     several.close()
 
 
-@given(actions=st.lists(st.integers(0, 2), max_size=60), budget=st.integers(1, 12), stop=st.sampled_from(["exit", "hold"]), seed=st.integers(0, 2**63 - 1))
-def test_nothing_is_spent_that_is_not_there(actions: list[int], budget: int, stop: str, seed: int) -> None:
+@given(
+    actions=st.lists(st.integers(0, 2), max_size=60),
+    budget=st.integers(1, 12),
+    stop=st.sampled_from(["exit", "hold"]),
+    seed=st.integers(0, 2**63 - 1),
+)
+def test_nothing_is_spent_that_is_not_there(
+    actions: list[int], budget: int, stop: str, seed: int
+) -> None:
     env = KnapsackEnv(RANDOM, budget, stop=stop, horizon=50)
     observation, _ = env.reset(seed=seed)
     spent = 0
@@ -190,7 +246,13 @@ def test_nothing_is_spent_that_is_not_there(actions: list[int], budget: int, sto
         observation, reward, terminated, truncated, info = env.step(np.int64(action))
         spent += round(info["cost"] * 1e9)
         assert observation in env.observation_space
-        assert 0 <= spent == round(info["spent"] * 1e9) == budget * 10**9 - round(info["left"] * 1e9) <= budget * 10**9
+        assert (
+            0
+            <= spent
+            == round(info["spent"] * 1e9)
+            == budget * 10**9 - round(info["left"] * 1e9)
+            <= budget * 10**9
+        )
         assert info["t"] == rounds or (terminated and reward == 0 and info["t"] == rounds - 1)
         assert truncated == (info["t"] == 50 and not terminated)
         if terminated or truncated:
@@ -231,11 +293,16 @@ def test_a_bad_environment_is_refused_in_one_line(options: dict[str, Any], messa
     ("start", "message"),
     [
         ({"seed": -1}, "seed=-1: must be a whole number from 0 to 9223372036854775807"),
-        ({"options": {"path": -1}}, "path=-1: must be a whole number from 0 to 9223372036854775807"),
+        (
+            {"options": {"path": -1}},
+            "path=-1: must be a whole number from 0 to 9223372036854775807",
+        ),
         ({"options": {"paths": 1}}, "unknown option 'paths'; did you mean 'path'?"),
     ],
 )
-def test_a_bad_reset_is_refused_in_one_line_and_changes_nothing(start: dict[str, Any], message: str) -> None:
+def test_a_bad_reset_is_refused_in_one_line_and_changes_nothing(
+    start: dict[str, Any], message: str
+) -> None:
     env = KnapsackEnv(PLAIN, 10)
     env.reset(seed=6)
     with pytest.raises(purse.InvalidInput) as caught:
@@ -245,10 +312,19 @@ def test_a_bad_reset_is_refused_in_one_line_and_changes_nothing(start: dict[str,
     assert (info["seed"], info["path"]) == (6, 1)
 
 
-def test_purse_does_not_load_gymnasium_and_says_in_one_line_that_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_purse_does_not_load_gymnasium_and_says_in_one_line_that_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     code = "import sys, purse, purse.simulation; print('gymnasium' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "False"
+    )
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "purse.gym")
-    with pytest.raises(purse.PurseError, match=r'^purse\.gym needs the extra: pip install "purse\[gym\]"$'):
+    with pytest.raises(
+        purse.PurseError, match=r'^purse\.gym needs the extra: pip install "purse\[gym\]"$'
+    ):
         import_module("purse.gym")

@@ -19,10 +19,32 @@ START = 1_700_000_000_000
 CENT = 10**7
 
 
-def make_terms(arms: int = 2, resources: tuple[str, ...] = ("USD",), budget: tuple[int, ...] = (100 * CENT,), plays: int = 1) -> Terms:
+def make_terms(
+    arms: int = 2,
+    resources: tuple[str, ...] = ("USD",),
+    budget: tuple[int, ...] = (100 * CENT,),
+    plays: int = 1,
+) -> Terms:
     costs = ((1,) * len(resources),) * arms
     names = tuple("abcdefghijklmnopqrstuvwxyz"[:arms])
-    return Terms("c", names, resources, budget, costs, costs, plays, None, None, None, "uniform", 0, None, "presume", 0, "0" * 16)
+    return Terms(
+        "c",
+        names,
+        resources,
+        budget,
+        costs,
+        costs,
+        plays,
+        None,
+        None,
+        None,
+        "uniform",
+        0,
+        None,
+        "presume",
+        0,
+        "0" * 16,
+    )
 
 
 class Script:
@@ -39,12 +61,44 @@ class Script:
 
     def ask(self, ticket: int, arms: list[int], held: list[int], after: int = 0) -> None:
         self.add(
-            "asked", after=after, n=1, deadline=None, tickets=[{"id": ticket, "t": ticket, "arms": arms, "probabilities": [0.5] * len(arms), "held": held}]
+            "asked",
+            after=after,
+            n=1,
+            deadline=None,
+            tickets=[
+                {
+                    "id": ticket,
+                    "t": ticket,
+                    "arms": arms,
+                    "probabilities": [0.5] * len(arms),
+                    "held": held,
+                }
+            ],
         )
 
-    def tell(self, ticket: int, arms: list[int], rewards: list[float], costs: list[int], spent: list[int], after: int = 0, **more: Any) -> None:
+    def tell(
+        self,
+        ticket: int,
+        arms: list[int],
+        rewards: list[float],
+        costs: list[int],
+        spent: list[int],
+        after: int = 0,
+        **more: Any,
+    ) -> None:
         facts = {"from": "held", "overrun": [0] * len(spent), **more}
-        self.add("told", ticket, after, t=ticket, arms=arms, probabilities=[0.5], rewards=rewards, costs=costs, spent=spent, **facts)
+        self.add(
+            "told",
+            ticket,
+            after,
+            t=ticket,
+            arms=arms,
+            probabilities=[0.5],
+            rewards=rewards,
+            costs=costs,
+            spent=spent,
+            **facts,
+        )
 
 
 def folded(script: Script, terms: Terms | None = None) -> History:
@@ -55,7 +109,9 @@ def folded(script: Script, terms: Terms | None = None) -> History:
 
 def last(history: History, resource: int = 0) -> dict[str, str]:
     purse = history.as_dict()["purses"][resource]
-    return {name: purse[name][-1] for name in ("budget", "spent", "held", "presumed", "left", "overrun")}
+    return {
+        name: purse[name][-1] for name in ("budget", "spent", "held", "presumed", "left", "overrun")
+    }
 
 
 def test_purses_follow_every_kind_of_entry() -> None:
@@ -66,13 +122,27 @@ def test_purses_follow_every_kind_of_entry() -> None:
     script.add("voided", 2, **{"from": "held", "released": [10 * CENT]})
     script.add("expired", 3, to="presumed", units=[10 * CENT])
     script.add("expired", 4, to="released", units=[10 * CENT])
-    assert last(folded(script)) == {"budget": "1", "spent": "0.04", "held": "0.1", "presumed": "0.1", "left": "0.76", "overrun": "0"}
+    assert last(folded(script)) == {
+        "budget": "1",
+        "spent": "0.04",
+        "held": "0.1",
+        "presumed": "0.1",
+        "left": "0.76",
+        "overrun": "0",
+    }
     script.tell(3, [0], [0.0], [13 * CENT], [10 * CENT], overrun=[3 * CENT], **{"from": "presumed"})
     script.tell(4, [0], [0.0], [2 * CENT], [0], overrun=[2 * CENT], **{"from": "released"})
     script.add("topped_up", units=[50 * CENT])
     script.add("conflict", 1, report={})
     history = folded(script)
-    assert last(history) == {"budget": "1.5", "spent": "0.14", "held": "0.1", "presumed": "0", "left": "1.26", "overrun": "0.05"}
+    assert last(history) == {
+        "budget": "1.5",
+        "spent": "0.14",
+        "held": "0.1",
+        "presumed": "0",
+        "left": "1.26",
+        "overrun": "0.05",
+    }
     assert (history.seq, history.asks, history.tells) == (len(script.entries), 5, 3)
 
 
@@ -83,14 +153,32 @@ def test_an_arms_row_is_computed_by_hand() -> None:
         script.tell(ticket, [0], [reward], [cost * CENT], [cost * CENT], after=500)
     script.ask(4, [1], [5 * CENT])
     one, two = folded(script).as_dict()["arms"]
-    assert (one["arm"], one["pulls"], one["told"], one["mean_reward"], one["mean_costs"], one["share"]) == ("a", 3, 3, 0.5, [pytest.approx(0.03)], 0.75)
+    assert (
+        one["arm"],
+        one["pulls"],
+        one["told"],
+        one["mean_reward"],
+        one["mean_costs"],
+        one["share"],
+    ) == ("a", 3, 3, 0.5, [pytest.approx(0.03)], 0.75)
     ratio = 1.5 / 0.09
-    rest = sum((reward - ratio * cost) ** 2 for reward, cost in [(1.0, 0.02), (0.0, 0.04), (0.5, 0.03)])
+    rest = sum(
+        (reward - ratio * cost) ** 2 for reward, cost in [(1.0, 0.02), (0.0, 0.04), (0.5, 0.03)]
+    )
     margin = 1.959964 * (rest / (3 * 2)) ** 0.5 / 0.03
     assert one["efficiency"] == pytest.approx(ratio)
     assert one["interval"] == [0.0, pytest.approx(ratio + margin)]
     assert ratio - margin < 0, "an efficiency is never negative"
-    assert two == {**two, "pulls": 1, "told": 0, "mean_reward": None, "mean_costs": None, "efficiency": None, "interval": None, "share": 0.25}
+    assert two == {
+        **two,
+        "pulls": 1,
+        "told": 0,
+        "mean_reward": None,
+        "mean_costs": None,
+        "efficiency": None,
+        "interval": None,
+        "share": 0.25,
+    }
 
 
 def test_one_report_has_no_interval_and_free_arms_no_efficiency() -> None:
@@ -139,7 +227,14 @@ def long_script(entries: int, seed: int = 0) -> Script:
     rng, script = random.Random(seed), Script()
     for ticket in range(1, entries // 2):
         script.ask(ticket, [rng.randrange(2)], [CENT], after=rng.choice([1, 3, 700, 40_000]))
-        script.tell(ticket, [rng.randrange(2)], [rng.random()], [CENT // 100], [CENT // 100], after=rng.randrange(900))
+        script.tell(
+            ticket,
+            [rng.randrange(2)],
+            [rng.random()],
+            [CENT // 100],
+            [CENT // 100],
+            after=rng.randrange(900),
+        )
     return script
 
 
@@ -203,7 +298,11 @@ def test_the_forecast_is_what_is_left_over_the_recent_rate() -> None:
     script = steady(20, CENT)
     script.ask(21, [0], [10 * CENT])
     (found,) = folded(script).forecast(script.at)
-    assert found == {"per_second": pytest.approx(0.01), "seconds": pytest.approx(70), "at": pytest.approx(script.at / 1000 + 70)}
+    assert found == {
+        "per_second": pytest.approx(0.01),
+        "seconds": pytest.approx(70),
+        "at": pytest.approx(script.at / 1000 + 70),
+    }
 
 
 def test_only_the_recent_rate_counts() -> None:
@@ -239,7 +338,10 @@ def test_there_is_no_forecast_where_nothing_is_spent_of_late_or_nothing_runs() -
 def test_rates_are_those_of_the_last_minute() -> None:
     script = steady(300, CENT // 10)
     history = folded(script)
-    assert history.as_dict()["rates"] == {"asks": pytest.approx(1, rel=0.02), "tells": pytest.approx(1, rel=0.02)}
+    assert history.as_dict()["rates"] == {
+        "asks": pytest.approx(1, rel=0.02),
+        "tells": pytest.approx(1, rel=0.02),
+    }
     assert history.as_dict(script.at + 30_000)["rates"]["asks"] == pytest.approx(0.5, rel=0.04)
     assert history.as_dict(script.at + 61_000)["rates"] == {"asks": 0, "tells": 0}
 
@@ -261,7 +363,15 @@ def test_a_history_before_the_first_entry_and_as_json() -> None:
 def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
     rng, storage, now = random.Random(1), Memory(), START
     storage.now = lambda: now
-    campaign = Campaign.create("c", arms={"a": "0.02", "b": "0.05"}, budget="3", cost_min="0.001", policy="uniform", expires_after=5, storage=storage)
+    campaign = Campaign.create(
+        "c",
+        arms={"a": "0.02", "b": "0.05"},
+        budget="3",
+        cost_min="0.001",
+        policy="uniform",
+        expires_after=5,
+        storage=storage,
+    )
     history, out = History(campaign.terms), []
     for turn in range(300):
         now += rng.randrange(800)
@@ -280,7 +390,9 @@ def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
     history.fold(campaign.journal(after=history.seq))
     status = campaign.status()
     assert history.seq == status.entries
-    assert last(history) == {name: value for name, value in status.purses[0]._asdict().items() if name != "resource"}
+    assert last(history) == {
+        name: value for name, value in status.purses[0]._asdict().items() if name != "resource"
+    }
     assert float(status.purses[0].overrun) > 0
     assert status.counts["presumed"] > 0
     assert sum(row["told"] for row in history.as_dict()["arms"]) == status.counts["told"]

@@ -38,7 +38,11 @@ class Cells(HTMLParser):
 
 
 def test_a_table_has_a_head_and_rows_and_numbers_to_the_right() -> None:
-    found = Cells(table(["policy", "gain", "note"], [["uniform", "3", "fine"], ["fixed", "4", ""]], texts=(0, 2)))
+    found = Cells(
+        table(
+            ["policy", "gain", "note"], [["uniform", "3", "fine"], ["fixed", "4", ""]], texts=(0, 2)
+        )
+    )
     assert found.rows == [["policy", "gain", "note"], ["uniform", "3", "fine"], ["fixed", "4", ""]]
     assert found.sides == ["text-align:left", "text-align:right", "text-align:left"] * 3
     assert found.tags == {"table", "thead", "tbody", "tr", "th", "td"}
@@ -50,7 +54,10 @@ def test_a_title_stands_above_and_what_is_empty_does_not() -> None:
     assert paragraph("") == ""
 
 
-@given(cells=st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=2, max_size=2), title=st.text(alphabet="<>&\"'a", min_size=1))
+@given(
+    cells=st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=2, max_size=2),
+    title=st.text(alphabet="<>&\"'a", min_size=1),
+)
 def test_whatever_the_cells_hold_is_shown_and_never_run(cells: list[str], title: str) -> None:
     found = Cells(table(["one", "two"], [cells], title=title))
     assert found.rows == [["one", "two"], cells]
@@ -67,12 +74,16 @@ def test_results_take_the_colours_of_the_page(dark: bool, opened: Any, tmp_path:
     run = purse.simulate("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20, n_paths=3)
     colours = "color:#eee;background:#111" if dark else "color:#111;background:#fff"
     page = tmp_path / "cell.html"
-    page.write_text(f"<!doctype html><meta charset=utf-8><body style='{colours}'>{run._repr_html_()}")
+    page.write_text(
+        f"<!doctype html><meta charset=utf-8><body style='{colours}'>{run._repr_html_()}"
+    )
     with opened(page, width=390, dark=dark) as (view, complaints):
         assert complaints == []
         style = "getComputedStyle(document.querySelector('{}')).{}"
         for tag in ("p", "th", "td"):
-            assert view.evaluate(style.format(tag, "color")) == view.evaluate(style.format("body", "color"))
+            assert view.evaluate(style.format(tag, "color")) == view.evaluate(
+                style.format("body", "color")
+            )
             assert view.evaluate(style.format(tag, "backgroundColor")) == "rgba(0, 0, 0, 0)"
         assert view.evaluate("document.querySelectorAll('tr').length") == 6
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -80,5 +91,16 @@ def test_results_take_the_colours_of_the_page(dark: bool, opened: Any, tmp_path:
 
 def test_names_of_worlds_are_escaped() -> None:
     empty = np.zeros((1, 1), np.int64)
-    run = Run("<i>", "a&b", np.array([1.0]), "exit", 0, np.zeros(1), np.zeros(1, np.int64), empty, empty, np.zeros(1, bool))
+    run = Run(
+        "<i>",
+        "a&b",
+        np.array([1.0]),
+        "exit",
+        0,
+        np.zeros(1),
+        np.zeros(1, np.int64),
+        empty,
+        empty,
+        np.zeros(1, bool),
+    )
     assert run._repr_html_().startswith("<p>&lt;i&gt; on a&amp;b: 1 paths")

@@ -17,7 +17,9 @@ def solved(limit: float, costs: list[float], rewards: list[float]) -> Floats:
 
 
 def optimum(limit: float, costs: Floats, rewards: Floats) -> float:
-    found = linprog(-rewards, A_ub=np.vstack([costs, np.ones(len(costs))]), b_ub=[limit, 1], method="highs")
+    found = linprog(
+        -rewards, A_ub=np.vstack([costs, np.ones(len(costs))]), b_ub=[limit, 1], method="highs"
+    )
     return float(-found.fun)
 
 
@@ -27,7 +29,11 @@ def test_linear_programs_of_all_kinds(n_arms: int, grain: int | None) -> None:
     """With a coarse grain many points coincide, lie on one line, or cost or pay nothing."""
     order = np.random.default_rng([n_arms, grain or 0])
     for _ in range(40):
-        costs, rewards = order.random((2, n_arms)) if order.random() < 0.5 else np.clip(order.normal(0.3, 0.5, (2, n_arms)), 0, 1)
+        costs, rewards = (
+            order.random((2, n_arms))
+            if order.random() < 0.5
+            else np.clip(order.normal(0.3, 0.5, (2, n_arms)), 0, 1)
+        )
         if grain:
             costs, rewards = np.round(costs * grain) / grain, np.round(rewards * grain) / grain
         limit = float(order.choice([order.random() + 1e-9, 0.25, 1.0, costs[0] + 1e-300, 2.0]))
@@ -65,7 +71,9 @@ def test_a_limit_that_does_not_bind_leaves_the_cheapest_of_the_best() -> None:
 def test_arms_at_one_point_share_it() -> None:
     assert solved(0.1, [0, 0, 0, 0], [1, 1, 0.5, 1]) == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
     # the upper end has weight 1/4, for nothing is at cost 0.1 and 0.4 lies three quarters further
-    assert solved(0.175, [0.1, 0.4, 0.4, 0.1], [0.5, 0.9, 0.9, 0.5]) == pytest.approx([3 / 8, 1 / 8, 1 / 8, 3 / 8])
+    assert solved(0.175, [0.1, 0.4, 0.4, 0.1], [0.5, 0.9, 0.9, 0.5]) == pytest.approx(
+        [3 / 8, 1 / 8, 1 / 8, 3 / 8]
+    )
 
 
 def test_a_point_below_the_hull_is_left_out() -> None:

@@ -90,10 +90,23 @@ print(json.dumps({"gain": run.gain.tolist(), "hits": sum(stats.cache_hits.values
 """
 
 
-def fresh_process(code: str, *args: object, cache: Path, path: Path | None = None) -> dict[str, Any]:
+def fresh_process(
+    code: str, *args: object, cache: Path, path: Path | None = None
+) -> dict[str, Any]:
     search = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PYTHONPATH")]))
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": search, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", code, *map(str, args)], env=env, capture_output=True, text=True, check=False)
+    env = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(cache),
+        "PYTHONPATH": search,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -145,7 +158,18 @@ def test_a_bound_loop_counts_no_references() -> None:
     job = simulation.make_job("exp3.bwk", world, 100)
     loop = numba.njit(nogil=True, **LEAN)(cpu.compiled(job).py_func)
     results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
-    loop(job.params, state, world.tables, job.game, job.marks, 0, results, cpu.desk(job.problem), np.zeros(1), np.zeros(1, np.int64))
+    loop(
+        job.params,
+        state,
+        world.tables,
+        job.game,
+        job.marks,
+        0,
+        results,
+        cpu.desk(job.problem),
+        np.zeros(1),
+        np.zeros(1, np.int64),
+    )
     assert results.rounds.tolist() == [100]
     code = compiled_code(loop)
     assert len(code) > 10_000
@@ -257,7 +281,11 @@ def f(x):
         ("scale = 4", "scale = 5"),
         ("first: int\n    second: int", "second: int\n    first: int"),
         ("second: int", "third: int"),
-        ("class State", "class Other(NamedTuple):\n    first: int\n    second: int\n\nState = Other\n\nclass Unused"),
+        (
+            "class State",
+            "class Other(NamedTuple):\n    first: int\n    second: int\n\nState = "
+            "Other\n\nclass Unused",
+        ),
         ("HOLD = 1", "HOLD = 2"),
         ("local = 7", "local = 8"),
         ("np.sqrt(x)", "np.cbrt(x)"),
@@ -304,7 +332,9 @@ def test_fingerprint_does_not_change_otherwise(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "access", ["tools.double(x)", "package.tools.double(x)", "package.tools.FACTOR * x"], ids=["module", "kernel_of_submodule", "constant_of_submodule"]
+    "access",
+    ["tools.double(x)", "package.tools.double(x)", "package.tools.FACTOR * x"],
+    ids=["module", "kernel_of_submodule", "constant_of_submodule"],
 )
 def test_fingerprint_follows_modules(access: str) -> None:
     def mark(factor: int) -> str:
@@ -312,7 +342,10 @@ def test_fingerprint_follows_modules(access: str) -> None:
         tools.FACTOR, package.tools = factor, tools
         vars(tools)["kernel"] = kernel
         exec("@kernel\ndef double(x): return FACTOR * x", vars(tools))
-        return marked(f"def f(x): return {access}", **({"tools": tools} if access.startswith("tools") else {"package": package}))
+        return marked(
+            f"def f(x): return {access}",
+            **({"tools": tools} if access.startswith("tools") else {"package": package}),
+        )
 
     assert mark(2) == mark(2)
     assert mark(2) != mark(3)
@@ -352,5 +385,8 @@ def test_bind_puts_kernels_and_constants_into_the_loop() -> None:
 def test_bind_gives_the_same_loop_for_the_same_parts() -> None:
     assert bind(loop, part=one_more) is bind(loop, part=one_more)
     assert bind(loop, part=one_more) is not bind(loop, part=twice)
-    assert bind(loop, part=one_more).__name__ == f"loop_{bind(loop, part=one_more).__name__.removeprefix('loop_')}"
+    assert (
+        bind(loop, part=one_more).__name__
+        == f"loop_{bind(loop, part=one_more).__name__.removeprefix('loop_')}"
+    )
     assert bind(loop, part=one_more).targetoptions.items() >= LEAN.items()

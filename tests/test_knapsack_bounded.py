@@ -19,23 +19,38 @@ def some_knapsack(seed: int) -> tuple[list[int], list[int], list[int], int]:
     """Rewards, costs, caps and a budget, for one to four arms."""
     random = Random(seed)
     n_arms, step = random.randint(1, 4), random.choice([1, 5, 10])
-    rewards, costs = [random.randint(0, 16) for _ in range(n_arms)], [step * random.randint(1, 100 // step) for _ in range(n_arms)]
-    return rewards, costs, [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)], random.randint(1, 400)
+    rewards, costs = (
+        [random.randint(0, 16) for _ in range(n_arms)],
+        [step * random.randint(1, 100 // step) for _ in range(n_arms)],
+    )
+    return (
+        rewards,
+        costs,
+        [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)],
+        random.randint(1, 400),
+    )
 
 
-def numbers(rewards: list[int], costs: list[int], caps: list[int], budget: int) -> tuple[list[float], list[float], list[int], float]:
+def numbers(
+    rewards: list[int], costs: list[int], caps: list[int], budget: int
+) -> tuple[list[float], list[float], list[int], float]:
     """The same as a user would give it."""
     return [reward / 16 for reward in rewards], [cost / 100 for cost in costs], caps, budget / 100
 
 
 def best_of_all(rewards: list[int], costs: list[int], caps: list[int], budget: int) -> Fraction:
     """Every choice of counts but the last arm's, which then is as large as it can be."""
-    *some, last = [range(min(cap, budget // cost) + 1) for cap, cost in zip(caps, costs, strict=True)]
+    *some, last = [
+        range(min(cap, budget // cost) + 1) for cap, cost in zip(caps, costs, strict=True)
+    ]
     best = Fraction(0)
     for counts in product(*some):
         left = budget - sum(count * cost for count, cost in zip(counts, costs, strict=False))
         if left >= 0:
-            value = sum(count * reward for count, reward in zip(counts, rewards, strict=False)) + min(left // costs[-1], last[-1]) * rewards[-1]
+            value = (
+                sum(count * reward for count, reward in zip(counts, rewards, strict=False))
+                + min(left // costs[-1], last[-1]) * rewards[-1]
+            )
             best = max(best, Fraction(value, 16))
     return best
 
@@ -51,7 +66,11 @@ def test_without_caps_it_is_the_unbounded_knapsack_and_more_room_never_hurts() -
         rewards, costs, caps, budget = numbers(*some_knapsack(seed))
         free = exact(rewards, costs, budget)
         assert bounded(rewards, costs, 10**9, budget) == free
-        assert bounded(rewards, costs, caps, budget) <= bounded(rewards, costs, [cap + 1 for cap in caps], budget) <= free
+        assert (
+            bounded(rewards, costs, caps, budget)
+            <= bounded(rewards, costs, [cap + 1 for cap in caps], budget)
+            <= free
+        )
 
 
 @pytest.mark.parametrize("caps", [0, [0, 0]])
@@ -93,7 +112,10 @@ def test_an_arm_that_the_budget_cannot_buy_has_no_bundles() -> None:
 
 def test_large_knapsacks_by_their_greedy_optimum() -> None:
     # the two better arms use up their caps, and the third what is left, to the last unit
-    assert bounded([0.5, 0.25, 0.125], [0.25, 0.25, 0.25], [1000, 20_000, 10**9], 10_000) == 500 + 5000 + 19_000 / 8
+    assert (
+        bounded([0.5, 0.25, 0.125], [0.25, 0.25, 0.25], [1000, 20_000, 10**9], 10_000)
+        == 500 + 5000 + 19_000 / 8
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +124,10 @@ def test_large_knapsacks_by_their_greedy_optimum() -> None:
         ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
         ({"caps": [1, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
         ({"caps": [1]}, r"caps=\[1\]: must be one number, or one for each of the 2 arms"),
-        ({"caps": [1, 2, 3]}, r"caps=\[1, 2, 3\]: must be one number, or one for each of the 2 arms"),
+        (
+            {"caps": [1, 2, 3]},
+            r"caps=\[1, 2, 3\]: must be one number, or one for each of the 2 arms",
+        ),
         ({"caps": None}, "caps=None: must be a whole number from 0 up"),
         ({"costs": [1]}, r"costs of shape \(1,\) do not match rewards of 2 arms"),
         ({"costs": [1, 0]}, "costs=0: must be positive, at least 1e-9"),
@@ -118,13 +143,18 @@ def test_refuses_what_it_cannot_use_and_says_why(given: dict[str, Any], message:
 
 
 def test_too_many_steps_are_refused_before_they_are_taken() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^budget=1: 1,000,000,000 steps of 0\.000000001, the common divisor of all costs, are too many$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^budget=1: 1,000,000,000 steps of 0\.000000001, the common divisor of all "
+        r"costs, are too many$",
+    ):
         bounded(rewards=[1, 1], costs=[0.5, 0.499999999], caps=1, budget=1)
 
 
 def test_the_limit_counts_bundles_and_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     def call() -> float:
-        return bounded([1, 1, 1], [0.1, 0.2, 0.1], [5, 10**9, 0], 1)  # 10 steps; 1 + 2 + 2, no limit, nothing: 4 bundles
+        # 10 steps; 1 + 2 + 2, no limit, nothing: 4 bundles
+        return bounded([1, 1, 1], [0.1, 0.2, 0.1], [5, 10**9, 0], 1)
 
     monkeypatch.setattr(knapsack, "MOST_WORK", 40)
     assert call() == 5 + 2

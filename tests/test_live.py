@@ -17,7 +17,11 @@ def test_a_ticket_says_what_was_drawn_and_what_is_held() -> None:
     policy = make(cost_max=2.5)
     chances = policy.probabilities()
     ticket = policy.ask()
-    assert (ticket.t, ticket.arms, ticket.probabilities) == (1, (ticket.arm,), (ticket.probability,))
+    assert (ticket.t, ticket.arms, ticket.probabilities) == (
+        1,
+        (ticket.arm,),
+        (ticket.probability,),
+    )
     assert ticket.probability == chances[ticket.arm]
     assert (ticket.held, ticket.held_units) == (2.5, (2_500_000_000,))
     assert policy.tickets == [ticket]
@@ -27,7 +31,13 @@ def test_a_ticket_says_what_was_drawn_and_what_is_held() -> None:
 def test_a_report_releases_the_hold_and_pays_the_cost() -> None:
     policy = make()
     assert policy.tell(policy.ask(), reward=0.75, cost="0.3") is True
-    assert (policy.left, policy.held, policy.spent, policy.gain, policy.tickets) == (9.7, 0.0, 0.3, 0.75, [])
+    assert (policy.left, policy.held, policy.spent, policy.gain, policy.tickets) == (
+        9.7,
+        0.0,
+        0.3,
+        0.75,
+        [],
+    )
     assert (policy.left_units, policy.spent_units) == ([9_700_000_000], [300_000_000])
 
 
@@ -91,7 +101,9 @@ def test_reports_in_any_order_teach_the_same(order: tuple[int, ...]) -> None:
     reports = [(ticket, 0.2 + 0.2 * i, 0.5 + 0.5 * i) for i, ticket in enumerate(tickets)]
     for i in order:
         assert policy.tell(*reports[i])
-    assert policy.probabilities().tolist() == pytest.approx(exp3(reports, n_arms=3, gamma=0.4, c_min=0.25, cost_max=2), rel=1e-12)
+    assert policy.probabilities().tolist() == pytest.approx(
+        exp3(reports, n_arms=3, gamma=0.4, c_min=0.25, cost_max=2), rel=1e-12
+    )
 
 
 def test_each_report_learns_with_the_probability_that_its_ticket_was_drawn_with() -> None:
@@ -102,11 +114,15 @@ def test_each_report_learns_with_the_probability_that_its_ticket_was_drawn_with(
         reports.append((ticket, 1.0, 1.0))
         policy.tell(*reports[-1])
     late = [policy.ask() for _ in range(6)]
-    assert {ticket.probability for ticket in early}.isdisjoint(ticket.probability for ticket in late)
+    assert {ticket.probability for ticket in early}.isdisjoint(
+        ticket.probability for ticket in late
+    )
     for ticket in [*reversed(late), *early[1::2]]:
         reports.append((ticket, 0.8, 1.0))
         policy.tell(*reports[-1])
-    assert policy.probabilities().tolist() == pytest.approx(exp3(reports, n_arms=3, gamma=0.5, c_min=1, cost_max=1), rel=1e-12)
+    assert policy.probabilities().tolist() == pytest.approx(
+        exp3(reports, n_arms=3, gamma=0.5, c_min=1, cost_max=1), rel=1e-12
+    )
 
 
 def test_what_is_asked_between_two_reports_does_not_matter() -> None:
@@ -144,12 +160,19 @@ def test_a_late_report_to_exp3pp_adds_its_loss_over_its_own_probability() -> Non
 def test_voided_initial_pulls_are_asked_for_again() -> None:
     policy = make("exp3++.bwk")
     first = [policy.ask() for _ in range(3)]
-    assert [(ticket.t, ticket.arm, ticket.probability) for ticket in first] == [(1, 0, 1.0), (2, 1, 1.0), (3, 2, 1.0)]
+    assert [(ticket.t, ticket.arm, ticket.probability) for ticket in first] == [
+        (1, 0, 1.0),
+        (2, 1, 1.0),
+        (3, 2, 1.0),
+    ]
     for ticket in (first[2], first[0]):
         policy.void(ticket)
     assert policy.probabilities().max() == 1.0
     again = [policy.ask() for _ in range(2)]
-    assert {(ticket.t, ticket.arm, ticket.probability) for ticket in again} == {(1, 0, 1.0), (3, 2, 1.0)}
+    assert {(ticket.t, ticket.arm, ticket.probability) for ticket in again} == {
+        (1, 0, 1.0),
+        (3, 2, 1.0),
+    }
     assert {ticket.id for ticket in again}.isdisjoint(ticket.id for ticket in first)
     assert policy.t == 3
     for ticket in [first[1], *again]:
@@ -159,7 +182,9 @@ def test_voided_initial_pulls_are_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["exp3++.bwk", "exp3++.price"])
-def test_an_initial_pull_can_be_voided_many_times_and_still_every_arm_is_pulled_once(name: str) -> None:
+def test_an_initial_pull_can_be_voided_many_times_and_still_every_arm_is_pulled_once(
+    name: str,
+) -> None:
     policy, told = make(name), []
     for voids in (3, 0, 2):
         for _ in range(voids):
@@ -195,8 +220,20 @@ def test_a_voided_initial_pull_can_be_asked_for_after_the_last_round_of_the_hori
     refusal(HorizonReached, policy.ask)
 
 
-@pytest.mark.parametrize("change", [{"arms": [3]}, {"arms": [-1]}, {"arms": [0, 1]}, {"probabilities": []}, {"held_units": [1, 1]}], ids=str)
-def test_a_file_with_a_ticket_that_does_not_fit_is_refused(change: dict[str, list[int]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arms": [3]},
+        {"arms": [-1]},
+        {"arms": [0, 1]},
+        {"probabilities": []},
+        {"held_units": [1, 1]},
+    ],
+    ids=str,
+)
+def test_a_file_with_a_ticket_that_does_not_fit_is_refused(
+    change: dict[str, list[int]], tmp_path: Path
+) -> None:
     path = tmp_path / "policy.npz"
     policy = make()
     policy.ask()

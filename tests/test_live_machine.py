@@ -1,4 +1,6 @@
-"""Random sequences of calls on a live policy, held against a ledger written from the promises alone: integers and dicts."""
+"""Random sequences of calls on a live policy, held against a ledger written from the promises
+alone: integers and dicts.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,24 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
-from purse import BudgetExhausted, GameOver, HorizonReached, InvalidInput, Policy, Ticket, TicketError
+from purse import (
+    BudgetExhausted,
+    GameOver,
+    HorizonReached,
+    InvalidInput,
+    Policy,
+    Ticket,
+    TicketError,
+)
 
 STOP_RULES = ("exit", "hold", "retry")
 UNIT = 10**9
@@ -46,19 +63,28 @@ class Exp3:
 
     def __init__(self, n_arms: int, plays: int, c_min: float, budget: float) -> None:
         self.n_arms, self.c_min = n_arms, c_min
-        self.gamma = min(1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * budget)))
+        self.gamma = min(
+            1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * budget))
+        )
         self.log_weights = [0.0] * n_arms
 
     def probabilities(self, t: int) -> list[float]:
         weights = [math.exp(weight - max(self.log_weights)) for weight in self.log_weights]
-        return [(1 - self.gamma) * weight / sum(weights) + self.gamma / self.n_arms for weight in weights]
+        return [
+            (1 - self.gamma) * weight / sum(weights) + self.gamma / self.n_arms
+            for weight in weights
+        ]
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        self.log_weights[arm] += self.gamma * self.c_min / self.n_arms * reward / (probability * cost)
+        self.log_weights[arm] += (
+            self.gamma * self.c_min / self.n_arms * reward / (probability * cost)
+        )
 
 
 class Exp3PlusPlus:
-    """What `exp3++.bwk` should know: Algorithm 2, in rounds so early that every exploration rate is at its cap."""
+    """What `exp3++.bwk` should know: Algorithm 2, in rounds so early that every exploration rate is
+    at its cap.
+    """
 
     def __init__(self, n_arms: int, plays: int, c_min: float, budget: float) -> None:
         self.n_arms, self.c_min = n_arms, c_min
@@ -67,7 +93,9 @@ class Exp3PlusPlus:
     def probabilities(self, t: int) -> list[float]:
         root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
         explore = min(0.5 / self.n_arms, 0.5 * root)
-        weights = [math.exp(-0.5 * self.c_min * root * (loss - min(self.losses))) for loss in self.losses]
+        weights = [
+            math.exp(-0.5 * self.c_min * root * (loss - min(self.losses))) for loss in self.losses
+        ]
         return [(1 - self.n_arms * explore) * weight / sum(weights) + explore for weight in weights]
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
@@ -113,10 +141,20 @@ def games(draw: st.DrawFn, name: str) -> Game:
     n_arms = draw(st.sampled_from([3, 2, 4, 1]))
     plays = draw(st.sampled_from([1, min(2, n_arms)])) if name == "uniform" else 1
     resources = draw(st.sampled_from([1, 2])) if name == "uniform" else 1
-    low = [[draw(st.sampled_from([100_000_000, 333_333_333, 1_000_000])) for _ in range(resources)] for _ in range(n_arms)]
+    low = [
+        [draw(st.sampled_from([100_000_000, 333_333_333, 1_000_000])) for _ in range(resources)]
+        for _ in range(n_arms)
+    ]
     high = [[units + draw(st.sampled_from([700_000_000, 1, 0])) for units in arm] for arm in low]
     dearest = [plays * max(column) for column in zip(*high, strict=True)]
-    budget = [max(1, cost * draw(st.sampled_from([25, 7, 60, 3, 13])) // 2 + draw(st.sampled_from([0, 1, -1]))) for cost in dearest]
+    budget = [
+        max(
+            1,
+            cost * draw(st.sampled_from([25, 7, 60, 3, 13])) // 2
+            + draw(st.sampled_from([0, 1, -1])),
+        )
+        for cost in dearest
+    ]
     horizon = draw(st.sampled_from([None, None, None, None, 4, 25]))
     return Game(name, n_arms, plays, resources, low, high, budget, horizon, draw(st.integers(0, 9)))
 
@@ -127,7 +165,9 @@ class Out(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A round to be asked for again: after a void with the same arms, after a refusal with one arm replaced."""
+    """A round to be asked for again: after a void with the same arms, after a refusal with one arm
+    replaced.
+    """
 
     out: Out
     replace: bool
@@ -136,9 +176,13 @@ class Waiting(NamedTuple):
 picks = st.integers(0, 100)
 rewards = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=2)
 BAD_REWARDS = [("reward", value) for value in (-0.1, 1.5, math.nan, math.inf, None)]
-BAD_COSTS = [("cost", value) for value in ("too low", "too high", "0.1234567891", "free", math.nan, None)]
+BAD_COSTS = [
+    ("cost", value) for value in ("too low", "too high", "0.1234567891", "free", math.nan, None)
+]
 ALL_THERE_IS, ONE_MORE = -1, -2
-cost_parts = st.lists(st.sampled_from([0, 1, 500, 1000, ALL_THERE_IS, ONE_MORE]), min_size=4, max_size=4)
+cost_parts = st.lists(
+    st.sampled_from([0, 1, 500, 1000, ALL_THERE_IS, ONE_MORE]), min_size=4, max_size=4
+)
 
 
 class LiveMachine(RuleBasedStateMachine):
@@ -152,7 +196,9 @@ class LiveMachine(RuleBasedStateMachine):
         self.stranger = game.policy("exit", seed=1).ask()
         dearest = [max(arm[m] for arm in game.high) for m in range(game.resources)]
         cheapest = min(arm[0] for arm in game.low)
-        self.learner = LEARNERS[game.name](game.n_arms, game.plays, cheapest / dearest[0], game.budget[0] / dearest[0])
+        self.learner = LEARNERS[game.name](
+            game.n_arms, game.plays, cheapest / dearest[0], game.budget[0] / dearest[0]
+        )
         self.dearest = dearest
         self.t = 0
         self.gain = 0.0
@@ -165,8 +211,14 @@ class LiveMachine(RuleBasedStateMachine):
 
     @property
     def left(self) -> list[int]:
-        held = [sum(out.ticket.held_units[m] for out in self.open.values()) for m in range(self.game.resources)]
-        return [budget - spent - hold for budget, spent, hold in zip(self.game.budget, self.spent, held, strict=True)]
+        held = [
+            sum(out.ticket.held_units[m] for out in self.open.values())
+            for m in range(self.game.resources)
+        ]
+        return [
+            budget - spent - hold
+            for budget, spent, hold in zip(self.game.budget, self.spent, held, strict=True)
+        ]
 
     @property
     def no_more_rounds(self) -> bool:
@@ -175,7 +227,16 @@ class LiveMachine(RuleBasedStateMachine):
     def standing(self) -> Any:
         policy = self.policy
         chances = None if self.no_more_rounds else policy.probabilities().tolist()
-        return chances, policy.left_units, policy.spent_units, policy.held, policy.tickets, policy.t, policy.gain, policy.over
+        return (
+            chances,
+            policy.left_units,
+            policy.spent_units,
+            policy.held,
+            policy.tickets,
+            policy.t,
+            policy.gain,
+            policy.over,
+        )
 
     def nothing_changes(self, error: type[Exception], call: Any, *arguments: Any) -> None:
         before = self.standing()
@@ -184,7 +245,9 @@ class LiveMachine(RuleBasedStateMachine):
         assert "\n" not in str(caught.value)
         assert self.standing() == before
 
-    def report(self, ticket: Ticket, reward: list[float], parts: list[int]) -> tuple[list[float], list[list[int]]]:
+    def report(
+        self, ticket: Ticket, reward: list[float], parts: list[int]
+    ) -> tuple[list[float], list[list[int]]]:
         """A legal one: rewards per play, and units per play and resource."""
         game = self.game
         rest = [left + hold for left, hold in zip(self.left, ticket.held_units, strict=True)]
@@ -192,7 +255,16 @@ class LiveMachine(RuleBasedStateMachine):
         for k, arm in enumerate(ticket.arms):
             bounds = zip(game.low[arm], game.high[arm], rest, parts[2 * k :], strict=False)
             costs.append(
-                [clamp(low, high, {ALL_THERE_IS: left, ONE_MORE: left + 1}.get(part, low + (high - low) * part // 1000)) for low, high, left, part in bounds]
+                [
+                    clamp(
+                        low,
+                        high,
+                        {ALL_THERE_IS: left, ONE_MORE: left + 1}.get(
+                            part, low + (high - low) * part // 1000
+                        ),
+                    )
+                    for low, high, left, part in bounds
+                ]
             )
             rest = [left - cost for left, cost in zip(rest, costs[-1], strict=True)]
         return reward[: game.plays], costs
@@ -226,7 +298,10 @@ class LiveMachine(RuleBasedStateMachine):
         assert self.stop == "hold"
         assert self.standing() == before
         possible = [arm for arm, chance in enumerate(before[0]) if chance > 0]
-        most = [sum(sorted(self.game.high[arm][m] for arm in possible)[-self.game.plays :]) for m in range(self.game.resources)]
+        most = [
+            sum(sorted(self.game.high[arm][m] for arm in possible)[-self.game.plays :])
+            for m in range(self.game.resources)
+        ]
         assert any(need > left for need, left in zip(most, self.left, strict=True))
 
     def check_ticket(self, ticket: Ticket, chances: list[float]) -> None:
@@ -242,8 +317,13 @@ class LiveMachine(RuleBasedStateMachine):
         else:
             self.t += 1
             assert ticket.t == self.t
-            assert ticket.probabilities == pytest.approx([chances[arm] for arm in ticket.arms], rel=1e-12)
-        hold = [sum(self.game.high[arm][m] for arm in ticket.arms) if self.stop == "hold" else 0 for m in range(self.game.resources)]
+            assert ticket.probabilities == pytest.approx(
+                [chances[arm] for arm in ticket.arms], rel=1e-12
+            )
+        hold = [
+            sum(self.game.high[arm][m] for arm in ticket.arms) if self.stop == "hold" else 0
+            for m in range(self.game.resources)
+        ]
         assert ticket.held_units == tuple(hold)
         assert all(units <= left for units, left in zip(hold, self.left, strict=True))
         self.open[ticket.id] = Out(ticket, tried)
@@ -253,7 +333,10 @@ class LiveMachine(RuleBasedStateMachine):
         if not replace:
             assert (ticket.arms, ticket.probabilities) == (earlier.arms, earlier.probabilities)
             return tried
-        (gone,), (fresh,) = set(earlier.arms) - set(ticket.arms), set(ticket.arms) - set(earlier.arms)
+        (gone,), (fresh,) = (
+            set(earlier.arms) - set(ticket.arms),
+            set(ticket.arms) - set(earlier.arms),
+        )
         candidates = set(range(self.game.n_arms)) - tried - set(earlier.arms)
         assert fresh in candidates
         assert ticket.probabilities[ticket.arms.index(fresh)] == 1 / len(candidates)
@@ -275,14 +358,19 @@ class LiveMachine(RuleBasedStateMachine):
         ticket, tried = out
         gained, costs = self.report(ticket, reward, parts)
         needs = [sum(cost[m] for cost in costs) for m in range(self.game.resources)]
-        fits = all(need <= left + hold for need, left, hold in zip(needs, self.left, ticket.held_units, strict=True))
+        fits = all(
+            need <= left + hold
+            for need, left, hold in zip(needs, self.left, ticket.held_units, strict=True)
+        )
         given = [[written(units) if exact else units / UNIT for units in cost] for cost in costs]
         assert self.policy.tell(ticket, *self.shaped(gained, given)) is fits
         self.finish(out)
         if fits:
             self.gain += sum(gained)
             self.spent = [spent + need for spent, need in zip(self.spent, needs, strict=True)]
-            for arm, chance, won, cost in zip(ticket.arms, ticket.probabilities, gained, costs, strict=True):
+            for arm, chance, won, cost in zip(
+                ticket.arms, ticket.probabilities, gained, costs, strict=True
+            ):
                 self.learner.learn(ticket.t, arm, chance, won, cost[0] / self.dearest[0])
         elif self.stop == "retry" and len(tried.union(ticket.arms)) < self.game.n_arms:
             self.waiting[ticket.t] = Waiting(out, replace=True)
@@ -303,16 +391,29 @@ class LiveMachine(RuleBasedStateMachine):
         self.finished.append(out.ticket)
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, kind=st.sampled_from([*Ticket._fields, "finished", "foreign"]), reward=rewards, parts=cost_parts)
-    def use_a_wrong_ticket(self, which: int, kind: str, reward: list[float], parts: list[int]) -> None:
+    @rule(
+        which=picks,
+        kind=st.sampled_from([*Ticket._fields, "finished", "foreign"]),
+        reward=rewards,
+        parts=cost_parts,
+    )
+    def use_a_wrong_ticket(
+        self, which: int, kind: str, reward: list[float], parts: list[int]
+    ) -> None:
         ticket = self.pick(which).ticket
         wrong = {
             "id": ticket._replace(id=ticket.id + 1000),
             "t": ticket._replace(t=ticket.t + 1),
             "arms": ticket._replace(arms=tuple((arm + 1) % 5 for arm in ticket.arms)),
-            "probabilities": ticket._replace(probabilities=tuple(chance / 2 for chance in ticket.probabilities)),
-            "held_units": ticket._replace(held_units=tuple(units + 1 for units in ticket.held_units)),
-            "finished": self.finished[which % len(self.finished)] if self.finished else self.stranger,
+            "probabilities": ticket._replace(
+                probabilities=tuple(chance / 2 for chance in ticket.probabilities)
+            ),
+            "held_units": ticket._replace(
+                held_units=tuple(units + 1 for units in ticket.held_units)
+            ),
+            "finished": self.finished[which % len(self.finished)]
+            if self.finished
+            else self.stranger,
             "foreign": self.stranger,
         }[kind]
         if wrong in self.policy.tickets:
@@ -323,8 +424,16 @@ class LiveMachine(RuleBasedStateMachine):
         self.nothing_changes(TicketError, self.policy.void, wrong)
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, where=picks, bad=st.sampled_from(BAD_REWARDS + BAD_COSTS), reward=rewards, parts=cost_parts)
-    def tell_what_cannot_be(self, which: int, where: int, bad: tuple[str, Any], reward: list[float], parts: list[int]) -> None:
+    @rule(
+        which=picks,
+        where=picks,
+        bad=st.sampled_from(BAD_REWARDS + BAD_COSTS),
+        reward=rewards,
+        parts=cost_parts,
+    )
+    def tell_what_cannot_be(
+        self, which: int, where: int, bad: tuple[str, Any], reward: list[float], parts: list[int]
+    ) -> None:
         ticket = self.pick(which).ticket
         gained, units = self.report(ticket, reward, parts)
         spoilt: list[Any] = list(gained)
@@ -335,7 +444,9 @@ class LiveMachine(RuleBasedStateMachine):
             case "reward", value:
                 spoilt[k] = value
             case "cost", value:
-                costs[k][m] = {"too low": written(low - 1), "too high": written(high + 1)}.get(value, value)
+                costs[k][m] = {"too low": written(low - 1), "too high": written(high + 1)}.get(
+                    value, value
+                )
         self.nothing_changes(InvalidInput, self.policy.tell, ticket, *self.shaped(spoilt, costs))
 
     @precondition(lambda self: self.saves < 3)
@@ -356,7 +467,10 @@ class LiveMachine(RuleBasedStateMachine):
         assert min(left) >= 0
         assert policy.left_units == left
         assert policy.spent_units == self.spent
-        held = [budget - spent - rest for budget, spent, rest in zip(self.game.budget, self.spent, left, strict=True)]
+        held = [
+            budget - spent - rest
+            for budget, spent, rest in zip(self.game.budget, self.spent, left, strict=True)
+        ]
         for shown, units in ((policy.left, left), (policy.spent, self.spent), (policy.held, held)):
             assert np.ravel(shown).tolist() == [unit / UNIT for unit in units]
         assert policy.tickets == [out.ticket for out in self.open.values()]
@@ -370,11 +484,16 @@ class LiveMachine(RuleBasedStateMachine):
             return
         chances = self.policy.probabilities()
         if self.waiting:
-            assert sorted(chances.tolist()) == [0.0] * (self.game.n_arms - self.game.plays) + [1.0] * self.game.plays
+            assert (
+                sorted(chances.tolist())
+                == [0.0] * (self.game.n_arms - self.game.plays) + [1.0] * self.game.plays
+            )
         elif self.t < self.game.sweep:
             assert chances.tolist() == [float(arm == self.t) for arm in range(self.game.n_arms)]
         else:
-            assert chances.tolist() == pytest.approx(self.learner.probabilities(self.t + 1), rel=1e-9, abs=1e-12)
+            assert chances.tolist() == pytest.approx(
+                self.learner.probabilities(self.t + 1), rel=1e-9, abs=1e-12
+            )
 
     def teardown(self) -> None:
         if not hasattr(self, "policy"):
@@ -382,7 +501,9 @@ class LiveMachine(RuleBasedStateMachine):
         for ticket in self.policy.tickets:
             self.policy.void(ticket)
         assert self.policy.tickets == []
-        assert self.policy.left_units == [budget - spent for budget, spent in zip(self.game.budget, self.spent, strict=True)]
+        assert self.policy.left_units == [
+            budget - spent for budget, spent in zip(self.game.budget, self.spent, strict=True)
+        ]
 
 
 def outcome(policy: Policy) -> Any:
@@ -395,4 +516,6 @@ def outcome(policy: Policy) -> Any:
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_no_sequence_of_calls_breaks_the_books(name: str, stop: str) -> None:
-    run_state_machine_as_test(type("Machine", (LiveMachine,), {"name": name, "stop": stop}), settings=QUICK)
+    run_state_machine_as_test(
+        type("Machine", (LiveMachine,), {"name": name, "stop": stop}), settings=QUICK
+    )

@@ -55,7 +55,9 @@ def test_retry_goes_on_with_the_next_round_once_an_arm_is_paid_for() -> None:
     assert (cheap.t, cheap.arm != dear.arm, cheap.probability) == (2, True, 0.5)
     assert policy.tell(cheap, 1, 0.2)
     learnt = [(paid, 1.0, 0.6), (cheap, 1.0, 0.2)]
-    assert policy.probabilities().tolist() == pytest.approx(exp3(learnt, n_arms=3, gamma=0.4, c_min=0.1, cost_max=1), rel=1e-12)
+    assert policy.probabilities().tolist() == pytest.approx(
+        exp3(learnt, n_arms=3, gamma=0.4, c_min=0.1, cost_max=1), rel=1e-12
+    )
     assert policy.ask().t == 3
 
 

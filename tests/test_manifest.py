@@ -11,7 +11,12 @@ import pytest
 import purse
 from purse import manifest
 
-FACTS: dict[str, Any] = {"title": "Größe ≥ 1 😀", "budgets": [0.1, 1e17], "shards": ["a-0-8", "a-8-8", "b-0-8"], "made": None}
+FACTS: dict[str, Any] = {
+    "title": "Größe ≥ 1 😀",
+    "budgets": [0.1, 1e17],
+    "shards": ["a-0-8", "a-8-8", "b-0-8"],
+    "made": None,
+}
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
@@ -24,12 +29,30 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "[1, 2]", "5", "null", '{"name": "of another program"}', '{"made": null}', b"\xff"], ids=repr)
-def test_a_folder_without_a_manifest_of_ours_is_refused(text: str | bytes | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "{",
+        "[1, 2]",
+        "5",
+        "null",
+        '{"name": "of another program"}',
+        '{"made": null}',
+        b"\xff",
+    ],
+    ids=repr,
+)
+def test_a_folder_without_a_manifest_of_ours_is_refused(
+    text: str | bytes | None, tmp_path: Path
+) -> None:
     if text is not None:
         (tmp_path / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(
-        purse.InvalidInput, match=rf"^{re.escape(repr(str(tmp_path)))} holds no study: it has no manifest\.json that can be read; `purse run"
+        purse.InvalidInput,
+        match=rf"^{re.escape(repr(str(tmp_path)))} holds no study: it has no manifest\.json that "
+        r"can be read; `purse run",
     ) as caught:
         manifest.load(tmp_path)
     assert "\n" not in str(caught.value)
@@ -58,7 +81,9 @@ def test_how_far_a_study_has_come(tmp_path: Path) -> None:
 
 
 def test_files_that_go_while_one_looks_are_no_trouble(tmp_path: Path) -> None:
-    """A study that is running writes beside a shard and renames: such a name may be gone when its size is asked for."""
+    """A study that is running writes beside a shard and renames: such a name may be gone when its
+    size is asked for.
+    """
     manifest.save(tmp_path, FACTS)
     (tmp_path / "shards").mkdir()
     (tmp_path / "shards" / ".a-0-8.parquet.0123").symlink_to("gone")

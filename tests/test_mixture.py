@@ -16,10 +16,16 @@ def test_the_closed_form_is_the_linear_program() -> None:
     random = np.random.default_rng(0)
     for _ in range(300):
         n_arms = int(random.integers(1, 6))
-        costs, rewards = random.choice([0.0, 0.1, 0.25, 0.5, 1.0], n_arms) + (random.random(n_arms) < 0.5) * random.random(n_arms), random.random(n_arms)
+        costs, rewards = (
+            random.choice([0.0, 0.1, 0.25, 0.5, 1.0], n_arms)
+            + (random.random(n_arms) < 0.5) * random.random(n_arms),
+            random.random(n_arms),
+        )
         budget, rounds = float(random.uniform(0.5, 30)), int(random.integers(1, 60))
         best = mix(costs, rewards, budget, rounds)
-        found = linprog(-rewards, A_ub=[costs, np.ones(n_arms)], b_ub=[budget, rounds], method="highs")
+        found = linprog(
+            -rewards, A_ub=[costs, np.ones(n_arms)], b_ub=[budget, rounds], method="highs"
+        )
         assert rewards @ best == pytest.approx(-found.fun, abs=1e-9)
         assert costs @ best <= budget + 1e-9
         assert best.sum() <= rounds + 1e-9
@@ -34,7 +40,9 @@ def test_without_a_horizon_the_best_efficiency_takes_it_all() -> None:
 
 
 def test_several_resources_are_solved_and_both_limits_hold() -> None:
-    world = environments.function("ad_slots")(clicks=[0.1, 0.05, 0.2], values=[0.6, 1, 0.2], prices=[0.5, 0.9, 0.1], views=5000)
+    world = environments.function("ad_slots")(
+        clicks=[0.1, 0.05, 0.2], values=[0.6, 1, 0.2], prices=[0.5, 0.9, 0.1], views=5000
+    )
     found = lp_optimum(world, [100, 3000])
     assert (world.cost_means.T @ found.plays <= np.array([100, 3000]) + 1e-6).all()
     assert found.plays.sum() <= 5000 + 1e-6
@@ -43,7 +51,10 @@ def test_several_resources_are_solved_and_both_limits_hold() -> None:
 
 
 def test_no_policy_gains_more_than_the_program_on_average() -> None:
-    for text, budget in (("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=500", 60), ("bernoulli:rewards=[.9,.6],costs=[.8,.3]", 100)):
+    for text, budget in (
+        ("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=500", 60),
+        ("bernoulli:rewards=[.9,.6],costs=[.8,.3]", 100),
+    ):
         optimum = lp_optimum(text, budget).value
         for policy in ("uniform", "exp3++.price", "fixed:arm=1"):
             gain = purse.simulate(policy, text, budget, n_paths=40).gain
@@ -72,8 +83,14 @@ def test_the_best_fixed_distribution_is_that_of_a_fine_grid(horizon: int | None)
     random = np.random.default_rng(1)
     for _ in range(40):
         n_arms = int(random.integers(1, 4))
-        rewards, costs = random.integers(0, 11, (12, n_arms)) / 10, random.integers(1, 11, (12, n_arms)) / 10
-        world, budget = environments.table(rewards=rewards, costs=costs), float(random.integers(5, 40)) / 10
+        rewards, costs = (
+            random.integers(0, 11, (12, n_arms)) / 10,
+            random.integers(1, 11, (12, n_arms)) / 10,
+        )
+        world, budget = (
+            environments.table(rewards=rewards, costs=costs),
+            float(random.integers(5, 40)) / 10,
+        )
         exact = best_fixed_distribution(world, budget, horizon=horizon)
         rough = brute(rewards, costs, budget, idle=horizon is not None)
         assert rough - 1e-9 <= exact <= rough + 0.6
@@ -88,5 +105,7 @@ def test_it_is_at_least_what_every_arm_alone_gains_in_the_fluid_sense() -> None:
 
 
 def test_several_resources_are_refused() -> None:
-    with pytest.raises(purse.InvalidInput, match="2 resources; the best fixed distribution is for one"):
+    with pytest.raises(
+        purse.InvalidInput, match="2 resources; the best fixed distribution is for one"
+    ):
         best_fixed_distribution("bernoulli:rewards=[.5],costs=[[1,2]]", 10)

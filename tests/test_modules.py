@@ -18,12 +18,21 @@ def test_a_file_is_loaded_once_and_again_when_it_changes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [("x = ", "SyntaxError"), ("raise ValueError('no')", "ValueError: no"), ("import nothing_like_it", "nothing_like_it")]
+    ("source", "message"),
+    [
+        ("x = ", "SyntaxError"),
+        ("raise ValueError('no')", "ValueError: no"),
+        ("import nothing_like_it", "nothing_like_it"),
+    ],
 )
-def test_what_does_not_load_says_why_and_is_forgotten(tmp_path: Path, source: str, message: str) -> None:
+def test_what_does_not_load_says_why_and_is_forgotten(
+    tmp_path: Path, source: str, message: str
+) -> None:
     path = tmp_path / "mine.py"
     path.write_text(source)
-    with pytest.raises(purse.InvalidInput, match=rf"^world file .*mine\.py' does not load: .*{message}"):
+    with pytest.raises(
+        purse.InvalidInput, match=rf"^world file .*mine\.py' does not load: .*{message}"
+    ):
         load_module("world", path)
     path.write_text("x = 3\n")
     assert load_module("world", path).x == 3

@@ -37,7 +37,9 @@ def stderr(monkeypatch: pytest.MonkeyPatch) -> Callable[[io.StringIO], io.String
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_quick_work_shows_nothing(kind: type[io.StringIO], clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_quick_work_shows_nothing(
+    kind: type[io.StringIO], clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     out = stderr(kind())
     with progress("work") as shown:
         for _ in range(10):
@@ -46,16 +48,24 @@ def test_quick_work_shows_nothing(kind: type[io.StringIO], clock: SimpleNamespac
     assert out.getvalue() == ""
 
 
-def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_plain_lines_elsewhere_than_on_a_terminal(
+    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     out = stderr(io.StringIO())
     with progress("work") as shown:
         for second in range(13):
             clock.seconds = 100.0 + second
             shown.show(second / 20)
-    assert out.getvalue().splitlines() == ["work: 10% after 2 s", "work: 35% after 7 s", "work: 60% after 12 s"]
+    assert out.getvalue().splitlines() == [
+        "work: 10% after 2 s",
+        "work: 35% after 7 s",
+        "work: 60% after 12 s",
+    ]
 
 
-def test_lines_keep_their_distance_and_speak_of_parts(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_lines_keep_their_distance_and_speak_of_parts(
+    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     out = stderr(io.StringIO())
     shown = Progress("work")
     clock.seconds += BETWEEN_LINES
@@ -66,10 +76,15 @@ def test_lines_keep_their_distance_and_speak_of_parts(clock: SimpleNamespace, st
     shown.show(0.2)
     clock.seconds += 0.1
     shown.show(0.4)
-    assert out.getvalue().splitlines() == ["first part: 10% after 5 s", "second part: 70% after 10 s"]
+    assert out.getvalue().splitlines() == [
+        "first part: 10% after 5 s",
+        "second part: 70% after 10 s",
+    ]
 
 
-def test_busy_speaks_up_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_busy_speaks_up_only_when_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     out = stderr(io.StringIO())
     monkeypatch.setattr("purse.progress.PATIENCE", 0.0)
     with progress("work") as shown:
@@ -84,7 +99,9 @@ def test_busy_speaks_up_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch,
     assert out.getvalue() == "compiling: 0% after 0 s\n"
 
 
-def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_a_bar_on_a_terminal_that_goes_away(
+    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     out = stderr(Terminal())
     with progress("work") as shown:
         clock.seconds += PATIENCE
@@ -102,7 +119,9 @@ def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Call
     assert shown.bar.live.is_started is False
 
 
-def test_the_bar_goes_away_when_work_is_interrupted(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_the_bar_goes_away_when_work_is_interrupted(
+    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     stderr(Terminal())
 
     def work() -> None:
@@ -118,7 +137,9 @@ def test_the_bar_goes_away_when_work_is_interrupted(clock: SimpleNamespace, stde
     assert bars[0].bar.live.is_started is False
 
 
-def test_a_bar_that_would_open_late_stays_away(clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]) -> None:
+def test_a_bar_that_would_open_late_stays_away(
+    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+) -> None:
     stderr(Terminal())
     shown = Progress("work")
     shown.close()

@@ -15,8 +15,16 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_importing_purse_loads_nothing_heavy() -> None:
-    code = "import sys, purse; print(*{'numba', 'numpy', 'polars', 'matplotlib', 'click', 'rich', 'scipy', 'gymnasium', 'altair', 'joblib'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+    code = (
+        "import sys, purse; print(*{'numba', 'numpy', 'polars', 'matplotlib', 'click', "
+        "'rich', 'scipy', 'gymnasium', 'altair', 'joblib'} & set(sys.modules))"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == ""
+    )
 
 
 def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
@@ -29,21 +37,41 @@ def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
 
 
 def test_every_error_is_a_purse_error() -> None:
-    errors = [value for name in purse.__all__ if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)]
+    errors = [
+        value
+        for name in purse.__all__
+        if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)
+    ]
     assert len(errors) == 14
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
-PAGES = ["README.md", *(f"docs/{page}.md" for page in ("quickstart", "campaigns", "studies", "notebooks", "adding-a-policy", "adding-a-world"))]
+PAGES = [
+    "README.md",
+    *(
+        f"docs/{page}.md"
+        for page in (
+            "quickstart",
+            "campaigns",
+            "studies",
+            "notebooks",
+            "adding-a-policy",
+            "adding-a-world",
+        )
+    ),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_python_of_the_documents_runs_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_the_documents_runs_as_written(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     scope: dict[str, object] = {}
-    with ThreadPoolExecutor(1) as thread:  # where no event loop runs: a browser's test may have left one in this thread
+    # where no event loop runs: a browser's test may have left one in this thread
+    with ThreadPoolExecutor(1) as thread:
         for block in blocks:
             thread.submit(exec, compile(block, page, "exec"), scope).result()

@@ -30,7 +30,9 @@ def test_over_two_hundred_rounds_and_four_arms() -> None:
     found = rows(delta=0.1)
     assert found["exp3"].value == pytest.approx(2 * math.sqrt((math.e - 1) * 800 * math.log(4)))
     assert found["exp3.p"].value == pytest.approx(5.15 * math.sqrt(800 * math.log(40)))
-    assert found["exp3-ix"].value == pytest.approx(2 * math.sqrt(1600 * math.log(4)) + (math.sqrt(1600 / math.log(4)) + 1) * math.log(20))
+    assert found["exp3-ix"].value == pytest.approx(
+        2 * math.sqrt(1600 * math.log(4)) + (math.sqrt(1600 / math.log(4)) + 1) * math.log(20)
+    )
     assert found["tsallis-inf"].value == pytest.approx(4 * math.sqrt(800) + 1)
     assert found["tsallis-inf.bwk"].value == pytest.approx(2 * (4 * math.sqrt(800) + 1) + 2)
     assert found["exp3.p.bwk"].value == pytest.approx(2 * found["exp3.p"].value + 2)
@@ -47,7 +49,12 @@ def test_logarithms_and_roots_are_orders_of_the_problem() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "kube", "ucb"),
-    [(Setting(True, "per arm"), True, True), (Setting(True), False, True), (Setting(False, "per arm"), False, False), (Setting(), False, False)],
+    [
+        (Setting(True, "per arm"), True, True),
+        (Setting(True), False, True),
+        (Setting(False, "per arm"), False, False),
+        (Setting(), False, False),
+    ],
 )
 def test_they_apply_where_they_were_proved(setting: Setting, kube: bool, ucb: bool) -> None:
     found = rows(setting=setting)
@@ -64,7 +71,9 @@ def test_only_ratios_of_amounts_matter() -> None:
 
 def test_measured_efficiency_stays_below_the_bound() -> None:
     for policy in ("exp3.p.bwk", "exp3-ix.bwk"):
-        found = purse.regrets(policy, "bernoulli:rewards=[.9,.6,.3,.2],costs=[.9,.5,.5,1]", 100, n_paths=20)
+        found = purse.regrets(
+            policy, "bernoulli:rewards=[.9,.6,.3,.2],costs=[.9,.5,.5,1]", 100, n_paths=20
+        )
         assert found["own_rounds"].high < rows()[policy].value
 
 

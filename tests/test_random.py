@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from purse.jit import cold
-from purse.random import POLICY, REFEREE, SIDE, STEP, WORLD, U, at, bits, mix, shuffled, stream, uniform
+from purse.random import (
+    POLICY,
+    REFEREE,
+    SIDE,
+    STEP,
+    WORLD,
+    U,
+    at,
+    bits,
+    mix,
+    shuffled,
+    stream,
+    uniform,
+)
 
 WORD = 2**64
 FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -61,15 +74,31 @@ def excess(counts: np.ndarray) -> float:
 
 
 def test_bits_are_splitmix64() -> None:
-    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
+    published = [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
     assert [bits(U(at(U(1234567), t)), 0) for t in range(1, 6)] == published
 
 
 @pytest.mark.parametrize(
-    ("seed", "path", "role"), [(0, 0, POLICY), (0, 0, WORLD), (1, 0, REFEREE), (0, 1, POLICY), (2024, 99_999, WORLD), (2**63 - 1, 2**40, REFEREE)]
+    ("seed", "path", "role"),
+    [
+        (0, 0, POLICY),
+        (0, 0, WORLD),
+        (1, 0, REFEREE),
+        (0, 1, POLICY),
+        (2024, 99_999, WORLD),
+        (2**63 - 1, 2**40, REFEREE),
+    ],
 )
 def test_stream_key_and_bits_follow_the_formula(seed: int, path: int, role: int) -> None:
-    expected = plain_mix((plain_mix((plain_mix(seed) + path * int(STEP)) % WORD) + role * int(STEP)) % WORD)
+    expected = plain_mix(
+        (plain_mix((plain_mix(seed) + path * int(STEP)) % WORD) + role * int(STEP)) % WORD
+    )
     assert stream(seed, path, role) == expected
     for t, index in ((1, 0), (7, 3), (10**9, 10**5)):
         key = (expected + t * int(STEP)) % WORD
@@ -121,7 +150,9 @@ def test_every_bit_is_set_half_of_the_time(bit: int) -> None:
 def test_neighbouring_keys_are_independent(field: str, step: int) -> None:
     along = "path" if field != "path" else "t"
     n = 200_000
-    here, there = (uniforms(**{"seed": 11, along: np.arange(n), field: value}) for value in (1, 1 + step))
+    here, there = (
+        uniforms(**{"seed": 11, along: np.arange(n), field: value}) for value in (1, 1 + step)
+    )
     run = uniforms(**{"seed": 11, field: np.arange(n + step)})
     for x, y in ((here, there), (run[:-step], run[step:])):
         correlation = 12 * ((x - 0.5) * (y - 0.5)).mean()
@@ -130,7 +161,9 @@ def test_neighbouring_keys_are_independent(field: str, step: int) -> None:
         assert abs(excess(np.bincount(cells, minlength=1024))) < BAND
 
 
-@pytest.mark.parametrize("sizes", [range(1, 201), (1000, 4096, 4097, 65_537, 300_000)], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "sizes", [range(1, 201), (1000, 4096, 4097, 65_537, 300_000)], ids=["small", "large"]
+)
 def test_shuffled_is_a_permutation(sizes: range) -> None:
     for size in sizes:
         for seed in range(2):

@@ -37,7 +37,8 @@ def test_the_arm_is_best_on_average_and_the_difference_is_paired() -> None:
     assert against_best_fixed_arm(np.array([4.0, 5.0, 7.0]), fixed).tolist() == [1.0, 0.0, -2.0]
 
 
-# One budget of 12, two paths, three arms. On each path another arm is best, in gain, in efficiency and over the player's own rounds.
+# One budget of 12, two paths, three arms. On each path another arm is best, in gain, in efficiency
+# and over the player's own rounds.
 SEEN = Evidence(
     budget=12.0,
     gain=np.array([10.0, 14.0]),
@@ -47,7 +48,8 @@ SEEN = Evidence(
     pulls=np.array([[10, 12, 8], [5, 15, 10]]),
     fixed_gain=np.array([[24.0, 4.0], [16.0, 18.0], [2.0, 30.0]]),  # means 14, 17, 16: arm 1
     fixed_rounds=np.array([[24, 40], [12, 15], [60, 60]]),
-    fixed_efficiency=np.array([[50.0, 70.0], [90.0, 20.0], [10.0, 100.0]]),  # means 60, 55, 55: arm 0, which is i*
+    # means 60, 55, 55: arm 0, which is i*
+    fixed_efficiency=np.array([[50.0, 70.0], [90.0, 20.0], [10.0, 100.0]]),
     shadow=np.array([[35.0, 41.0], [60.0, 10.0], [31.0, 49.0]]),  # means 38, 35, 40: arm 2
     reward_means=np.array([0.5, 0.9, 0.2]),
     cost_means=np.array([0.25, 0.6, 0.8]),  # efficiencies 2, 1.5, 0.25; gaps 0, 0.5, 1.75
@@ -59,7 +61,8 @@ BY_HAND = {
     "best_fixed_arm": [16 - 10, 18 - 14],
     "paper_arm": [24 - 10, 4 - 14],
     "line_1": [12 / 24 * 50 - 10, 12 / 40 * 70 - 14],
-    "line_2": [12 / 24 * (50 - 30), 12 / 30 * (70 - 40)],  # z: 12/24 beats 8/30, then 12/30 beats 12/40
+    # z: 12/24 beats 8/30, then 12/30 beats 12/40
+    "line_2": [12 / 24 * (50 - 30), 12 / 30 * (70 - 40)],
     "efficiency_sums": [50 - 30, 70 - 40],
     "own_rounds": [31 - 30, 49 - 40],
     "round_gap": [30 - 24, 40 - 30],
@@ -96,7 +99,11 @@ def test_the_names_of_one_thing_are_different_numbers() -> None:
 
 @pytest.mark.parametrize("notion", ["best_fixed_arm", "own_rounds"])
 def test_an_arm_is_the_same_on_all_paths_though_each_path_has_a_better_one(notion: str) -> None:
-    table, ours = (SEEN.fixed_gain, SEEN.gain) if notion == "best_fixed_arm" else (SEEN.shadow, SEEN.efficiency)
+    table, ours = (
+        (SEEN.fixed_gain, SEEN.gain)
+        if notion == "best_fixed_arm"
+        else (SEEN.shadow, SEEN.efficiency)
+    )
     values = NOTIONS[notion](SEEN)
     assert values is not None
     assert values.mean() == table.mean(axis=1).max() - ours.mean()
@@ -106,7 +113,10 @@ def test_an_arm_is_the_same_on_all_paths_though_each_path_has_a_better_one(notio
 def test_the_papers_arm_has_the_largest_mean_sum_of_efficiencies() -> None:
     assert SEEN.paper_arm == 0
     assert replace(SEEN, fixed_efficiency=SEEN.fixed_efficiency[::-1]).paper_arm == 2
-    assert replace(SEEN, fixed_efficiency=np.array([[0.0, 3.0], [2.0, 2.0], [4.0, 0.0]])).paper_arm == 1
+    assert (
+        replace(SEEN, fixed_efficiency=np.array([[0.0, 3.0], [2.0, 2.0], [4.0, 0.0]])).paper_arm
+        == 1
+    )
 
 
 def test_of_arms_that_are_equally_good_the_first_is_taken() -> None:
@@ -118,7 +128,9 @@ def test_gaps_are_differences_in_efficiency() -> None:
     assert SEEN.gaps.tolist() == pytest.approx([0, 0.5, 1.75])
 
 
-@pytest.mark.parametrize("missing", [("reward_means", "cost_means"), ("reward_means",), ("cost_means",)])
+@pytest.mark.parametrize(
+    "missing", [("reward_means", "cost_means"), ("reward_means",), ("cost_means",)]
+)
 def test_where_the_world_has_no_means_what_needs_them_is_none(missing: tuple[str, ...]) -> None:
     seen = replace(SEEN, **dict.fromkeys(missing))
     assert seen.gaps is None
@@ -139,7 +151,14 @@ def test_a_benchmark_that_gains_nothing_is_a_number() -> None:
 
 
 def test_a_path_without_a_round_has_every_notion() -> None:
-    nothing = replace(SEEN, gain=np.zeros(2), rounds=np.zeros(2, np.int64), left=np.full(2, 12.0), efficiency=np.zeros(2), pulls=np.zeros((2, 3), np.int64))
+    nothing = replace(
+        SEEN,
+        gain=np.zeros(2),
+        rounds=np.zeros(2, np.int64),
+        left=np.full(2, 12.0),
+        efficiency=np.zeros(2),
+        pulls=np.zeros((2, 3), np.int64),
+    )
     values = {name: notion(nothing) for name, notion in NOTIONS.items()}
     assert all(value is not None and np.isfinite(value).all() for value in values.values())
     assert values["line_2"].tolist() == [12 / 24 * 50, 12 / 40 * 70]  # type: ignore[union-attr]
@@ -147,8 +166,14 @@ def test_a_path_without_a_round_has_every_notion() -> None:
 
 
 def test_where_the_papers_arm_cannot_be_paid_for_on_a_path_both_lines_are_numbers() -> None:
-    """On the second path T(i*) = 0, and so the arm's sum of efficiencies is 0 too: B / T(i*) counts as B."""
-    unpaid = replace(SEEN, fixed_rounds=np.array([[24, 0], [12, 15], [60, 60]]), fixed_efficiency=np.array([[150.0, 0.0], [90.0, 20.0], [10.0, 100.0]]))
+    """On the second path T(i*) = 0, and so the arm's sum of efficiencies is 0 too: B / T(i*) counts
+    as B.
+    """
+    unpaid = replace(
+        SEEN,
+        fixed_rounds=np.array([[24, 0], [12, 15], [60, 60]]),
+        fixed_efficiency=np.array([[150.0, 0.0], [90.0, 20.0], [10.0, 100.0]]),
+    )
     assert unpaid.paper_arm == 0
     assert NOTIONS["line_1"](unpaid).tolist() == [12 / 24 * 150 - 10, -14]  # type: ignore[union-attr]
     assert NOTIONS["line_2"](unpaid).tolist() == [12 / 24 * (150 - 30), 12 * (0 - 40)]  # type: ignore[union-attr]
@@ -170,8 +195,18 @@ def test_where_nothing_can_be_paid_for_both_lines_are_zero() -> None:
 
 
 def test_a_single_path_and_a_single_arm_are_enough() -> None:
-    single = Evidence(6.0, *(np.array([n]) for n in (3.0, 4, 2.0, 2.5)), *(np.array([[n]]) for n in (4, 5.0, 6, 4.5, 3.5)), np.array([0.5]), np.array([1.0]))
-    values = {name: value.tolist() for name, notion in NOTIONS.items() if (value := notion(single)) is not None}
+    single = Evidence(
+        6.0,
+        *(np.array([n]) for n in (3.0, 4, 2.0, 2.5)),
+        *(np.array([[n]]) for n in (4, 5.0, 6, 4.5, 3.5)),
+        np.array([0.5]),
+        np.array([1.0]),
+    )
+    values = {
+        name: value.tolist()
+        for name, notion in NOTIONS.items()
+        if (value := notion(single)) is not None
+    }
     assert values == {
         "best_fixed_arm": [5 - 3],
         "paper_arm": [5 - 3],
@@ -188,7 +223,16 @@ def test_a_single_path_and_a_single_arm_are_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0.0, "0"), (12345.6, "12,346"), (-4719.4, "-4,719"), (1.0, "1"), (0.4567, "0.46"), (-0.028, "-0.028"), (3e-11, "3e-11")]
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (12345.6, "12,346"),
+        (-4719.4, "-4,719"),
+        (1.0, "1"),
+        (0.4567, "0.46"),
+        (-0.028, "-0.028"),
+        (3e-11, "3e-11"),
+    ],
 )
 def test_numbers_are_written_for_people(number: float, text: str) -> None:
     assert brief(number) == text

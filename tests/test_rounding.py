@@ -28,7 +28,9 @@ CASES = [
 
 
 def settle(chances: list[Fraction], decide: Callable[[int, Fraction], bool]) -> list[int]:
-    """Dependent rounding as its authors state it: two open entries move until one of them is 0 or 1, for as long as there are two."""
+    """Dependent rounding as its authors state it: two open entries move until one of them is 0 or
+    1, for as long as there are two.
+    """
     p = list(chances)
     while unsettled := [i for i, x in enumerate(p) if 0 < x < 1]:
         i, j = unsettled[:2]
@@ -39,7 +41,9 @@ def settle(chances: list[Fraction], decide: Callable[[int, Fraction], bool]) -> 
 
 
 def outcomes(chances: list[Fraction]) -> Iterator[tuple[Fraction, list[int]]]:
-    """All sets that can come, with their exact probabilities: every way in which the decisions can fall."""
+    """All sets that can come, with their exact probabilities: every way in which the decisions can
+    fall.
+    """
     waiting: list[list[bool]] = [[]]
     while waiting:
         path = waiting.pop()
@@ -98,7 +102,10 @@ def test_no_two_arms_help_each_other_in(case: list[str]) -> None:
     chances = fractions(case)
     found = list(outcomes(chances))
     for i, j in combinations(range(len(chances)), 2):
-        assert sum(weight for weight, chosen in found if i in chosen and j in chosen) <= chances[i] * chances[j]
+        assert (
+            sum(weight for weight, chosen in found if i in chosen and j in chosen)
+            <= chances[i] * chances[j]
+        )
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
@@ -110,8 +117,10 @@ def test_the_kernel_decides_as_the_method_does(case: list[str]) -> None:
 
 
 def test_by_hand() -> None:
-    # p = (0.5, 0.25, 0.75, 0.5). Arms 0 and 1 hold 0.75 together: 0 keeps it if u1 0.75 < 0.5. With arm 2 that makes 1.5: the open one
-    # is in if u2 0.5 < 0.25, and the other keeps 0.5. With arm 3 that makes 1: the open one is in if u3 < 0.5, and the other has nothing left.
+    # p = (0.5, 0.25, 0.75, 0.5). Arms 0 and 1 hold 0.75 together: 0 keeps it if u1 0.75 < 0.5. With
+    # arm 2 that makes 1.5: the open one
+    # is in if u2 0.5 < 0.25, and the other keeps 0.5. With arm 3 that makes 1: the open one is in
+    # if u3 < 0.5, and the other has nothing left.
     marginals = np.array([0.5, 0.25, 0.75, 0.5])
     for key in keys(2, 300):
         u = [uniform(key, j) for j in range(4)]
@@ -124,7 +133,9 @@ def test_frequencies_of_arms_and_pairs() -> None:
     case = ["3/7", "5/7", "6/7", "2/7", "5/7"]
     n = 200_000
     counts = np.zeros((5, 5))
-    fill_counts(np.array(keys(3, n)), np.array(fractions(case), float), np.zeros(3, np.int64), counts)
+    fill_counts(
+        np.array(keys(3, n)), np.array(fractions(case), float), np.zeros(3, np.int64), counts
+    )
     found = list(outcomes(fractions(case)))
     for i in range(5):
         for j in range(5):
@@ -137,12 +148,21 @@ def test_frequencies_of_arms_and_pairs() -> None:
 def test_the_size_is_right_and_sure_arms_come(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 30))
     plays = data.draw(st.integers(1, n))
-    sets = data.draw(st.lists(st.permutations(range(n)).map(lambda order: order[:plays]), min_size=1, max_size=12))
-    marginals = np.mean([[i in chosen for i in range(n)] for chosen in sets], axis=0)  # a mean of sets has the sum of each
+    sets = data.draw(
+        st.lists(
+            st.permutations(range(n)).map(lambda order: order[:plays]), min_size=1, max_size=12
+        )
+    )
+    # a mean of sets has the sum of each
+    marginals = np.mean([[i in chosen for i in range(n)] for chosen in sets], axis=0)
     for key in keys(data.draw(st.integers(0, 2**63 - 1)), 5):
         arms = chosen_with(key, marginals)
         assert len(set(arms)) == plays
-        assert {i for i in range(n) if marginals[i] == 1} <= set(arms) <= {i for i in range(n) if marginals[i] > 0}
+        assert (
+            {i for i in range(n) if marginals[i] == 1}
+            <= set(arms)
+            <= {i for i in range(n) if marginals[i] > 0}
+        )
 
 
 @pytest.mark.parametrize("error", [-1e-13, 1e-13])

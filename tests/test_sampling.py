@@ -84,7 +84,10 @@ class Plain:
                 return x, digits
             if layer == 0:
                 while True:
-                    over, other = -math.log(1 - self.uniform()) / TAIL, -math.log(1 - self.uniform())
+                    over, other = (
+                        -math.log(1 - self.uniform()) / TAIL,
+                        -math.log(1 - self.uniform()),
+                    )
                     if 2 * other > over * over:
                         return math.copysign(TAIL + over, x), digits
             if f(wide) + self.uniform() * (f(narrow) - f(wide)) < f(x):
@@ -97,7 +100,9 @@ class Plain:
             s = x / (3 * math.sqrt(d))
             if s <= -0.5 or u < SQUEEZE * d * s**4:
                 u += self.uniform() / 256
-            exponent = d * (4.5 * s * s + 1 - (1 + s) ** 3 + 3 * math.log(1 + s)) if s > -1 else -math.inf
+            exponent = (
+                d * (4.5 * s * s + 1 - (1 + s) ** 3 + 3 * math.log(1 + s)) if s > -1 else -math.inf
+            )
             if 1 - u < math.exp(exponent):
                 return d * (1 + s) ** 3
 
@@ -112,7 +117,9 @@ def test_slabs_have_one_area_and_end_at_the_top() -> None:
     assert EDGES[1] == TAIL
     assert (np.diff(EDGES) < 0).all()
     assert EDGES[0] * heights[0] == pytest.approx(AREA, rel=1e-14)
-    assert TAIL * heights[0] + math.sqrt(math.pi / 2) * math.erfc(TAIL / math.sqrt(2)) == pytest.approx(AREA, rel=1e-14)
+    assert TAIL * heights[0] + math.sqrt(math.pi / 2) * math.erfc(
+        TAIL / math.sqrt(2)
+    ) == pytest.approx(AREA, rel=1e-14)
     assert HEIGHTS[1:] == pytest.approx(heights, rel=1e-14)
     assert EDGES[1:-1] * np.diff(heights) == pytest.approx(AREA, rel=1e-10)
 
@@ -144,7 +151,9 @@ def test_gammas_follow_the_method_number_by_number(shape: float) -> None:
 
 def test_normals_are_normal() -> None:
     x, _ = normals(1, 1_000_000)
-    assert abs(excess(np.bincount((stats.norm.cdf(x) * 1000).astype(np.int64), minlength=1000))) < BAND
+    assert (
+        abs(excess(np.bincount((stats.norm.cdf(x) * 1000).astype(np.int64), minlength=1000))) < BAND
+    )
     assert distance(x, stats.norm.cdf(x)) < SURPRISE
     for power, mean, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
         assert abs((x**power).mean() - mean) < BAND * math.sqrt(variance / len(x))
@@ -179,7 +188,12 @@ def test_gammas_are_gammas(shape: float) -> None:
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 50), (2, 3), (40, 1), (200, 800), (3, 100_000)])
 def test_two_gammas_make_a_beta(a: float, b: float) -> None:
     sample = np.zeros(100_000)
-    fill_betas(np.array([key_of(7, t) for t in range(len(sample))]), np.array(mould_of(a)), np.array(mould_of(b)), sample)
+    fill_betas(
+        np.array([key_of(7, t) for t in range(len(sample))]),
+        np.array(mould_of(a)),
+        np.array(mould_of(b)),
+        sample,
+    )
     assert ((sample > 0) & (sample < 1)).all()
     assert distance(sample, stats.beta.cdf(sample, a, b)) < SURPRISE
 

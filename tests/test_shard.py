@@ -11,7 +11,15 @@ import purse
 from purse import shard
 from purse.engine.cpu import Job
 from purse.environments import bernoulli, two_point
-from purse.shard import Recipe, bytes_per_path, key_of, runs_frame, shard_size, shards_of, trace_frame
+from purse.shard import (
+    Recipe,
+    bytes_per_path,
+    key_of,
+    runs_frame,
+    shard_size,
+    shards_of,
+    trace_frame,
+)
 from purse.simulation import make_job
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
@@ -33,7 +41,13 @@ def test_a_shard_is_about_two_hundred_million_steps_of_work() -> None:
 
 def test_more_arms_or_money_make_smaller_shards_and_a_horizon_larger_ones() -> None:
     def size(n_arms: int, budget: float, horizon: int | None = None) -> int:
-        return shard_size(job(world=bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms), budget=budget, horizon=horizon))
+        return shard_size(
+            job(
+                world=bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms),
+                budget=budget,
+                horizon=horizon,
+            )
+        )
 
     assert size(10, 500) == int(2e8 / (1000 * 20))
     assert size(90, 500) == int(2e8 / (1000 * 100))
@@ -58,14 +72,21 @@ def test_what_would_take_too_much_memory_is_cut_smaller() -> None:
     assert shard_size(marked) == (1 << 26) // (3 * 8 * 105)
 
 
-def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard, "WORK", 8 * 13 * 20.3 / 0.6)  # halfway between 0.2 and 1: 8 paths of 3 arms
+def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # halfway between 0.2 and 1: 8 paths of 3 arms
+    monkeypatch.setattr(shard, "WORK", 8 * 13 * 20.3 / 0.6)
     work = job()
     assert shard_size(work) == 8
     few, many = list(shards_of(work, 20)), list(shards_of(work, 30))
     assert [(each.first, each.n_paths) for each in few] == [(0, 8), (8, 8), (16, 4)]
     assert [(each.first, each.n_paths) for each in many] == [(0, 8), (8, 8), (16, 8), (24, 6)]
-    assert [each.name for each in few[:2]] == [each.name for each in many[:2]] == [f"{key_of(work)}-0-8", f"{key_of(work)}-8-8"]
+    assert (
+        [each.name for each in few[:2]]
+        == [each.name for each in many[:2]]
+        == [f"{key_of(work)}-0-8", f"{key_of(work)}-8-8"]
+    )
     assert not {each.name for each in few[2:]} & {each.name for each in many}
 
 
@@ -100,18 +121,28 @@ def test_the_job_alone_decides_how_it_is_cut() -> None:
     ids=str,
 )
 def test_whatever_decides_the_numbers_changes_the_key(change: dict[str, Any]) -> None:
-    assert key_of(job(**{"policy": "uniform" if "plays" in change else "exp3.bwk", **change})) != key_of(job("uniform" if "plays" in change else "exp3.bwk"))
+    assert key_of(
+        job(**{"policy": "uniform" if "plays" in change else "exp3.bwk", **change})
+    ) != key_of(job("uniform" if "plays" in change else "exp3.bwk"))
 
 
 def test_worlds_that_end_for_different_reasons_have_keys_of_their_own() -> None:
-    """They play alike, but only where the world has nothing more to tell it is the world that ended."""
-    keys = {key_of(job(world=replace(RANDOM, horizon=7, n_rounds=n_rounds))) for n_rounds in (None, 7, 8)}
+    """They play alike, but only where the world has nothing more to tell it is the world that
+    ended.
+    """
+    keys = {
+        key_of(job(world=replace(RANDOM, horizon=7, n_rounds=n_rounds)))
+        for n_rounds in (None, 7, 8)
+    }
     assert len(keys) == 3
 
 
 def test_numbers_side_by_side_do_not_run_into_each_other() -> None:
     work = job("exp3.bwk")
-    one, other = (work._replace(params=work.params._replace(gamma=gamma, rate=rate)) for gamma, rate in ((1.0, 10.5), (1.01, 0.5)))
+    one, other = (
+        work._replace(params=work.params._replace(gamma=gamma, rate=rate))
+        for gamma, rate in ((1.0, 10.5), (1.01, 0.5))
+    )
     assert repr(1.0) + repr(10.5) == repr(1.01) + repr(0.5)
     assert key_of(one) != key_of(other)
 
@@ -120,8 +151,12 @@ def test_what_does_not_decide_the_numbers_does_not_change_the_key() -> None:
     assert key_of(job("fixed")) == key_of(job("fixed:arm=0")) == key_of(job("fixed: arm = 0"))
     assert key_of(job("exp3.bwk:gamma=1")) == key_of(job("exp3.bwk:gamma=1.0"))
     assert key_of(job(purse.policies.load("uniform"))) == key_of(job())
-    assert key_of(job(world=replace(RANDOM, name="another name", arms=("a", "b", "c")))) == key_of(job())
-    assert key_of(job(world=TEXT)) == key_of(job(world=bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])))
+    assert key_of(job(world=replace(RANDOM, name="another name", arms=("a", "b", "c")))) == key_of(
+        job()
+    )
+    assert key_of(job(world=TEXT)) == key_of(
+        job(world=bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25]))
+    )
     assert key_of(job(budget=20)) == key_of(job(budget=20.0))
 
 
@@ -155,17 +190,32 @@ def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
     assert key_of(Recipe("uniform", RANDOM, 20.3, 0, "exit").make()) == key_of(job())
 
 
-@pytest.mark.parametrize("world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7]), replace(RANDOM, reward_range=(-1.0, 3.0))], ids=["three arms", "one", "unit"])
+@pytest.mark.parametrize(
+    "world",
+    [RANDOM, bernoulli(rewards=[0.9], costs=[0.7]), replace(RANDOM, reward_range=(-1.0, 3.0))],
+    ids=["three arms", "one", "unit"],
+)
 def test_a_row_for_each_path_has_what_simulate_gives(world: purse.World) -> None:
     run = purse.simulate("uniform", world, 20.3, n_paths=5, seed=4)
     frame = runs_frame(run, 7)
-    assert frame.columns == ["path", "gain", "rounds", "used", "ended", "efficiency", "left", "pulls"]
+    assert frame.columns == [
+        "path",
+        "gain",
+        "rounds",
+        "used",
+        "ended",
+        "efficiency",
+        "left",
+        "pulls",
+    ]
     assert frame["path"].to_list() == [7, 8, 9, 10, 11]
     for name in ("gain", "rounds", "ended", "pulls"):
         ours, theirs = frame[name].to_numpy(), getattr(run, name)
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
         assert (ours == theirs).all()
-    assert frame["left"].to_list() == [(20_300_000_000 - units) / 10**9 for units in run.spent_units[:, 0].tolist()]
+    assert frame["left"].to_list() == [
+        (20_300_000_000 - units) / 10**9 for units in run.spent_units[:, 0].tolist()
+    ]
     assert frame["used"].to_list() == (run.spent[:, 0] / 20.3).tolist()
     expected = np.full(5, np.nan) if run.efficiency is None else run.efficiency
     assert np.array_equal(frame["efficiency"].to_numpy(), expected, equal_nan=True)

@@ -15,7 +15,8 @@ from purse.testing import suitable
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
-# gain, rounds and spent units of two paths at budget 100 and seed 2024. These numbers are a promise: a change of any of them
+# gain, rounds and spent units of two paths at budget 100 and seed 2024. These numbers are a
+# promise: a change of any of them
 # is a change of behaviour, for which the changelog needs an entry.
 GOLDEN: dict[str, list[tuple[float, int, int]]] = {
     "exp3++.bwk": [(97, 164, 100_000_000_000), (121, 195, 99_800_000_000)],
@@ -35,14 +36,25 @@ def needed(policy: str) -> int | None:
 @pytest.mark.parametrize("policy", GOLDEN)
 def test_golden_numbers_have_not_changed(policy: str) -> None:
     run = purse.simulate(policy, WORLD, budget=100, n_paths=2, seed=2024)
-    assert [(float(run.gain[j]), int(run.rounds[j]), int(run.spent_units[j, 0])) for j in range(2)] == GOLDEN[policy]
+    assert [
+        (float(run.gain[j]), int(run.rounds[j]), int(run.spent_units[j, 0])) for j in range(2)
+    ] == GOLDEN[policy]
 
 
 @pytest.mark.parametrize("policy", policies.names())
 def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
     for stop in ("exit", "hold", "retry"):
-        same = {"world": bernoulli(rewards=[0.6], costs=[0.5]), "budget": 100, "n_paths": 10, "seed": 1, "stop": stop}
-        run, plain = purse.simulate(policy, horizon=needed(policy), **same), purse.simulate("fixed", **same)
+        same = {
+            "world": bernoulli(rewards=[0.6], costs=[0.5]),
+            "budget": 100,
+            "n_paths": 10,
+            "seed": 1,
+            "stop": stop,
+        }
+        run, plain = (
+            purse.simulate(policy, horizon=needed(policy), **same),
+            purse.simulate("fixed", **same),
+        )
         assert np.isfinite(run.gain).all()
         assert (run.pulls[:, 0] == run.rounds).all()
         assert (run.gain == plain.gain).all()
@@ -54,7 +66,9 @@ def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
 def test_no_policy_overspends_and_pulls_add_up(policy: str) -> None:
     world, horizon = suitable(policy, 1, None)
     for stop in ("exit", "hold", "retry"):
-        run = purse.simulate(policy, world, budget=37.3, n_paths=30, seed=3, stop=stop, horizon=horizon)
+        run = purse.simulate(
+            policy, world, budget=37.3, n_paths=30, seed=3, stop=stop, horizon=horizon
+        )
         assert (run.spent_units <= 37_300_000_000).all()
         assert (run.pulls.sum(axis=1) <= run.rounds).all()
         assert (run.gain <= run.rounds).all()
@@ -77,9 +91,19 @@ def test_no_policy_does_well_in_both_of_the_two_worlds(policy: str) -> None:
     regrets, errors = [], []
     for world in (1, 2):
         text = f"two_worlds:cost_min=0.1,world={world}"
-        best = max(purse.simulate(f"fixed:arm={arm}", text, budget=budget, n_paths=1).gain[0] for arm in (0, 1))
+        best = max(
+            purse.simulate(f"fixed:arm={arm}", text, budget=budget, n_paths=1).gain[0]
+            for arm in (0, 1)
+        )
         assert best == [budget, 9 * budget][world - 1]
-        gain = purse.simulate(policy, text, budget=budget, n_paths=n_paths, seed=0, horizon=10 * budget if needed(policy) else None).gain
+        gain = purse.simulate(
+            policy,
+            text,
+            budget=budget,
+            n_paths=n_paths,
+            seed=0,
+            horizon=10 * budget if needed(policy) else None,
+        ).gain
         regrets.append(best - gain.mean())
         errors.append(gain.std(ddof=1) / np.sqrt(n_paths))
     worse = int(np.argmax(regrets))
@@ -92,15 +116,29 @@ def test_oracle_refuses_a_world_without_means() -> None:
 
 
 def test_a_run_tells_what_was_played() -> None:
-    run = purse.simulate("fixed:arm=1", "bernoulli:rewards=[1,1],costs=[.5,.25]", budget="10.5", n_paths=3, seed=7, stop="hold")
-    assert (run.policy, run.world, run.stop, run.seed, run.n_paths) == ("fixed:arm=1", "bernoulli:rewards=[1,1],costs=[.5,.25]", "hold", 7, 3)
+    run = purse.simulate(
+        "fixed:arm=1",
+        "bernoulli:rewards=[1,1],costs=[.5,.25]",
+        budget="10.5",
+        n_paths=3,
+        seed=7,
+        stop="hold",
+    )
+    assert (run.policy, run.world, run.stop, run.seed, run.n_paths) == (
+        "fixed:arm=1",
+        "bernoulli:rewards=[1,1],costs=[.5,.25]",
+        "hold",
+        7,
+        3,
+    )
     assert run.budget.tolist() == [10.5]
     assert run.gain.tolist() == run.rounds.tolist() == [42, 42, 42]
     assert run.pulls.tolist() == [[0, 42]] * 3
     assert run.spent.tolist() == [[10.5]] * 3
     assert run.spent_units.dtype == np.int64
     assert str(run).splitlines() == [
-        "fixed:arm=1 on bernoulli:rewards=[1,1],costs=[.5,.25]: 3 paths, budget 10.5, stop=hold, seed=7",
+        "fixed:arm=1 on bernoulli:rewards=[1,1],costs=[.5,.25]: 3 paths, budget 10.5, "
+        "stop=hold, seed=7",
         "  gain    42 (standard error 0)",
         "  rounds  42",
         "  spent   10.5",
@@ -108,7 +146,9 @@ def test_a_run_tells_what_was_played() -> None:
     ]
 
 
-@pytest.mark.parametrize(("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")])
+@pytest.mark.parametrize(
+    ("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")]
+)
 def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, played: str) -> None:
     jobs = yardsticks(WORLD, 37.3, seed=3, stop=stop)
     assert [job.name for job in jobs] == [f"fixed:arm={arm}" for arm in range(4)]
@@ -120,23 +160,34 @@ def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, pla
 
 
 def test_yardsticks_refuse_a_rule_that_does_not_exist() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"
+    ):
         yardsticks(WORLD, 10, stop="never")
 
 
 def test_a_policy_may_be_a_module() -> None:
-    by_name, by_module = (purse.simulate(policy, WORLD, budget=20, n_paths=2) for policy in ("uniform", policies.load("uniform")))
+    by_name, by_module = (
+        purse.simulate(policy, WORLD, budget=20, n_paths=2)
+        for policy in ("uniform", policies.load("uniform"))
+    )
     assert by_module.policy == "uniform"
     assert (by_name.gain == by_module.gain).all()
 
 
 def test_options_reach_the_policy() -> None:
-    greedy, random = (purse.simulate(f"exp3.bwk:gamma={gamma}", WORLD, budget=200, n_paths=20).gain.mean() for gamma in (0.2, 1))
+    greedy, random = (
+        purse.simulate(f"exp3.bwk:gamma={gamma}", WORLD, budget=200, n_paths=20).gain.mean()
+        for gamma in (0.2, 1)
+    )
     assert greedy > random
 
 
 def test_a_wider_cost_min_changes_what_a_policy_does() -> None:
-    told, wider = (purse.simulate("exp3.bwk", WORLD, budget=200, n_paths=5, cost_min=cost_min) for cost_min in (None, 0.01))
+    told, wider = (
+        purse.simulate("exp3.bwk", WORLD, budget=200, n_paths=5, cost_min=cost_min)
+        for cost_min in (None, 0.01)
+    )
     assert (told.gain != wider.gain).any()
 
 
@@ -153,7 +204,10 @@ class Ran(Exception):
         ({"budget": float("inf")}, "budget=inf: must be a number"),
         ({"budget": "abc"}, "budget='abc': must be a number"),
         ({"budget": None}, "budget=None: must be a number"),
-        ({"budget": "0.0000000001"}, "budget='0.0000000001': must be a number with at most nine decimals"),
+        (
+            {"budget": "0.0000000001"},
+            "budget='0.0000000001': must be a number with at most nine decimals",
+        ),
         ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number"),
         ({"budget": np.ones((2, 2))}, "budget="),
         ({"n_paths": 0}, "n_paths=0: must be a whole number from 1 up"),
@@ -169,8 +223,14 @@ class Ran(Exception):
         ({"policy": "nowhere.py"}, "policy file 'nowhere.py' does not exist"),
         ({"policy": purse}, f"{purse.__file__} is not a policy: it has no NAME"),
         ({"policy": 3}, "policy"),
-        ({"world": "bernuli:rewards=[1],costs=[1]"}, "unknown world 'bernuli'; did you mean 'bernoulli'?"),
-        ({"world": "two_worlds:words=2"}, "unknown option of two_worlds 'words'; did you mean 'world'?"),
+        (
+            {"world": "bernuli:rewards=[1],costs=[1]"},
+            "unknown world 'bernuli'; did you mean 'bernoulli'?",
+        ),
+        (
+            {"world": "two_worlds:words=2"},
+            "unknown option of two_worlds 'words'; did you mean 'world'?",
+        ),
         ({"world": "bernoulli:rewards=[1]"}, "bernoulli needs costs"),
         ({"world": "two_worlds:world=3"}, "world=3: must be a whole number from 1 to 2"),
         ({"world": 3}, "world"),
@@ -196,7 +256,9 @@ class Ran(Exception):
     ],
     ids=str,
 )
-def test_bad_input_is_refused_in_one_line_before_anything_runs(options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_refused_in_one_line_before_anything_runs(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def run(*args: Any) -> None:
         raise Ran
 
@@ -208,14 +270,29 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(options: dict[str
 
 
 def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"exp3\.bwk plays problems with n_resources=1, and this one has n_resources=2"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"exp3\.bwk plays problems with n_resources=1, and this one has n_resources=2",
+    ):
         purse.simulate("exp3.bwk", bernoulli(rewards=[1], costs=[[1, 1]]), budget=10)
 
 
 FAULTY = {
-    "nothing": ("arms[0] = int(uniform(key, 1)", "unused = int(uniform(key, 1)", "chose no arm, or one that does not exist"),
-    "too_far": ("else best\n", "else best + params.n_arms\n", "chose no arm, or one that does not exist"),
-    "unknown_name": ("best = best_arm(state)\n    arms", "best = best_arms(state)\n    arms", "does not compile: .*best_arms"),
+    "nothing": (
+        "arms[0] = int(uniform(key, 1)",
+        "unused = int(uniform(key, 1)",
+        "chose no arm, or one that does not exist",
+    ),
+    "too_far": (
+        "else best\n",
+        "else best + params.n_arms\n",
+        "chose no arm, or one that does not exist",
+    ),
+    "unknown_name": (
+        "best = best_arm(state)\n    arms",
+        "best = best_arms(state)\n    arms",
+        "does not compile: .*best_arms",
+    ),
     "wrong_index": ("+= costs[0, 0]", "+= costs[0]", "does not compile"),
 }
 

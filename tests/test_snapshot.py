@@ -15,9 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse import BudgetExhausted, GameOver, HorizonReached, InvalidInput, Policy, PurseError, Ticket, TicketError
+from purse import (
+    BudgetExhausted,
+    GameOver,
+    HorizonReached,
+    InvalidInput,
+    Policy,
+    PurseError,
+    Ticket,
+    TicketError,
+)
 
-LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]  # each kind once; `check_policy` holds all of them to the same
+# each kind once; `check_policy` holds all of them to the same
+LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]
 STOP_RULES = ("exit", "hold", "retry")
 
 
@@ -26,7 +36,11 @@ def make(policy: str = "exp3++.bwk", **changes: Any) -> Policy:
 
 
 def answer(policy: Policy, ticket: Ticket) -> bool:
-    return policy.tell(ticket, reward=(3 * ticket.t + 5 * ticket.arm) % 11 / 10, cost=((5 * ticket.t + ticket.arm) % 10 + 1) / 10)
+    return policy.tell(
+        ticket,
+        reward=(3 * ticket.t + 5 * ticket.arm) % 11 / 10,
+        cost=((5 * ticket.t + ticket.arm) % 10 + 1) / 10,
+    )
 
 
 def play(policy: Policy, rounds: int) -> None:
@@ -39,7 +53,16 @@ def play(policy: Policy, rounds: int) -> None:
 
 def standing(policy: Policy) -> Any:
     chances = policy.probabilities().tobytes()
-    return chances, policy.left_units, policy.spent_units, policy.held, policy.tickets, policy.t, policy.gain, policy.over
+    return (
+        chances,
+        policy.left_units,
+        policy.spent_units,
+        policy.held,
+        policy.tickets,
+        policy.t,
+        policy.gain,
+        policy.over,
+    )
 
 
 def rest_of_game(policy: Policy) -> list[Any]:
@@ -66,7 +89,8 @@ def saved_and_loaded(policy: Policy, folder: Path) -> Policy:
 
 def load_error(path: Any) -> tuple[str, list[str]]:
     """The one line that refuses the file, and the warnings about what was left open."""
-    gc.freeze()  # what is there already is not looked through: compiled policies are a million objects
+    # what is there already is not looked through: compiled policies are a million objects
+    gc.freeze()
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         with pytest.raises(InvalidInput) as caught:
@@ -96,7 +120,9 @@ def disk_full(size: int) -> Iterator[None]:
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize("name", LIVE)
 @pytest.mark.parametrize("rounds", [0, 2, 9])
-def test_a_loaded_policy_continues_to_the_same_bits(name: str, stop: str, rounds: int, tmp_path: Path) -> None:
+def test_a_loaded_policy_continues_to_the_same_bits(
+    name: str, stop: str, rounds: int, tmp_path: Path
+) -> None:
     policy = make(name, stop=stop)
     play(policy, rounds)
     loaded = saved_and_loaded(policy, tmp_path)
@@ -164,7 +190,15 @@ def test_any_seed_that_plays_can_be_saved(seed: Any, tmp_path: Path) -> None:
 
 def test_options_and_the_whole_problem_survive(tmp_path: Path) -> None:
     policy = Policy(
-        "fixed:arm=2", n_arms=3, budget=["9.000000001", 20], cost_min=[0.1, 0.2, 0.3], cost_max=[1, 2, 3], n_resources=2, plays=2, horizon=2, seed=9
+        "fixed:arm=2",
+        n_arms=3,
+        budget=["9.000000001", 20],
+        cost_min=[0.1, 0.2, 0.3],
+        cost_max=[1, 2, 3],
+        n_resources=2,
+        plays=2,
+        horizon=2,
+        seed=9,
     )
     policy.ask()
     loaded = saved_and_loaded(policy, tmp_path)
@@ -215,7 +249,9 @@ def test_the_same_policy_gives_the_same_file(tmp_path: Path) -> None:
     contents = []
     for name in ("policy.npz", "again.npz"):
         with np.load(tmp_path / name) as file:
-            contents.append({key: (file[key].dtype, file[key].shape, file[key].tobytes()) for key in file.files})
+            contents.append(
+                {key: (file[key].dtype, file[key].shape, file[key].tobytes()) for key in file.files}
+            )
     assert contents[0] == contents[1]
 
 
@@ -229,7 +265,9 @@ def test_there_is_no_pickle_inside(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 100, 2000])
-def test_a_save_that_fails_halfway_leaves_the_old_file_and_nothing_else(size: int, tmp_path: Path) -> None:
+def test_a_save_that_fails_halfway_leaves_the_old_file_and_nothing_else(
+    size: int, tmp_path: Path
+) -> None:
     policy, path = make(), tmp_path / "policy.npz"
     policy.save(path)
     old = path.read_bytes()
@@ -272,7 +310,16 @@ def test_a_folder_is_no_snapshot(tmp_path: Path) -> None:
     assert tmp_path.name in load_error(tmp_path)[0]
 
 
-FAKES = ("text", "empty", "pickle", "one array", "other arrays", "other zip", "facts that are a list", "facts that lack everything")
+FAKES = (
+    "text",
+    "empty",
+    "pickle",
+    "one array",
+    "other arrays",
+    "other zip",
+    "facts that are a list",
+    "facts that lack everything",
+)
 
 
 @pytest.mark.parametrize("kind", FAKES)

@@ -12,8 +12,12 @@ from purse.errors import InvalidInput
 from purse.spec import check_options, parse
 
 STEADY = settings(deadline=None, derandomize=True)
-WORDS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(lambda word: not keyword.iskeyword(word))
-NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans(), st.none())
+WORDS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(
+    lambda word: not keyword.iskeyword(word)
+)
+NUMBERS = st.one_of(
+    st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans(), st.none()
+)
 NAMES = st.sampled_from(["uniform", "exp3++.bwk", "ucb-bv1", "my/policy.py"])
 
 
@@ -28,7 +32,11 @@ NAMES = st.sampled_from(["uniform", "exp3++.bwk", "ucb-bv1", "my/policy.py"])
         ("x:a=-1e-3", "x", {"a": -1e-3}),
         ("x:a='two words'", "x", {"a": "two words"}),
         ("x:a=True,b=None", "x", {"a": True, "b": None}),
-        ("x:rewards=[.9,.6],costs=[[.8],[.3]]", "x", {"rewards": [0.9, 0.6], "costs": [[0.8], [0.3]]}),
+        (
+            "x:rewards=[.9,.6],costs=[[.8],[.3]]",
+            "x",
+            {"rewards": [0.9, 0.6], "costs": [[0.8], [0.3]]},
+        ),
         ("x:a=(1,2),", "x", {"a": (1, 2)}),
         ("folder/mine.py:arm=2", "folder/mine.py", {"arm": 2}),
     ],
@@ -58,7 +66,12 @@ def test_parse_reads_name_and_options(text: str, name: str, options: dict[str, A
     ],
 )
 def test_parse_refuses_what_it_cannot_read(text: str) -> None:
-    with pytest.raises(InvalidInput, match="^" + re.escape(f"cannot read {text!r}; write name or name:option=value,option=value") + "$"):
+    with pytest.raises(
+        InvalidInput,
+        match="^"
+        + re.escape(f"cannot read {text!r}; write name or name:option=value,option=value")
+        + "$",
+    ):
         parse(text)
 
 
@@ -74,9 +87,17 @@ def test_parse_runs_no_code() -> None:
 
 
 @STEADY
-@given(NAMES, st.dictionaries(WORDS, st.one_of(NUMBERS, st.text(max_size=8), st.lists(NUMBERS, max_size=4)), max_size=4))
+@given(
+    NAMES,
+    st.dictionaries(
+        WORDS, st.one_of(NUMBERS, st.text(max_size=8), st.lists(NUMBERS, max_size=4)), max_size=4
+    ),
+)
 def test_parse_reads_back_what_python_writes(name: str, options: dict[str, Any]) -> None:
-    assert parse(name + ":" + ",".join(f"{key}={value!r}" for key, value in options.items())) == (name, options)
+    assert parse(name + ":" + ",".join(f"{key}={value!r}" for key, value in options.items())) == (
+        name,
+        options,
+    )
 
 
 def takes_two(problem: object, *, alpha: float = 3.0, gamma: str) -> None:
@@ -103,7 +124,9 @@ def test_options_that_do_not_fit_are_explained(options: dict[str, Any], message:
 
 
 def test_all_missing_options_are_named() -> None:
-    with pytest.raises(InvalidInput, match=re.escape("exp3 needs problem, gamma; write exp3:problem=...,gamma=...")):
+    with pytest.raises(
+        InvalidInput, match=re.escape("exp3 needs problem, gamma; write exp3:problem=...,gamma=...")
+    ):
         check_options("exp3", takes_two, {})
 
 

@@ -47,7 +47,10 @@ def test_arrays_on_the_stack_hold_what_is_written() -> None:
 
 def test_neighbouring_paths_have_neighbouring_items() -> None:
     room = np.full(3 + LANES * (2 + 6), -1.0)
-    paths = [PairState(np.array([10.0 * p, 10.0 * p + 1]), np.arange(6).reshape(2, 3) + 100 * p) for p in range(LANES)]
+    paths = [
+        PairState(np.array([10.0 * p, 10.0 * p + 1]), np.arange(6).reshape(2, 3) + 100 * p)
+        for p in range(LANES)
+    ]
     for lane, rows in enumerate(paths):
         into_lane(rows, room, 3, lane)
     assert room[:3].tolist() == [-1.0] * 3

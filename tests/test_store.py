@@ -21,7 +21,9 @@ FIXED = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
 
-def job(policy: str = "uniform", world: str | purse.World = RANDOM, budget: Any = 20.3, **options: Any) -> Job:
+def job(
+    policy: str = "uniform", world: str | purse.World = RANDOM, budget: Any = 20.3, **options: Any
+) -> Job:
     return make_job(policy, world, budget, **options)
 
 
@@ -64,7 +66,9 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "file")
 
 
-def test_the_shards_that_are_missing_come_in_their_order_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shards_that_are_missing_come_in_their_order_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
     store, shards = Store(tmp_path), list(shards_of(job(), 7))
     again = list(shards_of(job("uniform"), 7))
@@ -74,7 +78,9 @@ def test_the_shards_that_are_missing_come_in_their_order_and_once(tmp_path: Path
     assert [each.first for each in store.missing(again[::-1])] == [6, 4, 0]
 
 
-def test_a_shard_is_there_only_when_its_trace_is_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_is_there_only_when_its_trace_is_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, real = next(shards_of(job(), 5)), Store.put
 
     def interrupted(store: Store, name: str, what: pl.DataFrame) -> None:
@@ -94,11 +100,16 @@ def test_a_shard_is_there_only_when_its_trace_is_too(tmp_path: Path, monkeypatch
     assert Store(tmp_path).get(f"{one.name}-trace").equals(frame(4))
 
 
-def test_runs_are_those_of_all_shards_and_do_not_depend_on_how_they_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_those_of_all_shards_and_do_not_depend_on_how_they_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = kept_runs(None, job(), 7)
     monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
     cut = kept_runs(tmp_path, job(), 7)
-    assert names(tmp_path) == sorted(f"{key_of(job())}-{first}-{n_paths}.parquet" for first, n_paths in ((0, 2), (2, 2), (4, 2), (6, 1)))
+    assert names(tmp_path) == sorted(
+        f"{key_of(job())}-{first}-{n_paths}.parquet"
+        for first, n_paths in ((0, 2), (2, 2), (4, 2), (6, 1))
+    )
     assert cut.equals(whole)
     assert cut["path"].to_list() == list(range(7))
     assert Store(tmp_path).runs(list(shards_of(job(), 7))).equals(whole)
@@ -131,7 +142,9 @@ def test_how_many_work_makes_no_new_parts(n_workers: int, tmp_path: Path) -> Non
     assert len(names(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"])
+@pytest.mark.parametrize(
+    "world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"]
+)
 def test_what_is_found_has_the_types_of_what_was_made(world: purse.World, tmp_path: Path) -> None:
     made, found = (kept_runs(tmp_path, job(world=world, seed=4)) for _ in range(2))
     assert made.schema == found.schema == kept_runs(None, job(world=world, seed=4)).schema
@@ -145,19 +158,28 @@ def test_what_is_left_is_exact_where_floats_are_not(tmp_path: Path) -> None:
     assert (found["rounds"].to_list(), found["left"].to_list()) == ([3], [0.0])
 
 
-def test_with_several_resources_left_is_of_the_first_and_efficiency_is_no_number(tmp_path: Path) -> None:
+def test_with_several_resources_left_is_of_the_first_and_efficiency_is_no_number(
+    tmp_path: Path,
+) -> None:
     for _ in range(2):
-        found = kept_runs(tmp_path, job("fixed", bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]), [10.5, 12]))
+        found = kept_runs(
+            tmp_path, job("fixed", bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]), [10.5, 12])
+        )
         assert found["left"].to_list() == [6.5] * 5
         assert found["used"].to_list() == [1.0] * 5
         assert all(map(math.isnan, found["efficiency"]))
 
 
-def test_shadows_are_those_of_the_rounds_and_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shadows_are_those_of_the_rounds_and_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = kept_runs(tmp_path, job(seed=4))
     made = kept_shadows(tmp_path, job(seed=4), runs)
     assert made.columns == ["shadow"]
-    assert (made["shadow"].to_numpy() == shadow.shadows(job(seed=4), runs["rounds"].to_numpy(), Progress("test"))).all()
+    assert (
+        made["shadow"].to_numpy()
+        == shadow.shadows(job(seed=4), runs["rounds"].to_numpy(), Progress("test"))
+    ).all()
     monkeypatch.setattr("purse.engine.shadow.shadows", None)
     found = kept_shadows(tmp_path, job(seed=4), runs)
     assert found.equals(made)
@@ -172,12 +194,16 @@ def test_shadows_lie_beside_the_shards_of_their_job(tmp_path: Path) -> None:
 
 
 def test_more_paths_make_new_shadows(tmp_path: Path) -> None:
-    few, many = (kept_shadows(tmp_path, job(), kept_runs(tmp_path, job(), n_paths)) for n_paths in (3, 5))
+    few, many = (
+        kept_shadows(tmp_path, job(), kept_runs(tmp_path, job(), n_paths)) for n_paths in (3, 5)
+    )
     assert (len(few), len(many)) == (3, 5)
     assert many[:3].equals(few)
 
 
-def test_changed_code_of_the_sums_makes_new_shadows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_of_the_sums_makes_new_shadows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = kept_runs(tmp_path, job())
     first = kept_shadows(tmp_path, job(), runs)
     monkeypatch.setattr(shadow, "BEAT", 2 * shadow.BEAT + 1)  # a constant of the compiled function
@@ -186,20 +212,38 @@ def test_changed_code_of_the_sums_makes_new_shadows(tmp_path: Path, monkeypatch:
     assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"stop": "hold"}, {"budget": 20.2}, {"policy": "fixed"}, {"world": FIXED}, {"cost_max": 2}], ids="-".join)
-def test_whatever_decides_the_numbers_makes_new_shadows(change: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"stop": "hold"},
+        {"budget": 20.2},
+        {"policy": "fixed"},
+        {"world": FIXED},
+        {"cost_max": 2},
+    ],
+    ids="-".join,
+)
+def test_whatever_decides_the_numbers_makes_new_shadows(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
     for work in (job(), job(**change)):
         runs = kept_runs(tmp_path, work)
         assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
     assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
 
 
-def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     purse.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
     monkeypatch.setattr("purse.dispatch.play_shard", None)
     for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
         found = kept_runs(tmp_path, Recipe(policy, FIXED, 50, 3, "exit").make(), 6)
-        assert found["gain"].to_list() == purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain.tolist()
+        assert (
+            found["gain"].to_list()
+            == purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain.tolist()
+        )
 
 
 def made_and_counted() -> tuple[list[int], Any]:
@@ -214,10 +258,18 @@ def made_and_counted() -> tuple[list[int], Any]:
 
 def test_what_is_kept_is_made_once_per_name_and_store(tmp_path: Path) -> None:
     _, make = made_and_counted()
-    assert [Store(tmp_path).keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")] == [1, 1, 2, 1, 2]
+    assert [
+        Store(tmp_path).keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")
+    ] == [1, 1, 2, 1, 2]
     _, make = made_and_counted()
     store = Store(None)
-    assert [store.keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")] == [1, 1, 2, 1, 2]
+    assert [store.keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")] == [
+        1,
+        1,
+        2,
+        1,
+        2,
+    ]
     assert [Store(None).keep("a", make)["number"].item() for _ in range(2)] == [3, 4]
 
 

@@ -22,25 +22,49 @@ SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 
 def test_a_row_per_world_policy_budget_and_path() -> None:
     frame = purse.compare(["exp3.bwk", "uniform"], WORLD, **SMALL).frame()
-    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "efficiency", "left", "pulls", "regret"]
+    assert frame.columns == [
+        "world",
+        "policy",
+        "budget",
+        "path",
+        "gain",
+        "rounds",
+        "used",
+        "ended",
+        "efficiency",
+        "left",
+        "pulls",
+        "regret",
+    ]
     assert len(frame) == 2 * 2 * 6
     assert (frame["used"] <= 1).all()
 
 
-def test_gain_is_what_simulate_gives_and_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> None:
+def test_gain_is_what_simulate_gives_and_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> (
+    None
+):
     frame = purse.compare("uniform", WORLD, **SMALL).frame()
     for budget in (20.0, 50.0):
         part = frame.filter(frame["budget"] == budget)
         gain = purse.simulate("uniform", WORLD, budget, n_paths=6, seed=3).gain
-        fixed = np.array([purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain for arm in range(3)])
+        fixed = np.array(
+            [
+                purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain
+                for arm in range(3)
+            ]
+        )
         assert part["gain"].to_list() == gain.tolist()
         assert part["regret"].to_list() == (fixed[fixed.mean(axis=1).argmax()] - gain).tolist()
 
 
 def test_under_retry_the_best_fixed_arm_is_alone_and_no_other_steps_in_for_it() -> None:
-    """Each arm alone gains 1 from 1.1; a player of the first one finds 0.5 left, for which the second steps in and pays 0.5."""
+    """Each arm alone gains 1 from 1.1; a player of the first one finds 0.5 left, for which the
+    second steps in and pays 0.5.
+    """
     world = "atoms:probabilities=[[1],[1]],rewards=[[1],[.5]],costs=[[.6],[.5]]"
-    retry = purse.compare(["fixed:arm=0", "uniform"], world, budgets=1.1, n_paths=4, stop="retry").frame()
+    retry = purse.compare(
+        ["fixed:arm=0", "uniform"], world, budgets=1.1, n_paths=4, stop="retry"
+    ).frame()
     played = purse.simulate("uniform", world, 1.1, n_paths=4, stop="retry").gain.tolist()
     assert retry["gain"].to_list() == [1.5] * 4 + played
     assert retry["regret"].to_list() == [1 - 1.5] * 4 + [1 - gain for gain in played]
@@ -50,10 +74,25 @@ def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> 
     made = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
     found = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
     frame = made.frame()
-    assert frame.columns == ["world", "policy", "budget", "path", "gain", "rounds", "used", "ended", "efficiency", "left", "pulls", "regret"]
+    assert frame.columns == [
+        "world",
+        "policy",
+        "budget",
+        "path",
+        "gain",
+        "rounds",
+        "used",
+        "ended",
+        "efficiency",
+        "left",
+        "pulls",
+        "regret",
+    ]
     assert frame.schema["pulls"] == pl.List(pl.Int64)
     assert frame["world"].unique(maintain_order=True).to_list() == list(study.DEFAULT_WORLDS)
-    arms = {name: environments.make(world, 20).n_arms for name, world in study.DEFAULT_WORLDS.items()}
+    arms = {
+        name: environments.make(world, 20).n_arms for name, world in study.DEFAULT_WORLDS.items()
+    }
     assert len(set(arms.values())) > 1
     for row in frame.iter_rows(named=True):
         assert len(row["pulls"]) == arms[row["world"]]
@@ -64,7 +103,9 @@ def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> 
 
 
 def test_pulls_are_those_of_the_runs_whatever_the_number_of_arms() -> None:
-    worlds = {f"{n} arms": environments.bernoulli(rewards=[0.5] * n, costs=[0.5] * n) for n in (1, 2, 7)}
+    worlds = {
+        f"{n} arms": environments.bernoulli(rewards=[0.5] * n, costs=[0.5] * n) for n in (1, 2, 7)
+    }
     frame = purse.compare("uniform", worlds, budgets=[20], n_paths=3, seed=1).frame()
     assert frame.schema["pulls"] == pl.List(pl.Int64)
     for name, world in worlds.items():
@@ -95,13 +136,19 @@ def test_it_prints_as_a_table() -> None:
 
 
 def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
-    worlds = {"text": "two_worlds:world=2", "function": lambda budget: purse.environments.two_worlds(budget, world=2)}
+    worlds = {
+        "text": "two_worlds:world=2",
+        "function": lambda budget: purse.environments.two_worlds(budget, world=2),
+    }
     table = purse.compare("uniform", worlds, **SMALL).table()
     halves = [table.filter(table["world"] == name).drop("world") for name in worlds]
     assert halves[0].equals(halves[1])
     assert halves[0]["budget"].to_list() == [20, 50]
     listed = purse.compare("uniform", ["misleading_ratio", WORLD], **SMALL).table()
-    assert listed["world"].unique(maintain_order=True).to_list() == ["misleading_ratio", "bernoulli"]
+    assert listed["world"].unique(maintain_order=True).to_list() == [
+        "misleading_ratio",
+        "bernoulli",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,15 +165,27 @@ def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
         ({"on": "mars://here"}, "on='mars://here': must be one of"),
     ],
 )
-def test_bad_input_is_one_line_before_anything_is_written(tmp_path: Path, arguments: dict[str, object], message: str) -> None:
+def test_bad_input_is_one_line_before_anything_is_written(
+    tmp_path: Path, arguments: dict[str, object], message: str
+) -> None:
     with pytest.raises(purse.InvalidInput, match=message):
-        purse.compare(**{"policies": ["uniform"], "world": WORLD, "budgets": [10], "folder": tmp_path / "out", **arguments})  # type: ignore[arg-type]
+        purse.compare(
+            **{
+                "policies": ["uniform"],
+                "world": WORLD,
+                "budgets": [10],
+                "folder": tmp_path / "out",
+                **arguments,
+            }
+        )  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()
 
 
 def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
     other = purse.environments.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
-    with pytest.raises(purse.InvalidInput, match="world 'bernoulli' is there twice; give them names"):
+    with pytest.raises(
+        purse.InvalidInput, match="world 'bernoulli' is there twice; give them names"
+    ):
         purse.compare("uniform", [WORLD, other], **SMALL)
     with pytest.raises(purse.InvalidInput, match="policy 'uniform' is there twice"):
         purse.compare(["uniform", "uniform"], WORLD, **SMALL)
@@ -150,7 +209,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float, int, int]]
     real = shard.play_shard
 
     def play(shard: Shard, *args: Any) -> Frames:
-        seen.append((shard.job.name, float(shard.job.problem.budget[0]) / 1e9, shard.first, shard.n_paths))
+        seen.append(
+            (shard.job.name, float(shard.job.problem.budget[0]) / 1e9, shard.first, shard.n_paths)
+        )
         return real(shard, *args)
 
     monkeypatch.setattr("purse.dispatch.play_shard", play)
@@ -163,7 +224,11 @@ def same(one: Study, other: Study) -> bool:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files of a study but the manifest, which tells the time."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "manifest.json"
+    }
 
 
 def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
@@ -171,28 +236,48 @@ def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
     assert same(kept, purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL))
     assert same(kept, Study.load(tmp_path))
     assert Study.load(str(tmp_path)).facts == kept.facts
-    files = {"manifest.json", "results.parquet", "shards", *(f"{name}.parquet" for name in summary.COLUMNS)}
+    files = {
+        "manifest.json",
+        "results.parquet",
+        "shards",
+        *(f"{name}.parquet" for name in summary.COLUMNS),
+    }
     assert {path.name for path in tmp_path.iterdir()} == files
 
 
 def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:
-    for found in (purse.compare("uniform", TEXT, **SMALL), purse.compare("uniform", TEXT, **SMALL, folder=tmp_path)):
+    for found in (
+        purse.compare("uniform", TEXT, **SMALL),
+        purse.compare("uniform", TEXT, **SMALL, folder=tmp_path),
+    ):
         assert isinstance(found.lazy(), pl.LazyFrame)
         assert found.lazy().collect().equals(found.frame())
         assert found.lazy().filter(pl.col("budget") == 50).select(pl.len()).collect().item() == 6
 
 
-def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shard, "WORK", 3e3)
     for name, n_workers in (("one", 1), ("other", 3)):
-        purse.compare(["exp3.bwk", "uniform"], {"shop": TEXT, "ratio": "misleading_ratio"}, **SMALL, n_workers=n_workers, folder=tmp_path / name)
+        purse.compare(
+            ["exp3.bwk", "uniform"],
+            {"shop": TEXT, "ratio": "misleading_ratio"},
+            **SMALL,
+            n_workers=n_workers,
+            folder=tmp_path / name,
+        )
     one, other = contents(tmp_path / "one"), contents(tmp_path / "other")
     assert len([name for name in one if name.startswith("shards")]) > 20
     assert one == other
 
 
-def test_results_that_came_in_pieces_have_the_bytes_of_those_that_came_at_once(tmp_path: Path, played: list[Any]) -> None:
-    """Also when they lie in other shards: a study that has grown is the study that it has become."""
+def test_results_that_came_in_pieces_have_the_bytes_of_those_that_came_at_once(
+    tmp_path: Path, played: list[Any]
+) -> None:
+    """Also when they lie in other shards: a study that has grown is the study that it has
+    become.
+    """
     at_once, grown = tmp_path / "at once", tmp_path / "grown"
     purse.compare(["exp3.bwk", "uniform"], TEXT, budgets=[20, 50], n_paths=6, folder=at_once)
     purse.compare(["uniform"], TEXT, budgets=[50], n_paths=2, folder=grown)
@@ -217,16 +302,31 @@ def test_run_again_nothing_is_played(tmp_path: Path, played: list[Any]) -> None:
     [
         ({"title": "Another"}, set()),
         ({"policies": "uniform"}, set()),
-        ({"policies": ["fixed:arm=1", "uniform"]}, {("fixed:arm=1", 20, 0, 6), ("fixed:arm=1", 50, 0, 6)}),
-        ({"budgets": [20, 30]}, {(name, 30, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")}),
+        (
+            {"policies": ["fixed:arm=1", "uniform"]},
+            {("fixed:arm=1", 20, 0, 6), ("fixed:arm=1", 50, 0, 6)},
+        ),
+        (
+            {"budgets": [20, 30]},
+            {(name, 30, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")},
+        ),
         ({"world": {"two": TEXT, "names": environments.make(TEXT, 20)}}, set()),
         ({"stop": "retry"}, {("uniform", 20, 0, 6), ("uniform", 50, 0, 6)}),
         ({"n_workers": 1}, set()),
-        ({"seed": 4}, {(name, budget, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2") for budget in (20, 50)}),
+        (
+            {"seed": 4},
+            {
+                (name, budget, 0, 6)
+                for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")
+                for budget in (20, 50)
+            },
+        ),
     ],
     ids=lambda change: "-".join(change) if isinstance(change, dict) else "",
 )
-def test_after_a_change_only_what_is_new_is_played(change: dict[str, Any], new: set[Any], tmp_path: Path, played: list[Any]) -> None:
+def test_after_a_change_only_what_is_new_is_played(
+    change: dict[str, Any], new: set[Any], tmp_path: Path, played: list[Any]
+) -> None:
     """A policy that is an arm alone is played once more, for the shares of its pulls."""
     arguments: dict[str, Any] = {"policies": ["uniform"], "world": TEXT, **SMALL}
     purse.compare(**arguments, folder=tmp_path)
@@ -237,7 +337,9 @@ def test_after_a_change_only_what_is_new_is_played(change: dict[str, Any], new: 
     assert same(changed, purse.compare(**{**arguments, **change}))
 
 
-def test_more_paths_are_played_on_from_the_last_whole_shard(tmp_path: Path, played: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_paths_are_played_on_from_the_last_whole_shard(
+    tmp_path: Path, played: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shard, "shard_size", lambda job: 4)
     few = purse.compare("uniform", TEXT, budgets=20, n_paths=6, folder=tmp_path).frame()
     assert {spot[2:] for spot in played} == {(0, 4), (4, 2)}
@@ -254,7 +356,9 @@ def test_how_paths_are_cut_into_shards_changes_no_number(monkeypatch: pytest.Mon
     assert same(whole, purse.compare(["exp3.bwk", "uniform"], TEXT, **SMALL))
 
 
-def test_an_interrupted_study_is_refused_until_it_has_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Any]) -> None:
+def test_an_interrupted_study_is_refused_until_it_has_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Any]
+) -> None:
     real, calls = shard.play_shard, list[str]()
 
     def interrupted(shard: Shard, *args: Any) -> Frames:
@@ -267,7 +371,10 @@ def test_an_interrupted_study_is_refused_until_it_has_continued(tmp_path: Path, 
         patched.setattr("purse.dispatch.play_shard", interrupted)
         with pytest.raises(KeyboardInterrupt):
             purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
-    with pytest.raises(purse.PurseError, match=r"is not finished: 4 of 8 shards are there \(\d+\.\d MB\); run it again to continue"):
+    with pytest.raises(
+        purse.PurseError,
+        match=r"is not finished: 4 of 8 shards are there \(\d+\.\d MB\); run it again to continue",
+    ):
         Study.load(tmp_path)
     assert not (tmp_path / "results.parquet").exists()
     continued = purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
@@ -276,7 +383,9 @@ def test_an_interrupted_study_is_refused_until_it_has_continued(tmp_path: Path, 
     assert same(continued, Study.load(tmp_path))
 
 
-def test_a_study_that_was_changed_and_interrupted_is_not_taken_for_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_was_changed_and_interrupted_is_not_taken_for_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
 
     def interrupted(*args: Any) -> Frames:
@@ -289,7 +398,9 @@ def test_a_study_that_was_changed_and_interrupted_is_not_taken_for_the_old_one(t
         Study.load(tmp_path)
 
 
-def test_work_that_ends_while_results_are_put_together_leaves_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_ends_while_results_are_put_together_leaves_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*args: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -311,7 +422,10 @@ def test_a_changed_policy_file_is_played_again(tmp_path: Path) -> None:
     source = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
     path.write_text(source)
     before = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
-    old = "return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms)))"
+    old = (
+        "return EpsilonGreedyState(np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, "
+        "params.n_arms)))"
+    )
     assert old in source
     path.write_text(source.replace(old, old.replace("np.zeros", "np.ones", 1) + "  # hopeful"))
     after = purse.compare(f"{path}", WORLD, **SMALL, folder=tmp_path / "out").frame()
@@ -319,8 +433,16 @@ def test_a_changed_policy_file_is_played_again(tmp_path: Path) -> None:
     assert after.equals(purse.compare(f"{path}", WORLD, **SMALL).frame())
 
 
-def test_the_study_file_in_the_manifest_makes_the_same_study(tmp_path: Path, played: list[Any]) -> None:
-    first = purse.compare(["exp3.bwk:gamma=0.5", "uniform"], {'a "shop"': TEXT}, **SMALL, folder=tmp_path, title="Größe")
+def test_the_study_file_in_the_manifest_makes_the_same_study(
+    tmp_path: Path, played: list[Any]
+) -> None:
+    first = purse.compare(
+        ["exp3.bwk:gamma=0.5", "uniform"],
+        {'a "shop"': TEXT},
+        **SMALL,
+        folder=tmp_path,
+        title="Größe",
+    )
     plan = studyfile.parse(manifest.study(tmp_path), tmp_path)
     assert plan.title == "Größe"
     played.clear()
@@ -332,7 +454,13 @@ def test_the_manifest_says_what_was_made_and_with_what(tmp_path: Path) -> None:
     made = purse.compare(["uniform"], {"shop": WORLD}, **SMALL, folder=tmp_path, title="Shopping")
     facts = json.loads((tmp_path / "manifest.json").read_text())
     assert facts == made.facts
-    assert (facts["title"], facts["policies"], facts["worlds"], facts["budgets"], facts["n_paths"]) == (
+    assert (
+        facts["title"],
+        facts["policies"],
+        facts["worlds"],
+        facts["budgets"],
+        facts["n_paths"],
+    ) == (
         "Shopping",
         ["uniform"],
         {"shop": "bernoulli"},
@@ -343,11 +471,15 @@ def test_the_manifest_says_what_was_made_and_with_what(tmp_path: Path) -> None:
     assert len(facts["shards"]) == 2 * (1 + 3)
     assert all((tmp_path / "shards" / f"{name}.parquet").is_file() for name in facts["shards"])
     assert facts["study"] is None
-    with pytest.raises(purse.InvalidInput, match="has policies or worlds that were not given as text"):
+    with pytest.raises(
+        purse.InvalidInput, match="has policies or worlds that were not given as text"
+    ):
         manifest.study(tmp_path)
 
 
-def test_a_comparison_and_a_measurement_share_the_arms_alone(tmp_path: Path, played: list[Any]) -> None:
+def test_a_comparison_and_a_measurement_share_the_arms_alone(
+    tmp_path: Path, played: list[Any]
+) -> None:
     purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
     played.clear()
     found = purse.regrets("uniform", TEXT, 50, n_paths=6, seed=3, folder=tmp_path)
@@ -356,12 +488,16 @@ def test_a_comparison_and_a_measurement_share_the_arms_alone(tmp_path: Path, pla
 
 
 def test_gains_are_told_in_the_unit_of_the_user() -> None:
-    """With 0.25 a reward of 0 and 2.25 one of 1, a gain is 2 G + N / 4; costs and rounds are what they were."""
+    """With 0.25 a reward of 0 and 2.25 one of 1, a gain is 2 G + N / 4; costs and rounds are what
+    they were.
+    """
     plain = purse.compare("uniform", WORLD, **SMALL)
     priced = purse.compare("uniform", replace(WORLD, reward_range=(0.25, 2.25)), **SMALL)
     ours, theirs = priced.frame(), plain.frame()
     assert ours["gain"].to_list() == (2 * theirs["gain"] + theirs["rounds"] / 4).to_list()
-    assert ours.select("rounds", "used", "left", "pulls").equals(theirs.select("rounds", "used", "left", "pulls"))
+    assert ours.select("rounds", "used", "left", "pulls").equals(
+        theirs.select("rounds", "used", "left", "pulls")
+    )
     assert priced.shares().equals(plain.shares())
     fixed = [purse.simulate(f"fixed:arm={arm}", WORLD, 50, n_paths=6, seed=3) for arm in range(3)]
     gains = np.array([2 * run.gain + run.rounds / 4 for run in fixed])
@@ -380,7 +516,9 @@ def test_shares_are_those_of_all_paths_together(monkeypatch: pytest.MonkeyPatch)
     expected = (pulls / pulls.sum(axis=1, keepdims=True)).ravel().tolist()
     mine = found.filter(pl.col("budget") == 50)
     assert mine["share"].to_list() == expected
-    assert mine["fraction"].unique(maintain_order=True).to_list() == [part / MARKS for part in range(1, MARKS + 1)]
+    assert mine["fraction"].unique(maintain_order=True).to_list() == [
+        part / MARKS for part in range(1, MARKS + 1)
+    ]
 
 
 def test_growth_is_told_from_two_budgets_on_and_a_shape_from_three() -> None:
@@ -407,7 +545,9 @@ def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> N
 
 
 def test_a_single_round_is_a_whole_study() -> None:
-    made: Callable[[float], purse.World] = lambda budget: environments.bernoulli(rewards=[1], costs=[budget])  # noqa: E731
+    made: Callable[[float], purse.World] = lambda budget: environments.bernoulli(
+        rewards=[1], costs=[budget]
+    )  # noqa: E731
     found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)
     assert found.frame()["gain"].to_list() == [1] * 4
     assert found.shares()["fraction"].to_list() == [1, 1]

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from purse.sumtree import find, first_leaf, ones, put, rebuild
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=150)
-WHOLE = st.lists(st.integers(0, 2**20), min_size=1, max_size=70).filter(any)  # their sums are exact in any order
-REAL = st.lists(st.one_of(st.just(0.0), st.floats(1e-300, 1e12)), min_size=1, max_size=70).filter(any)
+# their sums are exact in any order
+WHOLE = st.lists(st.integers(0, 2**20), min_size=1, max_size=70).filter(any)
+REAL = st.lists(st.one_of(st.just(0.0), st.floats(1e-300, 1e12)), min_size=1, max_size=70).filter(
+    any
+)
 
 
 def tree_of(weights: list[float]) -> tuple[np.ndarray, int]:
@@ -27,7 +30,21 @@ def parents_are_exact_sums(tree: np.ndarray, leaf: int) -> bool:
     return all(tree[n] == tree[2 * n] + tree[2 * n + 1] for n in range(1, leaf))
 
 
-@pytest.mark.parametrize(("n_arms", "leaf"), [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (9, 16), (1000, 1024), (1024, 1024), (1025, 2048)])
+@pytest.mark.parametrize(
+    ("n_arms", "leaf"),
+    [
+        (1, 1),
+        (2, 2),
+        (3, 4),
+        (4, 4),
+        (5, 8),
+        (8, 8),
+        (9, 16),
+        (1000, 1024),
+        (1024, 1024),
+        (1025, 2048),
+    ],
+)
 def test_leaves_begin_at_the_next_power_of_two(n_arms: int, leaf: int) -> None:
     assert first_leaf(n_arms) == leaf
 
@@ -64,7 +81,9 @@ def test_find_agrees_with_cumulative_sums(weights: list[int], data: st.DataObjec
 
 @STEADY
 @given(WHOLE, st.lists(st.tuples(st.integers(0, 69), st.integers(0, 2**20)), max_size=20))
-def test_put_leaves_the_tree_that_a_rebuild_would(weights: list[int], changes: list[tuple[int, int]]) -> None:
+def test_put_leaves_the_tree_that_a_rebuild_would(
+    weights: list[int], changes: list[tuple[int, int]]
+) -> None:
     tree, leaf = tree_of(weights)
     for i, weight in changes:
         weights[i % len(weights)] = weight
@@ -75,7 +94,9 @@ def test_put_leaves_the_tree_that_a_rebuild_would(weights: list[int], changes: l
 
 @STEADY
 @given(REAL, st.lists(st.tuples(st.integers(0, 69), st.floats(0, 1e12)), max_size=20))
-def test_parents_are_exact_sums_of_their_children(weights: list[float], changes: list[tuple[int, float]]) -> None:
+def test_parents_are_exact_sums_of_their_children(
+    weights: list[float], changes: list[tuple[int, float]]
+) -> None:
     tree, leaf = tree_of(weights)
     assert parents_are_exact_sums(tree, leaf)
     for i, weight in changes:
@@ -98,7 +119,9 @@ def test_nothing_drifts_in_many_changes() -> None:
     random = np.random.default_rng(4)
     weights = random.uniform(size=37)
     tree, leaf = tree_of(weights.tolist())
-    for i, weight in zip(random.integers(37, size=5_000), 10.0 ** random.uniform(-12, 12, 5_000), strict=True):
+    for i, weight in zip(
+        random.integers(37, size=5_000), 10.0 ** random.uniform(-12, 12, 5_000), strict=True
+    ):
         weights[i] = weight
         put(tree, leaf, i, weight)
     assert tree.tobytes() == tree_of(weights.tolist())[0].tobytes()

@@ -125,7 +125,14 @@ def test_the_yardsticks_pass_with_two_resources(name: str) -> None:
     check_policy(name, two_resources())
 
 
-@pytest.mark.parametrize("name", ["exp3.bwk:gamma=0.5", "exp3++.bwk:beta=0.01,width=direct,mixing=printed", "exp3++.price:beta=0.01"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "exp3.bwk:gamma=0.5",
+        "exp3++.bwk:beta=0.01,width=direct,mixing=printed",
+        "exp3++.price:beta=0.01",
+    ],
+)
 def test_the_learners_pass_with_options(name: str) -> None:
     check_policy(name)
 
@@ -137,7 +144,10 @@ def test_every_shipped_policy_passes_with_one_arm_and_a_horizon(name: str) -> No
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
-    check_policy("uniform", environments.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle))
+    check_policy(
+        "uniform",
+        environments.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle),
+    )
 
 
 def test_a_sound_policy_from_a_file_passes(chance: str) -> None:
@@ -172,13 +182,19 @@ def test_a_policy_that_ends_the_game_passes(chance: str) -> None:
         ("overflow", r"state\.counts is not finite after \d+ rounds"),
     ],
 )
-def test_a_faulty_policy_is_caught_and_the_fault_is_named(way: str, message: str, chance: str) -> None:
+def test_a_faulty_policy_is_caught_and_the_fault_is_named(
+    way: str, message: str, chance: str
+) -> None:
     with pytest.raises(AssertionError, match=message):
         check_policy(f"{chance}:way={way}")
 
 
 def test_every_shipped_world_passes() -> None:
-    for text in ("misleading_ratio", "two_worlds:cost_min=0.25", "bernoulli:rewards=[.9,.1],costs=[.5,.2]"):
+    for text in (
+        "misleading_ratio",
+        "two_worlds:cost_min=0.25",
+        "bernoulli:rewards=[.9,.1],costs=[.5,.2]",
+    ):
         check_world(environments.make(text, budget=100))
     check_world(standard_world())
     check_world(two_resources())
@@ -193,7 +209,9 @@ def test_every_shipped_world_passes() -> None:
         ("cost_means", 1.05, r"(?s)two_point: mean cost .* declared"),
     ],
 )
-def test_a_world_that_declares_wrong_numbers_is_caught(field: str, factor: float, message: str) -> None:
+def test_a_world_that_declares_wrong_numbers_is_caught(
+    field: str, factor: float, message: str
+) -> None:
     world = standard_world()
     declared = getattr(world, field)
     with pytest.raises(AssertionError, match=message):
@@ -224,17 +242,30 @@ def too_good(key: np.uint64, tables: CountedTables, t: int, arm: int, cost: Ints
 
 
 def test_a_world_that_remembers_its_calls_is_caught() -> None:
-    world = replace(environments.function("bernoulli")([0.5], [0.5]), name="counted", tables=CountedTables(np.zeros(1, np.int64)), draw=counted)
+    world = replace(
+        environments.function("bernoulli")([0.5], [0.5]),
+        name="counted",
+        tables=CountedTables(np.zeros(1, np.int64)),
+        draw=counted,
+    )
     with pytest.raises(AssertionError, match="counted: a round's draw depends on where one starts"):
         check_world(world)
 
 
 def test_a_world_with_rewards_above_one_is_caught() -> None:
-    world = replace(environments.function("bernoulli")([0.5], [0.5]), name="too_good", tables=CountedTables(np.zeros(1, np.int64)), draw=too_good)
+    world = replace(
+        environments.function("bernoulli")([0.5], [0.5]),
+        name="too_good",
+        tables=CountedTables(np.zeros(1, np.int64)),
+        draw=too_good,
+    )
     with pytest.raises(AssertionError, match=r"too_good: rewards between 1\.5 and 1\.5"):
         check_world(world)
 
 
 def test_a_world_with_a_draw_of_its_own_passes() -> None:
     check_world(replace(standard_world(), draw=shared_draw))
-    assert purse.simulate("uniform", replace(standard_world(), draw=shared_draw), budget=10).n_paths == 100
+    assert (
+        purse.simulate("uniform", replace(standard_world(), draw=shared_draw), budget=10).n_paths
+        == 100
+    )

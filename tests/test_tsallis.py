@@ -21,7 +21,9 @@ def weights_of(eta: float, losses: Floats) -> Floats:
 
 
 def exact_weights(eta: float, losses: Floats) -> list[Decimal]:
-    """4 / (eta (L - x))^2 with x from Newton's method on their sum in 50 digits, held between two numbers around it."""
+    """4 / (eta (L - x))^2 with x from Newton's method on their sum in 50 digits, held between two
+    numbers around it.
+    """
     with localcontext() as context:
         context.prec = 50
         rate, loss = Decimal(eta), [Decimal(float(value)) for value in losses]
@@ -60,7 +62,9 @@ def cases() -> dict[str, tuple[float, Floats]]:
 @pytest.mark.parametrize("name", cases())
 def test_weights_are_those_of_the_exact_root(name: str) -> None:
     eta, losses = cases()[name]
-    for got, exact in zip(weights_of(eta, losses).tolist(), exact_weights(eta, losses), strict=True):
+    for got, exact in zip(
+        weights_of(eta, losses).tolist(), exact_weights(eta, losses), strict=True
+    ):
         assert abs(Decimal(got) - exact) < Decimal("1e-13") * exact
 
 
@@ -76,7 +80,9 @@ def test_weights_sum_to_one_and_differ_as_the_losses_say(losses: list[float], et
 
 @pytest.mark.parametrize("n_arms", [1, 2, 7, 10_000])
 def test_equal_losses_have_equal_weights(n_arms: int) -> None:
-    assert weights_of(0.7, np.full(n_arms, 123.0)) == pytest.approx([1 / n_arms] * n_arms, rel=1e-13)
+    assert weights_of(0.7, np.full(n_arms, 123.0)) == pytest.approx(
+        [1 / n_arms] * n_arms, rel=1e-13
+    )
 
 
 def test_one_arm_has_all_the_weight() -> None:

@@ -45,12 +45,27 @@ def test_numbers_stand_for_all_arms_and_resources() -> None:
     assert problem.cost_min.tolist() == [[UNIT // 10] * 2] * 3
     assert problem.cost_max.tolist() == [[2 * UNIT] * 2] * 3
     assert (problem.n_arms, problem.n_resources, problem.plays) == (3, 2, 1)
-    assert problem.horizon is problem.costs is problem.caps is problem.reward_means is problem.cost_means is None
+    assert (
+        problem.horizon
+        is problem.costs
+        is problem.caps
+        is problem.reward_means
+        is problem.cost_means
+        is None
+    )
 
 
 def test_arrays_stand_for_themselves() -> None:
     problem = Problem.of(
-        n_arms=2, n_resources=2, budget=[1, 2], cost_min=[[0.1, 0], [0.2, 0.3]], cost_max=[1, 3], costs=[[0.5], [0.6]], caps=[4, 0], plays=2, horizon=7
+        n_arms=2,
+        n_resources=2,
+        budget=[1, 2],
+        cost_min=[[0.1, 0], [0.2, 0.3]],
+        cost_max=[1, 3],
+        costs=[[0.5], [0.6]],
+        caps=[4, 0],
+        plays=2,
+        horizon=7,
     )
     assert problem.budget.tolist() == [UNIT, 2 * UNIT]
     assert problem.cost_min.tolist() == [[UNIT // 10, 0], [UNIT // 5, 3 * UNIT // 10]]
@@ -76,7 +91,10 @@ def test_one_cap_stands_for_all_arms() -> None:
         ({"budget": -1}, "budget=-1: must be positive"),
         ({"budget": float("nan")}, "budget=nan: must be a number with at most nine decimals"),
         ({"budget": "1e-10"}, "budget='1e-10': must be a number with at most nine decimals"),
-        ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number, or one per resource, of which there are 1"),
+        (
+            {"budget": [1, 2]},
+            "budget=[1, 2]: must be one positive number, or one per resource, of which there are 1",
+        ),
         ({"budget": []}, "budget=[]: must be one positive number"),
         ({"budget": [[1]]}, "budget=[[1]]: must be one positive number"),
         ({"budget": [1, -2], "n_resources": 2}, "budget=[1, -2]: must be positive"),
@@ -85,31 +103,47 @@ def test_one_cap_stands_for_all_arms() -> None:
         ({"cost_min": -0.5}, "cost_min=-0.5: must be positive"),
         ({"cost_min": [0.1, 0, 0.1]}, "cost_min=0: must be positive"),
         ({"cost_min": 1.5}, "cost_min=1.5: must be at most cost_max=1"),
-        ({"cost_min": [0.1, 0.6, 0.1], "cost_max": [0.2, 0.5, 0.2]}, "cost_min=0.6: must be at most cost_max=0.5"),
+        (
+            {"cost_min": [0.1, 0.6, 0.1], "cost_max": [0.2, 0.5, 0.2]},
+            "cost_min=0.6: must be at most cost_max=0.5",
+        ),
         ({"cost_min": [0.1, 0.2]}, f"cost_min=[0.1, 0.2]: {COST_SHAPES}"),
         ({"cost_min": [0.1]}, f"cost_min=[0.1]: {COST_SHAPES}"),
         ({"cost_max": [[1, 1, 1]]}, f"cost_max=[[1, 1, 1]]: {COST_SHAPES}"),
         ({"cost_max": []}, f"cost_max=[]: {COST_SHAPES}"),
         ({"cost_max": float("inf")}, "cost_max=inf: must be a number"),
         ({"costs": [1, 2]}, f"costs=[1, 2]: {COST_SHAPES}"),
-        ({"cost_min": [[0.1, 0.1], [0, 0], [0, 0.1]], "n_resources": 2}, "cost_min=0: must not be negative, and each arm needs a resource that it always uses"),
-        ({"cost_min": [[0.1, -1], [1, 1], [1, 0.1]], "n_resources": 2}, "cost_min=-1: must not be negative"),
+        (
+            {"cost_min": [[0.1, 0.1], [0, 0], [0, 0.1]], "n_resources": 2},
+            "cost_min=0: must not be negative, and each arm needs a resource that it always uses",
+        ),
+        (
+            {"cost_min": [[0.1, -1], [1, 1], [1, 0.1]], "n_resources": 2},
+            "cost_min=-1: must not be negative",
+        ),
         ({"plays": 0}, "plays=0: must be a whole number from 1 to 3"),
         ({"plays": 4}, "plays=4: must be a whole number from 1 to 3"),
-        ({"plays": 3, "cost_max": 2_000_000_000}, "cost_max='2000000000': must be at most 1,537,228,672 for 3 plays"),
+        (
+            {"plays": 3, "cost_max": 2_000_000_000},
+            "cost_max='2000000000': must be at most 1,537,228,672 for 3 plays",
+        ),
         ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
         ({"horizon": "5"}, "horizon='5': must be a whole number from 1 up"),
         ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
         ({"caps": [1, 2, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
     ],
 )
-def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(changes: dict[str, Any], message: str) -> None:
+def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InvalidInput) as caught:
         Problem.of(**(GOOD | changes))
     assert unquoted(caught.value).startswith(message.replace("'", ""))
 
 
-@pytest.mark.parametrize("caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], ids=["too_few", "ragged", "too_deep"])
+@pytest.mark.parametrize(
+    "caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], ids=["too_few", "ragged", "too_deep"]
+)
 def test_caps_of_a_wrong_shape_are_refused(caps: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^caps="):
         Problem.of(**GOOD, caps=caps)
@@ -123,7 +157,9 @@ def test_known_costs_outside_their_bounds_are_refused(costs: float) -> None:
 
 def test_a_resource_that_no_arm_uses_is_refused_or_harmless() -> None:
     try:
-        problem = Problem.of(n_arms=1, n_resources=2, budget=1, cost_min=[[1, 0]], cost_max=[[1, 0]])
+        problem = Problem.of(
+            n_arms=1, n_resources=2, budget=1, cost_min=[[1, 0]], cost_max=[[1, 0]]
+        )
     except InvalidInput:
         return
     assert np.isfinite(problem.share).all()
@@ -138,9 +174,17 @@ def test_policies_see_costs_as_parts_of_the_largest() -> None:
 
 
 def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() -> None:
-    problem = Problem.of(n_arms=2, n_resources=2, budget=[100, 30], cost_min=[[1, 1], [2, 0]], cost_max=[[4, 2], [5, 2]])
+    problem = Problem.of(
+        n_arms=2,
+        n_resources=2,
+        budget=[100, 30],
+        cost_min=[[1, 1], [2, 0]],
+        cost_max=[[4, 2], [5, 2]],
+    )
     assert (problem.share * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
-    with pytest.raises(InvalidInput, match=r"^cost_min=0: this policy needs every pull to cost something"):
+    with pytest.raises(
+        InvalidInput, match=r"^cost_min=0: this policy needs every pull to cost something"
+    ):
         _ = problem.c_min
     assert problem.b == pytest.approx(15)
 
@@ -148,7 +192,9 @@ def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() ->
 def test_require_names_the_policy_and_what_it_plays() -> None:
     problem = Problem.of(**GOOD, plays=2)
     problem.require("exp3.bwk", plays=2, n_resources=1)
-    with pytest.raises(InvalidInput, match=r"^exp3\.bwk plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        InvalidInput, match=r"^exp3\.bwk plays problems with plays=1, and this one has plays=2$"
+    ):
         problem.require("exp3.bwk", plays=1, n_resources=1)
 
 
@@ -159,7 +205,10 @@ def test_largest_costs_of_all_plays_fit_into_64_bits() -> None:
 
 @pytest.mark.parametrize(
     ("cost_min", "cost_max", "message"),
-    [([[0], [1]], [[1], [1]], "cost_min=0: must be positive, at least 1e-9"), ([[2]], [[1]], "cost_min=2: must be at most cost_max=1")],
+    [
+        ([[0], [1]], [[1], [1]], "cost_min=0: must be positive, at least 1e-9"),
+        ([[2]], [[1]], "cost_min=2: must be at most cost_max=1"),
+    ],
 )
 def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -168,17 +217,31 @@ def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message
 
 
 def test_efficiency_is_mean_reward_per_mean_cost() -> None:
-    place = world([[1], [2]], [[4], [4]], reward_means=np.array([0.5, 0.9]), cost_means=np.array([[2.0], [3.0]]))
+    place = world(
+        [[1], [2]],
+        [[4], [4]],
+        reward_means=np.array([0.5, 0.9]),
+        cost_means=np.array([[2.0], [3.0]]),
+    )
     assert (place.n_arms, place.n_resources) == (2, 1)
     assert place.efficiencies.tolist() == pytest.approx([0.25, 0.3])
 
 
 def test_several_resources_have_no_single_efficiency() -> None:
-    place = world([[1, 1], [1, 1]], [[4, 10], [2, 10]], reward_means=np.array([0.5, 0.9]), cost_means=np.array([[2.0, 1.0], [1.0, 8.0]]))
+    place = world(
+        [[1, 1], [1, 1]],
+        [[4, 10], [2, 10]],
+        reward_means=np.array([0.5, 0.9]),
+        cost_means=np.array([[2.0, 1.0], [1.0, 8.0]]),
+    )
     assert place.efficiencies is None
 
 
-@pytest.mark.parametrize("known", [{}, {"reward_means": np.array([0.5])}, {"cost_means": np.array([[1.0]])}], ids=["nothing", "rewards", "costs"])
+@pytest.mark.parametrize(
+    "known",
+    [{}, {"reward_means": np.array([0.5])}, {"cost_means": np.array([[1.0]])}],
+    ids=["nothing", "rewards", "costs"],
+)
 def test_a_world_without_means_has_no_efficiencies(known: dict[str, Any]) -> None:
     assert world([[1]], [[1]], **known).efficiencies is None
 
@@ -199,7 +262,12 @@ def test_a_run_is_shown_in_a_few_lines() -> None:
 
 
 def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -> None:
-    run = run_of(budget=np.array([10.0, 2.5]), spent_units=np.full((2, 2), UNIT), pulls=np.ones((2, 20), np.int64), ended=np.array([True, False]))
+    run = run_of(
+        budget=np.array([10.0, 2.5]),
+        spent_units=np.full((2, 2), UNIT),
+        pulls=np.ones((2, 20), np.int64),
+        ended=np.array([True, False]),
+    )
     lines = str(run).splitlines()
     assert "budget 10, 2.5," in lines[0]
     assert lines[3] == "  spent   1, 1"
@@ -208,7 +276,13 @@ def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -
 
 
 def test_a_run_of_one_path_or_without_pulls_is_shown_too() -> None:
-    alone = run_of(gain=np.array([4.0]), rounds=np.array([0]), spent_units=np.array([[0]]), pulls=np.array([[0, 0]]), ended=np.array([False]))
+    alone = run_of(
+        gain=np.array([4.0]),
+        rounds=np.array([0]),
+        spent_units=np.array([[0]]),
+        pulls=np.array([[0, 0]]),
+        ended=np.array([False]),
+    )
     assert "gain    4 (standard error nan)" in str(alone)
     assert "pulls   0.0% 0.0%" in str(alone)
 
@@ -224,7 +298,11 @@ def test_simulate_gives_a_run_that_can_be_shown() -> None:
     first, gain, rounds, spent, pulls = str(run).splitlines()
     assert first.startswith("uniform on bernoulli")
     assert first.endswith(": 3 paths, budget 10, stop=exit, seed=5")
-    assert [gain, rounds, spent] == ["  gain    20 (standard error 0)", "  rounds  20", "  spent   10"]
+    assert [gain, rounds, spent] == [
+        "  gain    20 (standard error 0)",
+        "  rounds  20",
+        "  spent   10",
+    ]
     assert pulls.startswith("  pulls   ")
 
 
@@ -233,13 +311,17 @@ def test_a_run_is_a_frame_with_a_row_for_each_path() -> None:
     assert frame.rows() == [(0, 4.0, 10, 9.0, True, [5, 5]), (1, 6.0, 12, 10.0, False, [11, 1])]
     assert frame.columns == ["path", "gain", "rounds", "spent", "ended", "pulls"]
     assert frame.to_pandas()["gain"].tolist() == [4, 6]
-    several = run_of(budget=np.array([10.0, 2.5]), spent_units=np.array([[9, 1], [10, 2]]) * UNIT).frame()
+    several = run_of(
+        budget=np.array([10.0, 2.5]), spent_units=np.array([[9, 1], [10, 2]]) * UNIT
+    ).frame()
     assert several["spent"].to_list() == [[9, 1], [10, 2]]
 
 
 def test_a_notebook_shows_a_run_as_a_table() -> None:
     shown = run_of()._repr_html_()
-    assert shown.startswith("<p>uniform on bernoulli: 2 paths, budget 10, stop=exit, seed=3</p><table>")
+    assert shown.startswith(
+        "<p>uniform on bernoulli: 2 paths, budget 10, stop=exit, seed=3</p><table>"
+    )
     assert rows_of(shown) == [
         ["", "mean", "standard error", "least", "most"],
         ["gain", "5", "1", "4", "6"],
@@ -251,14 +333,38 @@ def test_a_notebook_shows_a_run_as_a_table() -> None:
 
 
 def test_a_notebook_shows_every_resource_the_first_twelve_arms_and_worlds_that_ended() -> None:
-    run = run_of(budget=np.array([10.0, 2.5]), spent_units=np.full((2, 2), UNIT), pulls=np.ones((2, 20), np.int64), ended=np.array([True, False]))
+    run = run_of(
+        budget=np.array([10.0, 2.5]),
+        spent_units=np.full((2, 2), UNIT),
+        pulls=np.ones((2, 20), np.int64),
+        ended=np.array([True, False]),
+    )
     names = [row[0] for row in rows_of(run._repr_html_())]
-    assert names == ["", "gain", "rounds", "spent of resource 0", "spent of resource 1", *(f"pulls of arm {arm}" for arm in range(12)), "..."]
-    assert run._repr_html_().endswith("<p>1 of 2 paths reached the end of the world before the end of the budget</p>")
-    alone = run_of(gain=np.array([4.0]), rounds=np.array([3]), spent_units=np.array([[UNIT]]), pulls=np.array([[1, 2]]), ended=np.array([False]))
+    assert names == [
+        "",
+        "gain",
+        "rounds",
+        "spent of resource 0",
+        "spent of resource 1",
+        *(f"pulls of arm {arm}" for arm in range(12)),
+        "...",
+    ]
+    assert run._repr_html_().endswith(
+        "<p>1 of 2 paths reached the end of the world before the end of the budget</p>"
+    )
+    alone = run_of(
+        gain=np.array([4.0]),
+        rounds=np.array([3]),
+        spent_units=np.array([[UNIT]]),
+        pulls=np.array([[1, 2]]),
+        ended=np.array([False]),
+    )
     assert rows_of(alone._repr_html_())[1] == ["gain", "4", "", "4", "4"]
 
 
 def rows_of(page: str) -> list[list[str]]:
     """The cells of a table, without entities."""
-    return [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
+    return [
+        re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)
+        for row in re.findall(r"<tr>(.*?)</tr>", page)
+    ]

@@ -12,14 +12,18 @@ from purse.weights import largest, mixed_arm, pick, smallest, total
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)
 UNIT = st.floats(0, 1, exclude_max=True)
 VALUES = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40)
-WEIGHTS = st.lists(st.floats(0, 1e6), min_size=1, max_size=40).filter(lambda weights: sum(weights) > 0)
+WEIGHTS = st.lists(st.floats(0, 1e6), min_size=1, max_size=40).filter(
+    lambda weights: sum(weights) > 0
+)
 
 
 def plain_pick(x: float, weights: list[float]) -> int:
     return next((i for i, end in enumerate(accumulate(weights)) if end > x), len(weights) - 1)
 
 
-def plain_mixed_arm(u: float, cap: float, explore: float, equal: bool, rates: list[float], weights: list[float]) -> int:
+def plain_mixed_arm(
+    u: float, cap: float, explore: float, equal: bool, rates: list[float], weights: list[float]
+) -> int:
     if u >= explore:
         return plain_pick((u - explore) * (1 / (1 - explore)) * sum(weights), weights)
     return min(int(u / cap), len(weights) - 1) if equal else plain_pick(u, rates)
@@ -32,7 +36,9 @@ def test_pick_agrees_with_cumulative_sums(weights: list[float], u: float) -> Non
         assert pick(x, np.array(weights)) == plain_pick(x, weights)
 
 
-@pytest.mark.parametrize(("x", "arm"), [(-0.1, 0), (0.0, 1), (0.9, 1), (1.0, 3), (2.9, 3), (3.0, 3), (99.0, 3)])
+@pytest.mark.parametrize(
+    ("x", "arm"), [(-0.1, 0), (0.0, 1), (0.9, 1), (1.0, 3), (2.9, 3), (3.0, 3), (99.0, 3)]
+)
 def test_pick_passes_over_empty_weights_and_ends_at_the_last_arm(x: float, arm: int) -> None:
     assert pick(x, np.array([0.0, 1.0, 0.0, 2.0])) == arm
 
@@ -55,7 +61,9 @@ def test_largest_smallest_and_total(values: list[float]) -> None:
 
 @STEADY
 @given(WEIGHTS, UNIT, st.just(0.0) | st.floats(1e-12, 1), st.booleans())
-def test_mixed_arm_explores_below_the_threshold_and_exploits_above(weights: list[float], u: float, explore: float, equal: bool) -> None:
+def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
+    weights: list[float], u: float, explore: float, equal: bool
+) -> None:
     n = len(weights)
     shares = [(i + 1) * 2 / (n * (n + 1)) for i in range(n)]
     cap = explore / n if equal else 1.0
@@ -68,5 +76,8 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(weights: list
 def test_mixed_arm_comes_with_its_probability(equal: bool) -> None:
     weights, explore, n = np.array([1.0, 0.0, 3.0]), 0.3, 60_000
     rates = np.array([0.1, 0.1, 0.1]) if equal else np.array([0.05, 0.2, 0.05])
-    drawn = np.bincount([mixed_arm((i + 0.5) / n, 0.1, explore, equal, rates, weights, 4.0) for i in range(n)], minlength=3)
+    drawn = np.bincount(
+        [mixed_arm((i + 0.5) / n, 0.1, explore, equal, rates, weights, 4.0) for i in range(n)],
+        minlength=3,
+    )
     assert drawn / n == pytest.approx(rates + (1 - explore) * weights / 4, abs=3 / n)

@@ -78,11 +78,15 @@ __all__ = sorted(_WHERE)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a part of the public surface when it is first used; importing purse alone loads nothing heavy."""
+    """Load a part of the public surface when it is first used; importing purse alone loads nothing
+    heavy.
+    """
     if name not in _WHERE:
         raise AttributeError(f"module 'purse' has no attribute {name!r}")
     home = _WHERE[name]
-    value = import_module(f"purse.{name}") if home == "purse" else getattr(import_module(home), name)
+    value = (
+        import_module(f"purse.{name}") if home == "purse" else getattr(import_module(home), name)
+    )
     globals()[name] = value
     return value
 

@@ -1,4 +1,6 @@
-"""From shards to a study's frames, cell by cell, so that no more than one policy's runs in one cell need be in memory."""
+"""From shards to a study's frames, cell by cell, so that no more than one policy's runs in one cell
+need be in memory.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def put_together(cells: Sequence[Cell], store: Store, scratch: Path | None) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
-    """All runs, cell by cell, so that no more than one policy's in one cell need be in memory; and the frames made from them."""
+def put_together(
+    cells: Sequence[Cell], store: Store, scratch: Path | None
+) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
+    """All runs, cell by cell, so that no more than one policy's in one cell need be in memory; and
+    the frames made from them.
+    """
     import polars as pl
 
     parts: list[pl.LazyFrame] = []
@@ -29,8 +35,13 @@ def put_together(cells: Sequence[Cell], store: Store, scratch: Path | None) -> t
     for cell in cells:
         fixed = np.array([store.runs(alone)["gain"].to_numpy() for alone in cell.alone])
         here = {"world": cell.label, "budget": cell.budget}
-        rows["bounds"] += [{**here, **row} for row in summary.bound_rows(cell.world, cell.budget, list(cell.policies), cell.stop)]
-        rows["references"] += [{**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)]
+        rows["bounds"] += [
+            {**here, **row}
+            for row in summary.bound_rows(cell.world, cell.budget, list(cell.policies), cell.stop)
+        ]
+        rows["references"] += [
+            {**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)
+        ]
         for policy, shards in cell.policies.items():
             runs = described(store.runs(shards), cell, policy, fixed)
             parts.append(spilled(runs, scratch, len(parts)))
@@ -39,10 +50,21 @@ def put_together(cells: Sequence[Cell], store: Store, scratch: Path | None) -> t
             if shards[0].job.marks.left.size:
                 traces = [store.get(f"{shard.name}-trace") for shard in shards]
                 pulls = np.sum([trace["pulls"].to_numpy() for trace in traces], axis=0)
-                rows["shares"] += [{**here, "policy": policy, **row} for row in summary.share_rows(cell.world, traces[0]["fraction"].to_list(), pulls)]
+                rows["shares"] += [
+                    {**here, "policy": policy, **row}
+                    for row in summary.share_rows(
+                        cell.world, traces[0]["fraction"].to_list(), pulls
+                    )
+                ]
     for (world, policy), found in regrets.items():
         if len(found) > 1:
-            rows["growth"].append({"world": world, "policy": policy, **summary.growth_row(list(found), list(found.values()))})
+            rows["growth"].append(
+                {
+                    "world": world,
+                    "policy": policy,
+                    **summary.growth_row(list(found), list(found.values())),
+                }
+            )
     return pl.concat(parts), {name: summary.framed(name, each) for name, each in rows.items()}
 
 

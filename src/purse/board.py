@@ -1,7 +1,9 @@
-"""`purse.leaderboard`: every policy on the suite; who wins where, by how much, and how badly one can do.
+"""`purse.leaderboard`: every policy on the suite; who wins where, by how much, and how badly one
+can do.
 
-The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is nothing gained. OPT is the gain of the best fixed arm on the same
-draws or, where that is more, of a player who knows the means and always takes the arm that is most efficient at the time; with a horizon or several
+The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is nothing gained. OPT
+is the gain of the best fixed arm on the same draws or, where that is more, of a player who knows
+the means and always takes the arm that is most efficient at the time; with a horizon or several
 resources it is the value of the linear program (`purse.mixture`).
 """
 
@@ -49,8 +51,15 @@ class Leaderboard:
 
     def ranks(self, case: str) -> dict[str, float]:
         """Rank of each policy that plays the case, 1 for the best; equal means share a rank."""
-        means = {policy: float(self.scores[policy, case].mean()) for policy in self.policies if (policy, case) in self.scores}
-        return {policy: 1 + sum(other < mean for other in means.values()) for policy, mean in means.items()}
+        means = {
+            policy: float(self.scores[policy, case].mean())
+            for policy in self.policies
+            if (policy, case) in self.scores
+        }
+        return {
+            policy: 1 + sum(other < mean for other in means.values())
+            for policy, mean in means.items()
+        }
 
     def frame(self) -> pl.DataFrame:
         """A row for each policy and case: mean score, interval, rank; null where it cannot play."""
@@ -62,12 +71,25 @@ class Leaderboard:
             for policy in self.policies:
                 found = self.score(policy, case.name)
                 facts = {"case": case.name, "situation": case.situation, "policy": policy}
-                numbers = dict(zip(("score", "error", "low", "high"), found, strict=True)) if found else dict.fromkeys(("score", "error", "low", "high"))
-                rows.append({**facts, **numbers, "rank": ranks.get(policy), "refused": self.refusals.get((policy, case.name))})
+                numbers = (
+                    dict(zip(("score", "error", "low", "high"), found, strict=True))
+                    if found
+                    else dict.fromkeys(("score", "error", "low", "high"))
+                )
+                rows.append(
+                    {
+                        **facts,
+                        **numbers,
+                        "rank": ranks.get(policy),
+                        "refused": self.refusals.get((policy, case.name)),
+                    }
+                )
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def standings(self) -> pl.DataFrame:
-        """A row for each policy: over the cases that it plays mean score and its standard error, mean rank, worst score, and how many it plays."""
+        """A row for each policy: over the cases that it plays mean score and its standard error,
+        mean rank, worst score, and how many it plays.
+        """
         import polars as pl
 
         rows = []
@@ -75,30 +97,60 @@ class Leaderboard:
             mine = [case.name for case in self.cases if (policy, case.name) in self.scores]
             if mine:
                 means = [float(self.scores[policy, case].mean()) for case in mine]
-                error = float(np.sqrt(sum(estimate(self.scores[policy, case]).error ** 2 for case in mine))) / len(mine)
+                error = float(
+                    np.sqrt(sum(estimate(self.scores[policy, case]).error ** 2 for case in mine))
+                ) / len(mine)
                 ranks = [self.ranks(case)[policy] for case in mine]
-                totals = {"score": float(np.mean(means)), "error": error, "rank": float(np.mean(ranks)), "worst": max(means)}
-                rows.append({"policy": policy, "cases": len(mine), **totals, "worst_case": mine[int(np.argmax(means))]})
+                totals = {
+                    "score": float(np.mean(means)),
+                    "error": error,
+                    "rank": float(np.mean(ranks)),
+                    "worst": max(means),
+                }
+                rows.append(
+                    {
+                        "policy": policy,
+                        "cases": len(mine),
+                        **totals,
+                        "worst_case": mine[int(np.argmax(means))],
+                    }
+                )
         return pl.DataFrame(rows).sort("cases", "score", descending=[True, False])
 
     def wins(self) -> Floats:
-        """(N, N) In how many cases the policy of the row is better than that of the column beyond doubt: paired, 95% interval."""
+        """(N, N) In how many cases the policy of the row is better than that of the column beyond
+        doubt: paired, 95% interval.
+        """
         table = np.zeros((len(self.policies), len(self.policies)))
         for i, one in enumerate(self.policies):
             for j, other in enumerate(self.policies):
                 for case in self.cases:
-                    mine, theirs = self.scores.get((one, case.name)), self.scores.get((other, case.name))
-                    if i != j and mine is not None and theirs is not None and estimate(mine - theirs).high < 0:
+                    mine, theirs = (
+                        self.scores.get((one, case.name)),
+                        self.scores.get((other, case.name)),
+                    )
+                    if (
+                        i != j
+                        and mine is not None
+                        and theirs is not None
+                        and estimate(mine - theirs).high < 0
+                    ):
                         table[i, j] += 1
         return table
 
     def __str__(self) -> str:
         """The standings as plain text."""
-        lines = [f"suite {VERSION}: {len(self.cases)} cases, {len(self.policies)} policies; normalised regret 1 - G/OPT, smaller is better"]
+        lines = [
+            f"suite {VERSION}: {len(self.cases)} cases, {len(self.policies)} policies; "
+            "normalised regret 1 - G/OPT, smaller is better"
+        ]
         width = max(map(len, self.policies))
         lines.append(f"{'policy':{width}}  cases  mean score ± 95%  mean rank  worst score")
         for row in self.standings().iter_rows(named=True):
-            numbers = f"{row['cases']:5}  {row['score']:8.3f} ± {1.96 * row['error']:5.3f}  {row['rank']:9.1f}  {row['worst']:11.3f}"
+            numbers = (
+                f"{row['cases']:5}  {row['score']:8.3f} ± {1.96 * row['error']:5.3f}  "
+                f"{row['rank']:9.1f}  {row['worst']:11.3f}"
+            )
             lines.append(f"{row['policy']:{width}}  {numbers}  {row['worst_case']}")
         return "\n".join(lines)
 
@@ -115,7 +167,12 @@ class Leaderboard:
             )
             for row in self.standings().iter_rows(named=True)
         ]
-        return html.table(["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"], rows, title=str(self).splitlines()[0], texts=(0, 5))
+        return html.table(
+            ["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"],
+            rows,
+            title=str(self).splitlines()[0],
+            texts=(0, 5),
+        )
 
 
 def leaderboard(
@@ -126,11 +183,18 @@ def leaderboard(
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Leaderboard:
-    """Play the suite with these policies, or with all that purse ships; with `folder`, finished parts are kept and found again.
+    """Play the suite with these policies, or with all that purse ships; with `folder`, finished
+    parts are kept and found again.
 
     `quick` takes budgets of at most 1,000 and a few paths: a look, not for quoting.
     """
-    chosen = tuple(names) if names else tuple(sorted([name for name in policies.names() if name not in YARDSTICKS] + list(VARIANTS)))
+    chosen = (
+        tuple(names)
+        if names
+        else tuple(
+            sorted([name for name in policies.names() if name not in YARDSTICKS] + list(VARIANTS))
+        )
+    )
     workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     cases = tuple(small(case) for case in CASES) if quick else CASES
     store = Store(folder)
@@ -155,10 +219,18 @@ def leaderboard(
                 optima[case.name] = lp_optimum(place, case.budget).value
             else:
                 shown.part(0.1 * number / len(cases), 0.0, f"{case.name}: each arm alone")
-                alone = np.array([store.run(job, case.n_paths, workers, shown)["gain"].to_numpy() for job in yardsticks(place, case.budget, seed=seed)])
-                optima[case.name] = max(float(alone[best_arm(alone)].mean()), moving_oracle(place, case, seed))
+                alone = np.array(
+                    [
+                        store.run(job, case.n_paths, workers, shown)["gain"].to_numpy()
+                        for job in yardsticks(place, case.budget, seed=seed)
+                    ]
+                )
+                optima[case.name] = max(
+                    float(alone[best_arm(alone)].mean()), moving_oracle(place, case, seed)
+                )
         by_name = {case.name: case for case in cases}
-        for number, ((policy, name), job) in enumerate(sorted(jobs.items())):  # policy by policy: each compiles once
+        # policy by policy: each compiles once
+        for number, ((policy, name), job) in enumerate(sorted(jobs.items())):
             shown.part(0.1 + 0.9 * number / len(jobs), 0.9 / len(jobs), f"{policy}: {name}")
             runs = store.run(job, by_name[name].n_paths, workers, shown)
             scores[policy, name] = 1 - runs["gain"].to_numpy() / optima[name]
@@ -166,13 +238,19 @@ def leaderboard(
 
 
 def moving_oracle(world: World, case: Case, seed: int) -> float:
-    """The mean gain of always taking the arm that is most efficient in its phase of the world; for one resource."""
+    """The mean gain of always taking the arm that is most efficient in its phase of the world; for
+    one resource.
+    """
     tables = world.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
-    best = ((chances * tables.rewards).sum(axis=2) / (chances * tables.costs[..., 0]).sum(axis=2)).argmax(axis=1)
+    best = (
+        (chances * tables.rewards).sum(axis=2) / (chances * tables.costs[..., 0]).sum(axis=2)
+    ).argmax(axis=1)
     budget = int(amount.budget_array(case.budget, 1)[0])
     rounds = np.arange(budget // int(world.cost_min.min()) + 1)
-    arms = best[np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)]
+    arms = best[
+        np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
+    ]
     gains = []
     for path in range(case.n_paths):
         rewards, costs = draws(world, len(rounds), seed=seed, path=path)

@@ -12,15 +12,32 @@ import numpy as np
 from purse.errors import invalid
 
 
-def number(field: str, value: Any, *, above: float = -math.inf, low: float = -math.inf, high: float = math.inf) -> float:
+def number(
+    field: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> float:
     """A finite number with above < number, low <= number <= high."""
     try:
-        result = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        result = (
+            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        )
     except OverflowError:
         result = math.nan
     if not (math.isfinite(result) and above < result and low <= result <= high):
-        limits = [f"{word} {limit:g}" for word, limit in (("above", above), ("at least", low), ("at most", high)) if math.isfinite(limit)]
-        raise invalid(field, value, "must be a number " + " and ".join(limits) if limits else "must be a finite number")
+        limits = [
+            f"{word} {limit:g}"
+            for word, limit in (("above", above), ("at least", low), ("at most", high))
+            if math.isfinite(limit)
+        ]
+        raise invalid(
+            field,
+            value,
+            "must be a number " + " and ".join(limits) if limits else "must be a finite number",
+        )
     return result
 
 
@@ -37,7 +54,9 @@ def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int
     if type(value) is int and low <= value and (high is None or value <= high):
         return value  # at once: the other ways take ten times as long
     allowed = f"must be a whole number from {low}" + (f" to {high}" if high is not None else " up")
-    if isinstance(value, bool) or (not isinstance(value, Integral) and not (isinstance(value, float) and value.is_integer())):
+    if isinstance(value, bool) or (
+        not isinstance(value, Integral) and not (isinstance(value, float) and value.is_integer())
+    ):
         raise invalid(field, value, allowed)
     result = int(value)
     if result < low or (high is not None and result > high):

@@ -1,4 +1,5 @@
-"""`purse.Client`: a campaign on a server, with the verbs, types and errors of `purse.Campaign`. Needs the extra `purse[client]`.
+"""`purse.Client`: a campaign on a server, with the verbs, types and errors of `purse.Campaign`.
+Needs the extra `purse[client]`.
 
 Every request can be sent twice without a second effect, so whatever got no answer is sent again.
 """
@@ -30,13 +31,23 @@ Ticket = CampaignTicket | int
 class Client:
     """A connection to `purse serve`. Several threads may use it."""
 
-    def __init__(self, url: str, token: str | None = None, timeout: float = 10, retries: int = 5, *, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        timeout: float = 10,
+        retries: int = 5,
+        *,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         with needs("the client", "client"):
             import httpx
 
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.url, self.retries = url, retries
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout, transport=transport)
+        self._http = httpx.Client(
+            base_url=url, headers=headers, timeout=timeout, transport=transport
+        )
         self._no_answer = httpx.TransportError
 
     def __enter__(self) -> Self:
@@ -72,21 +83,39 @@ class Client:
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
         """Report what a ticket brought and cost."""
-        return receipt_of(self._send("POST", path(name, "tickets", number(name, ticket), "tell"), {"reward": reward, "cost": cost}).json())
+        return receipt_of(
+            self._send(
+                "POST",
+                path(name, "tickets", number(name, ticket), "tell"),
+                {"reward": reward, "cost": cost},
+            ).json()
+        )
 
-    def tell_many(self, name: str, reports: Iterable[tuple[Ticket, Any, Any]]) -> list[Receipt | PurseError]:
+    def tell_many(
+        self, name: str, reports: Iterable[tuple[Ticket, Any, Any]]
+    ) -> list[Receipt | PurseError]:
         """Many reports at once. Each stands alone: the error of one is returned in its place."""
-        body = {"reports": [{"ticket": number(name, ticket), "reward": reward, "cost": cost} for ticket, reward, cost in reports]}
+        body = {
+            "reports": [
+                {"ticket": number(name, ticket), "reward": reward, "cost": cost}
+                for ticket, reward, cost in reports
+            ]
+        }
         found = self._send("POST", path(name, "tells"), body).json()["receipts"]
         return [error_of(each["error"]) if "error" in each else receipt_of(each) for each in found]
 
     def void(self, name: str, ticket: Ticket) -> Receipt:
         """Cancel a ticket."""
-        return receipt_of(self._send("POST", path(name, "tickets", number(name, ticket), "void")).json())
+        return receipt_of(
+            self._send("POST", path(name, "tickets", number(name, ticket), "void")).json()
+        )
 
     def top_up(self, name: str, amount: Any, request_id: str | None = None) -> Status:
         """Add to the budget."""
-        body = {"amount": amount, "request_id": uuid.uuid4().hex if request_id is None else request_id}
+        body = {
+            "amount": amount,
+            "request_id": uuid.uuid4().hex if request_id is None else request_id,
+        }
         return status_of(self._send("POST", path(name, "top-ups"), body).json())
 
     def pause(self, name: str) -> Status:
@@ -101,27 +130,45 @@ class Client:
         """Give out no more tickets, for good."""
         return status_of(self._send("POST", path(name, "close")).json())
 
-    def tickets(self, name: str, states: Sequence[str] = ("held", "presumed"), limit: int = 1000) -> list[CampaignTicket]:
+    def tickets(
+        self, name: str, states: Sequence[str] = ("held", "presumed"), limit: int = 1000
+    ) -> list[CampaignTicket]:
         """Tickets in these states, oldest first."""
-        return tickets_of(self._send("GET", path(name, "tickets"), query={"state": list(states), "limit": limit}).json())
+        return tickets_of(
+            self._send(
+                "GET", path(name, "tickets"), query={"state": list(states), "limit": limit}
+            ).json()
+        )
 
     def journal(self, name: str, after: int = 0) -> Iterator[Entry]:
         """The entries after this one."""
-        while lines := self._send("GET", path(name, "journal"), query={"after": after, "limit": PAGE}).text.splitlines():
+        while lines := self._send(
+            "GET", path(name, "journal"), query={"after": after, "limit": PAGE}
+        ).text.splitlines():
             for line in lines:
                 entry = Entry(**json.loads(line))
                 yield entry
                 after = entry.seq
 
-    def _send(self, method: str, where: str, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None) -> httpx.Response:
-        """Send a request, again where no answer comes, and raise what the server refused it with."""
+    def _send(
+        self,
+        method: str,
+        where: str,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
+        """Send a request, again where no answer comes, and raise what the server refused it
+        with.
+        """
         content = None if body is None else encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
         trouble = ""
         for attempt in range(self.retries + 1):
             wait = random.uniform(0, min(LONGEST, SHORTEST * 2**attempt))
             try:
-                response = self._http.request(method, where, content=content, headers=headers, params=query)
+                response = self._http.request(
+                    method, where, content=content, headers=headers, params=query
+                )
             except self._no_answer as error:
                 trouble = f"{type(error).__name__}: {error}"
             else:
@@ -130,12 +177,17 @@ class Client:
                 refused = refusal(response)
                 if response.status_code not in AGAIN:
                     if attempt and isinstance(refused, CampaignExists):
-                        raise CampaignExists(f"{refused}; an earlier attempt of this call, which got no answer, may have made it")
+                        raise CampaignExists(
+                            f"{refused}; an earlier attempt of this call, which got no "
+                            "answer, may have made it"
+                        )
                     raise refused
                 trouble, wait = str(refused), wait + pause_of(response)
             if attempt < self.retries:
                 time.sleep(wait)
-        raise StorageUnavailable(f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}")
+        raise StorageUnavailable(
+            f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
+        )
 
 
 def path(name: str, *parts: object) -> str:

@@ -1,7 +1,8 @@
 """Shards on several machines, through joblib's back-ends for Ray and Dask.
 
-A shard travels as the recipe of its job and the numbers of its paths; the machine that plays it makes the job itself, and refuses where its code is
-not ours. What it came to is written here: machines need not share a disk.
+A shard travels as the recipe of its job and the numbers of its paths; the machine that plays it
+makes the job itself, and refuses where its code is not ours. What it came to is written here:
+machines need not share a disk.
 """
 
 from __future__ import annotations
@@ -26,29 +27,52 @@ PATIENCE = 20  # seconds to wait for a cluster
 ADDRESSES = "ray, ray://HOST:PORT, dask or dask://HOST:PORT"
 
 
-def play_on_cluster(shards: Sequence[Shard], recipes: Mapping[str, Recipe], on: str, accept: Accept, shown: Progress) -> None:
+def play_on_cluster(
+    shards: Sequence[Shard], recipes: Mapping[str, Recipe], on: str, accept: Accept, shown: Progress
+) -> None:
     """Play the shards on the cluster at this address."""
     waiting = {shard.name: shard for shard in shards}
     with connected(on) as (streams, n_jobs):
         from joblib import Parallel, delayed
 
         names = list(waiting)
-        waves = [names] if streams else [names[start : start + WAVE * n_jobs] for start in range(0, len(names), WAVE * n_jobs)]
+        waves = (
+            [names]
+            if streams
+            else [
+                names[start : start + WAVE * n_jobs]
+                for start in range(0, len(names), WAVE * n_jobs)
+            ]
+        )
         for wave in waves:
-            calls = (delayed(play_there)(sendable(recipes[waiting[name].key]), waiting[name].key, waiting[name].first, waiting[name].n_paths) for name in wave)
-            for name, frames in Parallel(n_jobs=n_jobs, **({"return_as": "generator_unordered"} if streams else {}))(calls):
+            calls = (
+                delayed(play_there)(
+                    sendable(recipes[waiting[name].key]),
+                    waiting[name].key,
+                    waiting[name].first,
+                    waiting[name].n_paths,
+                )
+                for name in wave
+            )
+            for name, frames in Parallel(
+                n_jobs=n_jobs, **({"return_as": "generator_unordered"} if streams else {})
+            )(calls):
                 accept(waiting.pop(name), frames)
                 shown.show(1 - len(waiting) / len(shards))
 
 
 def sendable(recipe: Recipe) -> Recipe:
-    """The recipe with its policy as text, by which it is found on every machine that has its file."""
+    """The recipe with its policy as text, by which it is found on every machine that has its
+    file.
+    """
     policy = recipe.policy
     if isinstance(policy, str):
         return recipe
     text = policy.NAME if policy.__name__.startswith("purse.policies.") else policy.__file__
     if text is None:
-        raise InvalidInput(f"policy {policy.NAME!r} comes from no file, and so cannot be sent to a cluster")
+        raise InvalidInput(
+            f"policy {policy.NAME!r} comes from no file, and so cannot be sent to a cluster"
+        )
     return recipe._replace(policy=str(text))
 
 
@@ -60,7 +84,10 @@ def play_there(recipe: Recipe, key: str, first: int, n_paths: int) -> tuple[str,
     if key not in _jobs:
         made = recipe.make()
         if key_of(made) != key:
-            raise PurseError(f"a worker (purse {version('purse')}) has other code than this machine: all need the same purse, numba and policy files")
+            raise PurseError(
+                f"a worker (purse {version('purse')}) has other code than this machine: "
+                "all need the same purse, numba and policy files"
+            )
         _jobs[key] = made
     shard = Shard(_jobs[key], key, first, n_paths)
     with compile_errors(shard.job.name):
@@ -77,7 +104,9 @@ def parse(on: str) -> tuple[str, str]:
 
 @contextmanager
 def connected(on: str) -> Iterator[tuple[bool, int]]:
-    """Joblib set to a cluster: whether results come back one by one, and how many workers there are."""
+    """Joblib set to a cluster: whether results come back one by one, and how many workers there
+    are.
+    """
     kind, address = parse(on)
     connect = on_ray if kind == "ray" else on_dask
     with connect(address) as (config, streams, n_jobs), config:
@@ -86,17 +115,31 @@ def connected(on: str) -> Iterator[tuple[bool, int]]:
 
 @contextmanager
 def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """A Ray cluster; without an address the one that is known to Ray here, or a new one on this machine."""
+    """A Ray cluster; without an address the one that is known to Ray here, or a new one on this
+    machine.
+    """
     with needs("a Ray cluster", "ray"):
         import ray
         from joblib import parallel_config
         from ray.util.joblib import register_ray
 
-    with unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"), catch_warnings(action="ignore"):
-        ray.init(f"ray://{address}" if address else None, ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
+    with (
+        unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"),
+        catch_warnings(action="ignore"),
+    ):
+        ray.init(
+            f"ray://{address}" if address else None,
+            ignore_reinit_error=True,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
     register_ray()
     try:
-        yield parallel_config(backend="ray"), False, max(1, int(ray.cluster_resources().get("CPU", 1)))
+        yield (
+            parallel_config(backend="ray"),
+            False,
+            max(1, int(ray.cluster_resources().get("CPU", 1))),
+        )
     finally:
         ray.shutdown()
 
@@ -109,10 +152,18 @@ def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
         from joblib import parallel_config
 
     with unreachable(f"dask://{address}"):
-        where = {"address": f"tcp://{address}", "timeout": PATIENCE} if address else {"dashboard_address": None}
+        where = (
+            {"address": f"tcp://{address}", "timeout": PATIENCE}
+            if address
+            else {"dashboard_address": None}
+        )
         client = Client(set_as_default=False, **where)
     with client:
-        yield parallel_config(backend="dask", client=client), True, max(1, sum(client.nthreads().values()))
+        yield (
+            parallel_config(backend="dask", client=client),
+            True,
+            max(1, sum(client.nthreads().values())),
+        )
 
 
 @contextmanager
@@ -121,4 +172,6 @@ def unreachable(where: str, hint: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
-        raise PurseError(f"cannot reach {where}: {' '.join(str(error).split())[:200]}{hint}") from error
+        raise PurseError(
+            f"cannot reach {where}: {' '.join(str(error).split())[:200]}{hint}"
+        ) from error

@@ -1,13 +1,14 @@
 """Confidence bounds on efficiencies, and the exploration rates of EXP3++ that follow from them.
 
-For an arm with N pulls, mean reward r, mean cost c and e = r / c, the paper's eqs. (ucb), (lcb) with natural logarithms:
+For an arm with N pulls, mean reward r, mean cost c and e = r / c, the paper's eqs. (ucb), (lcb)
+with natural logarithms:
 
     eta = sqrt((alpha ln t + ln K) / (2 N))
     UCB = min(1/c_min, e + width),   LCB = max(0, e - width)
-    width = (1 + 1/lam) eta / (lam - eta)   "printed": infinite where eta >= lam, where the printed formula turns negative
-    width = (1 + 1/lam) eta / c             "direct": valid for every eta, because c >= c_min >= lam
-    gap_i = max(0, max_{j != i} LCB_j - UCB_i)
-    rate_i = min(cap, beta ln t / (t gap_i^2))
+    width = (1 + 1/lam) eta / (lam - eta)   "printed": infinite where eta >= lam, where the printed
+    formula turns negative width = (1 + 1/lam) eta / c             "direct": valid for every eta,
+    because c >= c_min >= lam gap_i = max(0, max_{j != i} LCB_j - UCB_i) rate_i = min(cap, beta ln t
+    / (t gap_i^2))
 """
 
 from __future__ import annotations
@@ -32,8 +33,12 @@ class GapBounds(NamedTuple):
     direct: bool  # which width
 
 
-def gap_bounds(c_min: float, *, alpha: float, beta: float | str, lam: float | None, width: str) -> GapBounds:
-    """The constants from a policy's options; beta="theory" is the paper's 256 / c_min^2, lam=None is c_min."""
+def gap_bounds(
+    c_min: float, *, alpha: float, beta: float | str, lam: float | None, width: str
+) -> GapBounds:
+    """The constants from a policy's options; beta="theory" is the paper's 256 / c_min^2, lam=None
+    is c_min.
+    """
     if isinstance(beta, str):
         if beta != "theory":
             raise invalid("beta", beta, "must be 'theory' or a positive number")
@@ -55,8 +60,17 @@ def width(bounds: GapBounds, eta: float, mean_cost: float) -> float:
 
 
 @cold
-def gap_rates(bounds: GapBounds, t: int, cap: float, pulls: Floats, rewards: Floats, costs: Floats, rates: Floats) -> float:
-    """Writes rate_i from the sums of each arm's pulls, rewards and costs; returns the sum of the rates.
+def gap_rates(
+    bounds: GapBounds,
+    t: int,
+    cap: float,
+    pulls: Floats,
+    rewards: Floats,
+    costs: Floats,
+    rates: Floats,
+) -> float:
+    """Writes rate_i from the sums of each arm's pulls, rewards and costs; returns the sum of the
+    rates.
 
     An arm without a pull (its report may be late) has the widest bounds: UCB = 1/c_min, LCB = 0.
     """
@@ -67,7 +81,9 @@ def gap_rates(bounds: GapBounds, t: int, cap: float, pulls: Floats, rewards: Flo
     leader = -1
     for i in range(n_arms):
         if pulls[i] > 0:
-            lcb = rewards[i] / costs[i] - width(bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i])
+            lcb = rewards[i] / costs[i] - width(
+                bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]
+            )
             if lcb > best:
                 second, best, leader = best, lcb, i
             elif lcb > second:
@@ -76,7 +92,11 @@ def gap_rates(bounds: GapBounds, t: int, cap: float, pulls: Floats, rewards: Flo
     for i in range(n_arms):
         ucb = 1 / bounds.c_min
         if pulls[i] > 0:
-            ucb = min(ucb, rewards[i] / costs[i] + width(bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]))
+            ucb = min(
+                ucb,
+                rewards[i] / costs[i]
+                + width(bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]),
+            )
         gap = (second if i == leader else best) - ucb
         rates[i] = min(cap, bounds.beta * log_t / (t * gap * gap)) if gap > 0 else cap
         total += rates[i]
@@ -84,19 +104,23 @@ def gap_rates(bounds: GapBounds, t: int, cap: float, pulls: Floats, rewards: Flo
 
 
 def quiet_until(n_arms: int, bounds: GapBounds, spread: float) -> int:
-    """The first round in which a gap could lower a rate, whatever the data; before it the bounds need not be computed.
+    """The first round in which a gap could lower a rate, whatever the data; before it the bounds
+    need not be computed.
 
-    A gap is at most 1/c_min, so the rate from it is at least beta c_min^2 ln t / t, to be held against
-    cap_t = min(1/(2K), spread sqrt(ln K / (t K))).
+    A gap is at most 1/c_min, so the rate from it is at least beta c_min^2 ln t / t, to be held
+    against cap_t = min(1/(2K), spread sqrt(ln K / (t K))).
     """
 
     def binds(t: int) -> bool:
-        return bounds.beta * math.log(t) * bounds.c_min**2 / t < min(0.5 / n_arms, spread * math.sqrt(math.log(n_arms) / (t * n_arms)))
+        return bounds.beta * math.log(t) * bounds.c_min**2 / t < min(
+            0.5 / n_arms, spread * math.sqrt(math.log(n_arms) / (t * n_arms))
+        )
 
     for t in range(n_arms + 1, max(n_arms + 2, 16)):
         if binds(t):
             return t
-    low, high = max(n_arms + 1, 15), 1 << 60  # from round 8 on ln t / t over the cap only falls, so bisection is safe
+    # from round 8 on ln t / t over the cap only falls, so bisection is safe
+    low, high = max(n_arms + 1, 15), 1 << 60
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if binds(middle) else (middle, high)

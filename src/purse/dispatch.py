@@ -1,4 +1,6 @@
-"""Shards to those who play them: the threads of this machine, its GPU, or a cluster. Who plays a shard changes no number in it."""
+"""Shards to those who play them: the threads of this machine, its GPU, or a cluster. Who plays a
+shard changes no number in it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def play_all(
     on: str | None = None,
     recipes: Mapping[str, Recipe] | None = None,
 ) -> None:
-    """Play these shards and hand over each as soon as it is finished; what is interrupted is not handed over.
+    """Play these shards and hand over each as soon as it is finished; what is interrupted is not
+    handed over.
 
     `on` is the address of a cluster, for which `recipes` says how the job of each key is made.
     """
@@ -40,11 +43,14 @@ def play_all(
         play_in_threads(shards, accept, shown, n_workers)
 
 
-def play_in_threads(shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int | None) -> None:
+def play_in_threads(
+    shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int | None
+) -> None:
     """One shard a thread."""
     for job in {shard.key: shard.job for shard in shards}.values():
         cpu.warm_up(job, shown)
-    pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)  # one each: a fault stays with its shard
+    # one each: a fault stays with its shard
+    pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
     weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
     total = sum(map(budget_of, shards))
 
@@ -55,7 +61,12 @@ def play_in_threads(shards: Sequence[Shard], accept: Accept, shown: Progress, n_
                 accept(shard, frames)
 
     tasks = [partial(play, shard, pulses[i], halts[0, i : i + 1]) for i, shard in enumerate(shards)]
-    cpu.in_threads(tasks, n_workers or cpu.usable_cores(), halts, lambda: shown.show(float(weights @ pulses.sum(axis=1)) / total))
+    cpu.in_threads(
+        tasks,
+        n_workers or cpu.usable_cores(),
+        halts,
+        lambda: shown.show(float(weights @ pulses.sum(axis=1)) / total),
+    )
 
 
 def budget_of(shard: Shard) -> float:
@@ -69,9 +80,19 @@ def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> Non
     for number, group in enumerate(groups := list(neighbours(shards))):
         shown.part(start + length * number / len(groups), length / len(groups), shown.title)
         first = group[0].first
-        results = gpu_engine().simulate(group[0].job, group[-1].first + group[-1].n_paths - first, shown, first)
+        results = gpu_engine().simulate(
+            group[0].job, group[-1].first + group[-1].n_paths - first, shown, first
+        )
         for shard in group:
-            accept(shard, frames_of(shard, cpu.cut(results, slice(shard.first - first, shard.first - first + shard.n_paths))))
+            accept(
+                shard,
+                frames_of(
+                    shard,
+                    cpu.cut(
+                        results, slice(shard.first - first, shard.first - first + shard.n_paths)
+                    ),
+                ),
+            )
 
 
 def neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
@@ -80,7 +101,10 @@ def neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
         group: list[Shard] = []
         for shard in same:
             most = GROUP_BYTES // bytes_per_path(shard.job)
-            if group and (shard.first != group[-1].first + group[-1].n_paths or shard.first + shard.n_paths - group[0].first > most):
+            if group and (
+                shard.first != group[-1].first + group[-1].n_paths
+                or shard.first + shard.n_paths - group[0].first > most
+            ):
                 yield group
                 group = []
             group.append(shard)

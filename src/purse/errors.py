@@ -24,7 +24,9 @@ class BudgetExhausted(GameOver):
 
 
 class BudgetHeld(BudgetExhausted):
-    """The pull would fit, were nothing held for tickets that are out: it may fit once they are told or voided."""
+    """The pull would fit, were nothing held for tickets that are out: it may fit once they are told
+    or voided.
+    """
 
 
 class HorizonReached(GameOver):
@@ -44,7 +46,9 @@ class TicketError(PurseError):
 
 
 class Conflict(PurseError):
-    """Something else has been said before under the same ticket or request; what was said first stands."""
+    """Something else has been said before under the same ticket or request; what was said first
+    stands.
+    """
 
 
 class NoSuchCampaign(PurseError):
@@ -56,7 +60,9 @@ class CampaignExists(PurseError):
 
 
 class StorageUnavailable(PurseError):
-    """The storage does not answer. What was asked for may be asked for again: repeats have no second effect."""
+    """The storage does not answer. What was asked for may be asked for again: repeats have no
+    second effect.
+    """
 
 
 class MissingExtra(PurseError):
@@ -88,4 +94,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     names = sorted(known)
     near = get_close_matches(name, names, 1, 0.4)
     hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)
-    return InvalidInput(f"unknown {kind} {name!r}; {hint}" if names else f"unknown {kind} {name!r}; there are none")
+    return InvalidInput(
+        f"unknown {kind} {name!r}; {hint}" if names else f"unknown {kind} {name!r}; there are none"
+    )

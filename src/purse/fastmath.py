@@ -1,7 +1,7 @@
 """exp and log without branches or calls, so that a loop over arms becomes vector code.
 
-Fused multiply-adds stand where they are written and nowhere else: every machine gives the same bits. The errors are below
-one unit in the last place (tests hold them against 40-digit arithmetic).
+Fused multiply-adds stand where they are written and nowhere else: every machine gives the same
+bits. The errors are below one unit in the last place (tests hold them against 40-digit arithmetic).
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ def _powers() -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Of the 128 stretches of mantissas from `EDGE` on: c, one over the middle; the leading digits of -ln c; the rest of it.
+    """Of the 128 stretches of mantissas from `EDGE` on: c, one over the middle; the leading digits
+    of -ln c; the rest of it.
 
-    c is so short that c z - 1 is exact for z near 1, and the leading digits are so few that k LN2_HIGH can be added to them without error.
+    c is so short that c z - 1 is exact for z near 1, and the leading digits are so few that k
+    LN2_HIGH can be added to them without error.
     """
     middles = (EDGE + (np.arange(128) << np.int64(45)) + (1 << 44)).view(np.float64)
     rows = []
@@ -55,12 +57,15 @@ def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 fma: Any = intrinsic(_fma)
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # LN2_HIGH is a multiple of 2^-32
+# LN2_HIGH is a multiple of 2^-32
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 POWERS = _powers()
 PER_LN2 = 128 / 0.6931471805599453
-EDGE = 0x3FE6900000000000  # the bits of 0.705, near sqrt(1/2); seen from there 1 is the middle of a stretch, whose c is 1
+# the bits of 0.705, near sqrt(1/2); seen from there 1 is the middle of a stretch, whose c is 1
+EDGE = 0x3FE6900000000000
 LOGS = _logs()
-ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the low bits
+# 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the low bits
+ROUND = 6755399441055744.0
 LOWEST = -708.0  # below, the result would be subnormal
 
 
@@ -68,7 +73,8 @@ LOWEST = -708.0  # below, the result would be subnormal
 def exp(x: float) -> float:
     """e^x for x <= 709; below -708 it stays at e^-708.
 
-    x = (128 k + j) ln 2 / 128 + r with |r| <= ln 2 / 256, so e^x = 2^k 2^(j/128) e^r: a table and a short series.
+    x = (128 k + j) ln 2 / 128 + r with |r| <= ln 2 / 256, so e^x = 2^k 2^(j/128) e^r: a table and a
+    short series.
     """
     x = x if x > LOWEST else LOWEST
     shifted = fma(x, PER_LN2, ROUND)
@@ -93,8 +99,9 @@ def times_exp(w: float, x: float) -> float:
 def log(x: float) -> float:
     """ln x for positive, finite x that is not subnormal; exactly 0 at 1.
 
-    x = 2^k z with 0.705 <= z < 1.41, and with c near 1/z from a table ln x = k ln 2 - ln c + ln(1 + r), where r = c z - 1 is below 1/200 and a
-    short series does. What the sum of the large parts loses is put back.
+    x = 2^k z with 0.705 <= z < 1.41, and with c near 1/z from a table ln x = k ln 2 - ln c + ln(1 +
+    r), where r = c z - 1 is below 1/200 and a short series does. What the sum of the large parts
+    loses is put back.
     """
     bits = np.float64(x).view(np.int64)
     above = bits - EDGE

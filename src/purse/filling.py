@@ -1,12 +1,14 @@
-"""What policies share that know what each arm costs: the greedy filling of a knapsack, with or without caps, and a draw from it.
+"""What policies share that know what each arm costs: the greedy filling of a knapsack, with or
+without caps, and a draw from it.
 
 With u what is left, in whole units, each arm in order of falling score (of equal ones the first):
 
     m(i) = min(floor(u / c(i)), cap(i) - N(i)),     u <- u - m(i) c(i)
 
-and arm i comes with probability m(i) / sum_j m(j). Amounts are whole numbers here, so that a purse of 0.3 holds three pulls at 0.1.
-The order is kept from round to round, where it changes little, and sorted by insertion: O(K) and the number of places that arms
-move. It does not depend on where the sorting starts, so that a policy can be asked twice.
+and arm i comes with probability m(i) / sum_j m(j). Amounts are whole numbers here, so that a purse
+of 0.3 holds three pulls at 0.1. The order is kept from round to round, where it changes little, and
+sorted by insertion: O(K) and the number of places that arms move. It does not depend on where the
+sorting starts, so that a policy can be asked twice.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ UNCAPPED = 2**62  # more pulls than any game has
 
 
 class Prices(NamedTuple):
-    """What each arm costs, and how often it may be pulled; part of the parameters of a policy that knows it."""
+    """What each arm costs, and how often it may be pulled; part of the parameters of a policy that
+    knows it.
+    """
 
     costs: Floats  # (K,) as policies see them
     units: Ints  # (K,) the same in units
@@ -50,8 +54,14 @@ class FillingState(NamedTuple):
 def prices(problem: Problem, policy: str) -> Prices:
     """What a problem tells of costs and caps; refused where costs are not known, or nothing."""
     costs = problem.known_costs(policy)
-    caps = np.full(problem.n_arms, UNCAPPED) if problem.caps is None else np.minimum(problem.caps, UNCAPPED).astype(np.int64)
-    return Prices(costs, np.asarray(problem.costs)[:, 0].copy(), caps, float(problem.cost_max.max()))
+    caps = (
+        np.full(problem.n_arms, UNCAPPED)
+        if problem.caps is None
+        else np.minimum(problem.caps, UNCAPPED).astype(np.int64)
+    )
+    return Prices(
+        costs, np.asarray(problem.costs)[:, 0].copy(), caps, float(problem.cost_max.max())
+    )
 
 
 def init(params: Any, problem: Problem, n_paths: int) -> FillingState:
@@ -59,7 +69,16 @@ def init(params: Any, problem: Problem, n_paths: int) -> FillingState:
     shape = n_paths, problem.n_arms
     pulls, rewards, slopes, scores, counts = (np.zeros(shape) for _ in range(5))
     order = np.tile(np.arange(problem.n_arms), (n_paths, 1))
-    return FillingState(pulls, rewards, np.zeros((n_paths, 1), np.int64), np.full(shape, OUT), slopes, scores, counts, order)
+    return FillingState(
+        pulls,
+        rewards,
+        np.zeros((n_paths, 1), np.int64),
+        np.full(shape, OUT),
+        slopes,
+        scores,
+        counts,
+        order,
+    )
 
 
 @kernel
@@ -78,7 +97,16 @@ def row(state: FillingState, path: int) -> FillingState:
 
 
 @kernel
-def update(key: U, params: Any, state: FillingState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Any,
+    state: FillingState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     """Add the report to the sums of its arm, and renew what follows from them."""
     i = arms[0]
     state.seen[0] += state.pulls[i] == 0
@@ -106,7 +134,10 @@ def rank(scores: Floats, order: Ints) -> None:
     for j in range(1, order.shape[0]):
         i = order[j]
         k = j
-        while k > 0 and (scores[order[k - 1]] < scores[i] or (scores[order[k - 1]] == scores[i] and order[k - 1] > i)):
+        while k > 0 and (
+            scores[order[k - 1]] < scores[i]
+            or (scores[order[k - 1]] == scores[i] and order[k - 1] > i)
+        ):
             order[k] = order[k - 1]
             k -= 1
         order[k] = i
@@ -114,7 +145,9 @@ def rank(scores: Floats, order: Ints) -> None:
 
 @kernel
 def fill(prices: Prices, order: Ints, pulls: Floats, purse: int, counts: Floats) -> float:
-    """Write how often each arm is in the greedy knapsack of so many units; returns how many pulls that is."""
+    """Write how often each arm is in the greedy knapsack of so many units; returns how many pulls
+    that is.
+    """
     total = 0.0
     for k in range(order.shape[0]):
         i = order[k]

@@ -1,7 +1,9 @@
-"""How regret grows with the budget: the slope in a log-log plot with its interval, and the shape that fits best.
+"""How regret grows with the budget: the slope in a log-log plot with its interval, and the shape
+that fits best.
 
-The interval is a bootstrap over paths, the same ones at all budgets, because a path at one budget is often the beginning of
-the same path at the next. The shapes a + b f(B), b >= 0, are fitted by least squares of the relative error.
+The interval is a bootstrap over paths, the same ones at all budgets, because a path at one budget
+is often the beginning of the same path at the next. The shapes a + b f(B), b >= 0, are fitted by
+least squares of the relative error.
 """
 
 from __future__ import annotations
@@ -13,14 +15,20 @@ import numpy as np
 
 from purse.types import Floats
 
-SHAPES: dict[str, Callable[[Floats], Floats]] = {"log B": np.log, "log² B": lambda b: np.log(b) ** 2, "√B": np.sqrt, "B": lambda b: b}
+SHAPES: dict[str, Callable[[Floats], Floats]] = {
+    "log B": np.log,
+    "log² B": lambda b: np.log(b) ** 2,
+    "√B": np.sqrt,
+    "B": lambda b: b,
+}
 RESAMPLES = 2_000
 
 
 class Growth(NamedTuple):
     """What was fitted."""
 
-    slope: float  # of log regret against log budget, least squares; NaN where a mean is not positive
+    # of log regret against log budget, least squares; NaN where a mean is not positive
+    slope: float
     low: float  # ends of its 95% interval
     high: float
     slopes: tuple[float, ...]  # from each budget to the next
@@ -41,8 +49,17 @@ def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
     known = slopes[np.isfinite(slopes)]
     low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
     misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
-    steps = tuple(float(slope(budgets[i : i + 2], means[None, i : i + 2])[0]) for i in range(len(budgets) - 1))
-    return Growth(float(slope(budgets, means[None])[0]), float(low), float(high), steps, misfits, min(misfits, key=misfits.__getitem__))
+    steps = tuple(
+        float(slope(budgets[i : i + 2], means[None, i : i + 2])[0]) for i in range(len(budgets) - 1)
+    )
+    return Growth(
+        float(slope(budgets, means[None])[0]),
+        float(low),
+        float(high),
+        steps,
+        misfits,
+        min(misfits, key=misfits.__getitem__),
+    )
 
 
 def slope(budgets: Floats, means: Floats) -> Floats:

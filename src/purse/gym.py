@@ -1,7 +1,9 @@
-"""Worlds as Gymnasium environments, for loops and agents of one's own: `KnapsackEnv`. Needs the extra `purse[gym]`.
+"""Worlds as Gymnasium environments, for loops and agents of one's own: `KnapsackEnv`. Needs the
+extra `purse[gym]`.
 
-An episode is a path: with the same seed and path, the same arms bring the rewards and costs that they bring in `purse.simulate`, to the bit.
-Importing this module registers the environment: `gymnasium.make("purse.gym:purse/Knapsack-v0", world="two_worlds", budget=100)`.
+An episode is a path: with the same seed and path, the same arms bring the rewards and costs that
+they bring in `purse.simulate`, to the bit. Importing this module registers the environment:
+`gymnasium.make("purse.gym:purse/Knapsack-v0", world="two_worlds", budget=100)`.
 """
 
 from __future__ import annotations
@@ -35,41 +37,64 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     """A world with a budget, as an environment.
 
     action        the arm to pull
-    observation   what is left of each resource, as a part of its budget; where there is a horizon, then the part of the rounds that remains
-    reward        what the pull returned, in the world's `reward_range`; 0 where the pull could not be paid
-    terminated    the pull could not be paid (`stop` as in `purse.simulate`: "exit" or "hold"), or no arm can be from now on
+    observation   what is left of each resource, as a part of its budget; where there is a horizon,
+                  then the part of the rounds that remains
+    reward        what the pull returned, in the world's `reward_range`; 0 where the pull could not
+                  be paid
+    terminated    the pull could not be paid (`stop` as in `purse.simulate`: "exit" or "hold"), or
+                  no arm can be from now on
     truncated     that was the last round of the horizon, or of the world
-    info          `cost` of the pull, `spent` and `left` in all, in the user's unit, one number for each resource where there are several;
-                  `t`, the rounds so far; after `reset` also `seed` and `path`
+    info          `cost` of the pull, `spent` and `left` in all, in the user's unit, one number for
+                  each resource where there are several; `t`, the rounds so far; after `reset` also
+                  `seed` and `path`
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - what Gymnasium wants
 
-    def __init__(self, world: str | World, budget: Any, *, horizon: int | None = None, stop: str = "exit") -> None:
+    def __init__(
+        self, world: str | World, budget: Any, *, horizon: int | None = None, stop: str = "exit"
+    ) -> None:
         self.world = environments.make(world, budget)
-        self.problem = problem_of(self.world, budget, plays=1, horizon=horizon, cost_min=None, cost_max=None, caps=None)
+        self.problem = problem_of(
+            self.world, budget, plays=1, horizon=horizon, cost_min=None, cost_max=None, caps=None
+        )
         self.stop = check.choice("stop", stop, RULES)
         self.action_space = spaces.Discrete(self.problem.n_arms)
-        self.observation_space = spaces.Box(0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32)
+        self.observation_space = spaces.Box(
+            0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32
+        )
         self._budget: list[int] = self.problem.budget.tolist()
         least = self.problem.cost_max if stop == "hold" else self.problem.cost_min
-        self._needs: list[list[int]] = least.tolist()  # where less than this is left, the arm cannot be paid
+        # where less than this is left, the arm cannot be paid
+        self._needs: list[list[int]] = least.tolist()
         self._last_round = min(self.problem.horizon or NEVER, self.world.n_rounds or NEVER)
         self._seed, self._path = int(self.np_random.integers(SEEDS)), -1
         self._going = False
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin path 0 of the seed; without a seed the next path of the one before, at first of a random one. `options={"path": 3}` chooses the path."""
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin path 0 of the seed; without a seed the next path of the one before, at first of a
+        random one. `options={"path": 3}` chooses the path.
+        """
         for name in options or {}:
             if name != "path":
                 raise unknown("option", str(name), ["path"])
         chosen = self._seed if seed is None else check.integer("seed", seed, low=0, high=SEEDS)
-        self._path = check.integer("path", (options or {}).get("path", self._path + 1 if seed is None else 0), low=0, high=SEEDS)
+        self._path = check.integer(
+            "path",
+            (options or {}).get("path", self._path + 1 if seed is None else 0),
+            low=0,
+            high=SEEDS,
+        )
         self._seed = chosen
         super().reset(seed=None if seed is None else chosen)
         self._t, self._left, self._going = 0, self._budget, True
         self._first, self._rewards = 1, np.zeros((0, 0))
-        return self._observation(), self._info([0] * len(self._budget)) | {"seed": self._seed, "path": self._path}
+        return self._observation(), self._info([0] * len(self._budget)) | {
+            "seed": self._seed,
+            "path": self._path,
+        }
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm."""
@@ -80,7 +105,11 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         except TypeError:
             arm = -1
         if not 0 <= arm < self.problem.n_arms:
-            raise invalid("action", action, f"must be an arm, a whole number from 0 to {self.problem.n_arms - 1}")
+            raise invalid(
+                "action",
+                action,
+                f"must be an arm, a whole number from 0 to {self.problem.n_arms - 1}",
+            )
         reward, cost = self._draw(arm)
         paid = self._affords(self._needs[arm]) and self._affords(cost)
         if paid:
@@ -89,7 +118,13 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         terminated = not paid or not any(map(self._affords, self._needs))
         truncated = not terminated and self._t == self._last_round
         self._going = not terminated and not truncated
-        return self._observation(), reward if paid else 0.0, terminated, truncated, self._info(cost if paid else [0] * len(cost))
+        return (
+            self._observation(),
+            reward if paid else 0.0,
+            terminated,
+            truncated,
+            self._info(cost if paid else [0] * len(cost)),
+        )
 
     def _draw(self, arm: int) -> tuple[float, list[int]]:
         """What the arm returns in the next round, and what it costs in units."""
@@ -97,7 +132,9 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         if row == len(self._rewards):
             self._first, row = self._t + 1, 0
             count = min(max(1, BLOCK // self.problem.n_arms), self._last_round - self._t)
-            self._rewards, self._costs = draws(self.world, count, seed=self._seed, path=self._path, first=self._first)
+            self._rewards, self._costs = draws(
+                self.world, count, seed=self._seed, path=self._path, first=self._first
+            )
         low, high = self.world.reward_range
         return low + (high - low) * self._rewards[row, arm].item(), self._costs[row, arm].tolist()
 
@@ -112,7 +149,12 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
 
     def _info(self, cost: list[int]) -> dict[str, Any]:
         spent = list(map(sub, self._budget, self._left))
-        return {"cost": in_users_unit(cost), "spent": in_users_unit(spent), "left": in_users_unit(self._left), "t": self._t}
+        return {
+            "cost": in_users_unit(cost),
+            "spent": in_users_unit(spent),
+            "left": in_users_unit(self._left),
+            "t": self._t,
+        }
 
 
 gymnasium.register("purse/Knapsack-v0", entry_point="purse.gym:KnapsackEnv")

@@ -1,4 +1,6 @@
-"""Tables for notebooks: results show themselves there through `_repr_html_`, in the notebook's own colours, light or dark."""
+"""Tables for notebooks: results show themselves there through `_repr_html_`, in the notebook's own
+colours, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,37 @@ from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", texts: Collection[int] = (0,)) -> str:
-    """A table under its title; the columns numbered in `texts` are set to the left, the others are numbers and set to the right.
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    texts: Collection[int] = (0,),
+) -> str:
+    """A table under its title; the columns numbered in `texts` are set to the left, the others are
+    numbers and set to the right.
 
     >>> table(["arm", "pulls"], [["<b>", "7"]], texts=())
-    '<table><thead><tr><th style="text-align:right">arm</th><th style="text-align:right">pulls</th></tr></thead><tbody><tr>\
+    '<table><thead><tr><th style="text-align:right">arm</th><th
+    style="text-align:right">pulls</th></tr></thead><tbody><tr>\
 <td style="text-align:right">&lt;b&gt;</td><td style="text-align:right">7</td></tr></tbody></table>'
     """
 
     def line(tag: str, cells: Sequence[str]) -> str:
         sides = ("left" if number in texts else "right" for number in range(len(head)))
-        return "<tr>" + "".join(f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for cell, side in zip(cells, sides, strict=True)) + "</tr>"
+        return (
+            "<tr>"
+            + "".join(
+                f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
+                for cell, side in zip(cells, sides, strict=True)
+            )
+            + "</tr>"
+        )
 
     body = "".join(line("td", row) for row in rows)
-    return f"{paragraph(title)}<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
+    return (
+        f"{paragraph(title)}<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
+    )
 
 
 def paragraph(text: str) -> str:

@@ -1,12 +1,13 @@
 """What index rules share: sums per arm, and the arm with the largest index, ties broken at random.
 
-A policy that gives every arm a number from its own pulls and takes the largest needs to write only that number: its module
-imports `init`, `row` and `update` from here, fills `state.scores` and calls `take_largest` in `choose` and `share_largest` in
-`probabilities`. One resource, one play. An arm whose first report is still missing has pulls 0: give it the score `FIRST`.
+A policy that gives every arm a number from its own pulls and takes the largest needs to write only
+that number: its module imports `init`, `row` and `update` from here, fills `state.scores` and calls
+`take_largest` in `choose` and `share_largest` in `probabilities`. One resource, one play. An arm
+whose first report is still missing has pulls 0: give it the score `FIRST`.
 
-What of an arm's index changes only with a report on it can be kept: a policy that writes `bases` and `slopes` in an `update` of its own
-spares `choose` the roots and divisions, K of each a round. Most radii are one number for all arms, `common_width`, times one
-number of the arm's.
+What of an arm's index changes only with a report on it can be kept: a policy that writes `bases`
+and `slopes` in an `update` of its own spares `choose` the roots and divisions, K of each a round.
+Most radii are one number for all arms, `common_width`, times one number of the arm's.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from purse.jit import cold, kernel
 from purse.random import U, uniform
 from purse.types import STOP, Floats, Ints, Problem
 
-FIRST, OUT = 1e300, -1e300  # the scores of an arm that must be tried first, and of one that cannot be taken; finite, as all of a state is
+# the scores of an arm that must be tried first, and of one that cannot be taken; finite, as all of
+# a state is
+FIRST, OUT = 1e300, -1e300
 
 
 class IndexState(NamedTuple):
-    """Sums per arm over the reports so far, costs as policies see them, and what a policy may keep of them."""
+    """Sums per arm over the reports so far, costs as policies see them, and what a policy may keep
+    of them.
+    """
 
     pulls: Floats  # (P, K)
     rewards: Floats  # (P, K)
@@ -38,17 +43,40 @@ class IndexState(NamedTuple):
 def init(params: Any, problem: Problem, n_paths: int) -> IndexState:
     """Nothing seen yet."""
     shape = n_paths, problem.n_arms
-    return IndexState(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(shape, FIRST), np.zeros(shape), np.full(shape, FIRST))
+    return IndexState(
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.full(shape, FIRST),
+        np.zeros(shape),
+        np.full(shape, FIRST),
+    )
 
 
 @kernel
 def row(state: IndexState, path: int) -> IndexState:
     """One path's slice."""
-    return IndexState(state.pulls[path], state.rewards[path], state.costs[path], state.bases[path], state.slopes[path], state.scores[path])
+    return IndexState(
+        state.pulls[path],
+        state.rewards[path],
+        state.costs[path],
+        state.bases[path],
+        state.slopes[path],
+        state.scores[path],
+    )
 
 
 @kernel
-def update(key: U, params: Any, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Any,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     """Add the report to the sums of its arm."""
     add_report(state, arms[0], rewards[0], costs[0, 0])
 
@@ -76,16 +104,20 @@ def common_width(scale: float, t: int) -> float:
 
 @kernel
 def score_lines(width: float, bases: Floats, slopes: Floats, scores: Floats) -> None:
-    """Write the scores of an index that is base + width slope; `FIRST` for an arm without a report."""
+    """Write the scores of an index that is base + width slope; `FIRST` for an arm without a
+    report.
+    """
     for i in range(scores.shape[0]):
         scores[i] = bases[i] + width * slopes[i]
 
 
 @kernel
 def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float:
-    """The most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers times the pulls; `FIRST` where the cost may be nothing.
+    """The most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers times
+    the pulls; `FIRST` where the cost may be nothing.
 
-    Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is `FIRST` too.
+    Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is
+    `FIRST` too.
     """
     least = cost - width
     return min(reward + width, pulls) / least if least > 0 else FIRST
@@ -93,7 +125,9 @@ def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float
 
 @kernel
 def find_largest(scores: Floats) -> tuple[int, int]:
-    """The first arm with the largest score, and how many have it; -1 and 0 where all are `OUT`. No branches."""
+    """The first arm with the largest score, and how many have it; -1 and 0 where all are `OUT`. No
+    branches.
+    """
     top = OUT
     arm = -1
     for i in range(scores.shape[0]):
@@ -108,7 +142,9 @@ def find_largest(scores: Floats) -> tuple[int, int]:
 
 @kernel
 def take_largest(key: U, scores: Floats, arms: Ints, probs: Floats) -> None:
-    """Write an arm with the largest score, each of them equally likely; `STOP` where all are `OUT`."""
+    """Write an arm with the largest score, each of them equally likely; `STOP` where all are
+    `OUT`.
+    """
     arm, count = find_largest(scores)
     arms[0] = STOP if arm < 0 else arm
     probs[0] = 1.0

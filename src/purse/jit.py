@@ -1,9 +1,11 @@
-"""Compilation: one decorator for what runs in the loop, one function that binds the loop to its parts.
+"""Compilation: one decorator for what runs in the loop, one function that binds the loop to its
+parts.
 
-Two facts shape this file. Reference counting costs four times the work of a round, so kernels are compiled without it
-(`_nrt`, a private option of numba; a test watches that it holds). And numba's disk cache never looks beyond the file of
-the function that it caches, so a bound loop carries a fingerprint of all the code and constants that it reaches in its
-name: a fresh process finds it, and an edit anywhere makes a new one.
+Two facts shape this file. Reference counting costs four times the work of a round, so kernels are
+compiled without it (`_nrt`, a private option of numba; a test watches that it holds). And numba's
+disk cache never looks beyond the file of the function that it caches, so a bound loop carries a
+fingerprint of all the code and constants that it reaches in its name: a fresh process finds it, and
+an edit anywhere makes a new one.
 """
 
 from __future__ import annotations
@@ -27,14 +29,19 @@ from numba.core.registry import CPUDispatcher
 from purse.errors import PurseError, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
-LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}  # no exceptions, no reference counts, no C callback
+# no exceptions, no reference counts, no C callback
+LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function that other compiled functions call; what lets Python call it is compiled only when Python does."""
+    """A compiled function that other compiled functions call; what lets Python call it is compiled
+    only when Python does.
+    """
 
     def __call__(self, *args: Any) -> Any:
-        """Take what Python passes: the code for that takes as long to compile as all the rest, and is seldom needed."""
+        """Take what Python passes: the code for that takes as long to compile as all the rest, and
+        is seldom needed.
+        """
         if self not in _from_python:
             _from_python[self] = numba.njit(**LEAN)(self.py_func)
         return _from_python[self](*args)
@@ -55,9 +62,11 @@ def kernel(function: F) -> F:
 
 
 def cold(function: F) -> F:
-    """Compile a function that the loop calls rarely: it may stay a call, which keeps the loop small and quick to compile.
+    """Compile a function that the loop calls rarely: it may stay a call, which keeps the loop small
+    and quick to compile.
 
-    It says so, because a function is compiled with the options of the one that calls it where it has none of its own.
+    It says so, because a function is compiled with the options of the one that calls it where it
+    has none of its own.
     """
     return _inner(function, inline=False)
 
@@ -69,13 +78,21 @@ def compile_errors(name: str) -> Iterator[None]:
         yield
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        telling = next((line for line in lines if not line.startswith("Failed in")), "no reason given")
-        where = next((line.replace("File ", "") for line in reversed(lines) if line.startswith('File "')), "")
-        raise PurseError(f"{name} does not compile: {shorten(telling, 300)} {where}".strip()) from error
+        telling = next(
+            (line for line in lines if not line.startswith("Failed in")), "no reason given"
+        )
+        where = next(
+            (line.replace("File ", "") for line in reversed(lines) if line.startswith('File "')), ""
+        )
+        raise PurseError(
+            f"{name} does not compile: {shorten(telling, 300)} {where}".strip()
+        ) from error
 
 
 class Cache(FunctionCache):  # type: ignore[misc]
-    """numba's disk cache, without loading all of numba's built-in functions before machine code that needs none of them."""
+    """numba's disk cache, without loading all of numba's built-in functions before machine code
+    that needs none of them.
+    """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for these types, or None."""
@@ -102,7 +119,11 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
 
 def attach(function: F, **parts: Any) -> F:
     """The function with `parts` as globals, as a kernel."""
-    return kernel(with_globals(function, {**cast(FunctionType, function).__globals__, **parts}, function.__name__))
+    return kernel(
+        with_globals(
+            function, {**cast(FunctionType, function).__globals__, **parts}, function.__name__
+        )
+    )
 
 
 def with_globals(function: F, scope: dict[str, Any], name: str) -> F:
@@ -114,9 +135,11 @@ def with_globals(function: F, scope: dict[str, Any], name: str) -> F:
 
 
 def fingerprint(value: Any) -> str:
-    """A hash of a function and of everything that it reaches through global names: code, constants, types, options, level of optimisation.
+    """A hash of a function and of everything that it reaches through global names: code, constants,
+    types, options, level of optimisation.
 
-    The NamedTuples of each module count too, named or not: numba knows arguments by their class, fields in order.
+    The NamedTuples of each module count too, named or not: numba knows arguments by their class,
+    fields in order.
     """
     level = int(config.OPT)
     digest = sha256(f"{numba.__version__} {LEAN} {level}".encode())
@@ -155,7 +178,8 @@ def fingerprint(value: Any) -> str:
                 visit_function(item)
         elif isinstance(item, ModuleType):
             add(item.__name__)
-            for name in names:  # attributes are looked up by the names that the code mentions, submodules' too
+            # attributes are looked up by the names that the code mentions, submodules' too
+            for name in names:
                 found = getattr(item, name, None)
                 if not (isinstance(found, ModuleType) and id(found) in seen):
                     seen.add(id(found)) if isinstance(found, ModuleType) else None

@@ -1,14 +1,18 @@
 """The most that a budget can buy when everything is known beforehand.
 
     greedy            each arm as often as it still fits, in order of efficiency (the paper's A^G)
-    exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the unbounded knapsack
-    bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded knapsack
-    dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B): the best that any player
-                      can do who knows the world's tables, where a pull that cannot be paid ends the game; with a horizon,
-                      V_{t+1}(b) is among the choices: a round may be skipped
+    exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the
+                      unbounded knapsack
+    bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded
+                      knapsack
+    dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B):
+                      the best that any player can do who knows the world's tables, where a pull
+                      that cannot be paid ends the game; with a horizon, V_{t+1}(b) is among the
+                      choices: a round may be skipped
 
-The last three count in steps of the largest amount that divides all costs, and refuse what would take too many.
-With constant arms all are at most B max_i r(i)/c(i), and greedy <= exact <= greedy + max_i r(i), bounded <= exact.
+The last three count in steps of the largest amount that divides all costs, and refuse what would
+take too many. With constant arms all are at most B max_i r(i)/c(i), and greedy <= exact <= greedy +
+max_i r(i), bounded <= exact.
 """
 
 from __future__ import annotations
@@ -36,7 +40,10 @@ def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     values, prices, left = known_arms(rewards, costs, budget)
     gain = 0.0
     efficiencies = values / prices
-    for arm in np.argsort(-np.round(efficiencies / max(efficiencies.max(), 1e-300), 12), kind="stable"):  # equal ones in their order
+    # equal ones in their order
+    for arm in np.argsort(
+        -np.round(efficiencies / max(efficiencies.max(), 1e-300), 12), kind="stable"
+    ):
         pulls, left = divmod(left, int(prices[arm]))
         gain += pulls * float(values[arm])
     return gain
@@ -51,25 +58,39 @@ def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     values, prices, units = known_arms(rewards, costs, budget)
     step, size = grid(prices, units)
     check_work(size * len(values), units, step)
-    return float(bind(fill_steady)(np.ones((len(values), 1)), values[:, None].copy(), (prices // step)[:, None].copy(), np.zeros(size + 1)))
+    return float(
+        bind(fill_steady)(
+            np.ones((len(values), 1)),
+            values[:, None].copy(),
+            (prices // step)[:, None].copy(),
+            np.zeros(size + 1),
+        )
+    )
 
 
 def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
-    """The largest gain that arms which always pay `rewards` at `costs` allow, each pulled at most `caps` times (one number, or one for each).
+    """The largest gain that arms which always pay `rewards` at `costs` allow, each pulled at most
+    `caps` times (one number, or one for each).
 
     >>> bounded(rewards=[1, 0.4], costs=[0.5, 0.25], caps=[1, 5], budget=1.5)
     2.6
     """
     values, prices, units = known_arms(rewards, costs, budget)
     step, size = grid(prices, units)
-    bundles = [(arm, count) for arm, cap in enumerate(cap_array(caps, len(values)).tolist()) for count in parts(cap, units // int(prices[arm]))]
+    bundles = [
+        (arm, count)
+        for arm, cap in enumerate(cap_array(caps, len(values)).tolist())
+        for count in parts(cap, units // int(prices[arm]))
+    ]
     check_work(size * len(bundles), units, step)
     arms, counts = np.array(bundles, np.int64).reshape(-1, 2).T.copy()
     return float(bind(fill_bounded)(counts, values[arms], prices[arms] // step, np.zeros(size + 1)))
 
 
 def parts(cap: int, most: int) -> list[int]:
-    """Bundles of pulls that sum to anything up to min(cap, most) and to no more: 1, 2, 4, ... and the rest; [0] where the cap is no limit."""
+    """Bundles of pulls that sum to anything up to min(cap, most) and to no more: 1, 2, 4, ... and
+    the rest; [0] where the cap is no limit.
+    """
     if cap >= most:
         return [0] if most > 0 else []
     doubled = [1 << k for k in range((cap + 1).bit_length() - 1)]
@@ -78,14 +99,18 @@ def parts(cap: int, most: int) -> list[int]:
 
 
 def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
-    """The largest expected gain of a player who knows the world; for worlds of one resource that are not shuffled.
+    """The largest expected gain of a player who knows the world; for worlds of one resource that
+    are not shuffled.
 
     >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
     1.5
     """
     place = environments.make(world, budget)
     if place.n_resources > 1 or place.draw is not None or place.tables.shuffle:
-        raise InvalidInput(f"{place.name}: the dynamic optimum is for worlds that are tables of one resource, in a known order")
+        raise InvalidInput(
+            f"{place.name}: the dynamic optimum is for worlds that are tables of one "
+            "resource, in a known order"
+        )
     units = int(amount.budget_array(budget, 1)[0])
     tables = place.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
@@ -95,7 +120,11 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     end = place.horizon if horizon is None else check.integer("horizon", horizon, low=1)
     longest = units // int(place.cost_min.min())
     steady, skip = len(tables.last) == 1, end is not None
-    limits = [limit for limit in (end, place.n_rounds, None if skip and not steady else longest) if limit is not None]
+    limits = [
+        limit
+        for limit in (end, place.n_rounds, None if skip and not steady else longest)
+        if limit is not None
+    ]
     last = min(limits)
     if steady and last == longest:
         check_work(size * chances[0].size, units, step)
@@ -103,7 +132,9 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     check_work(last * (size + 1) * chances[0].size, units, step)
     rounds = np.arange(last)
     phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
-    return float(bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1))))
+    return float(
+        bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1)))
+    )
 
 
 def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
@@ -114,7 +145,9 @@ def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -
 
 
 def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
-    """The best that each budget 0, 1, ... can buy, one bundle of pulls after another: from above once, from below any number of times (count 0)."""
+    """The best that each budget 0, 1, ... can buy, one bundle of pulls after another: from above
+    once, from below any number of times (count 0).
+    """
     size = values.shape[0]
     for k in range(counts.shape[0]):
         if counts[k] == 0:
@@ -127,8 +160,12 @@ def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> 
     return values[size - 1]
 
 
-def fill_changing(phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats) -> float:
-    """V_t(b) from the last round to the first; `values` holds two rounds. A player may `skip` rounds where there is a horizon."""
+def fill_changing(
+    phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats
+) -> float:
+    """V_t(b) from the last round to the first; `values` holds two rounds. A player may `skip`
+    rounds where there is a horizon.
+    """
     for t in range(phases.shape[0] - 1, -1, -1):
         phase = phases[t]
         for b in range(values.shape[1]):
@@ -169,4 +206,7 @@ def grid(prices: Ints, budget: int) -> tuple[int, int]:
 def check_work(work: int, budget: int, step: int) -> None:
     """Refuse what would take too long, before it starts."""
     if work > MOST_WORK or budget // step > MOST_STEPS:
-        raise InvalidInput(f"budget={amount.text(budget)}: {budget // step:,} steps of {amount.text(step)}, the common divisor of all costs, are too many")
+        raise InvalidInput(
+            f"budget={amount.text(budget)}: {budget // step:,} steps of "
+            f"{amount.text(step)}, the common divisor of all costs, are too many"
+        )

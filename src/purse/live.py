@@ -36,10 +36,11 @@ DEFAULT = "primal-dual-bwk"  # what the leaderboard recommends to who knows noth
 
 
 class Policy(Account):
-    """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in whatever order.
+    """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in
+    whatever order.
 
-    `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several tickets may be out at once,
-    and several threads may ask and tell.
+    `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several
+    tickets may be out at once, and several threads may ask and tell.
     """
 
     def __init__(
@@ -79,7 +80,10 @@ class Policy(Account):
         return made
 
     def __repr__(self) -> str:
-        return f"<Policy {self.name}: round {self.t}, spent {self.spent}, held {self.held}, left {self.left}, stop={self.stop}>"
+        return (
+            f"<Policy {self.name}: round {self.t}, spent {self.spent}, held {self.held}, left "
+            f"{self.left}, stop={self.stop}>"
+        )
 
     def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
         module, self._params = make_policy(policy, problem)
@@ -90,7 +94,14 @@ class Policy(Account):
         game = make_game(module, problem, stop, seed, problem.horizon or NEVER)
         self.seed, self.stop = game.seed, stop
         self._slip = Slip(problem)
-        self._seat = Seat(self._params, module.init(self._params, problem, 1), game, self._slip.desk, self._slip.held, problem.cost_min)
+        self._seat = Seat(
+            self._params,
+            module.init(self._params, problem, 1),
+            game,
+            self._slip.desk,
+            self._slip.held,
+            problem.cost_min,
+        )
         with compile_errors(self.name):
             self._steps = steps(module, problem, self._seat)
         super().__init__(problem, self._seat.desk.purse)
@@ -102,7 +113,9 @@ class Policy(Account):
         return self._seat.state
 
     def probabilities(self) -> Floats:
-        """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1 during the initial pulls."""
+        """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1
+        during the initial pulls.
+        """
         with self._lock:
             out = np.zeros(self.problem.n_arms)
             if self._again or self.t < self._seat.game.sweep_rounds:
@@ -136,10 +149,14 @@ class Policy(Account):
         if ticket.arm == STOP or (ticket.skipped and not self._seat.game.may_skip):
             raise GameOver(f"{self.name} has ended the game after {self.t} rounds")
         if not ticket.skipped:
-            raise PurseError(f"{self.name} chose no arm, or one that does not exist, in round {ticket.t}")
+            raise PurseError(
+                f"{self.name} chose no arm, or one that does not exist, in round {ticket.t}"
+            )
 
     def ask(self) -> Ticket:
-        """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it; then nothing has changed."""
+        """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it;
+        then nothing has changed.
+        """
         self._lock.acquire()  # by hand, here and in `tell`: `with` takes twice the time
         try:
             if self.over:
@@ -153,7 +170,13 @@ class Policy(Account):
             else:
                 t = self._next_round()
                 outcome = self._steps.ask(seat, t)
-            ticket = Ticket(self._next_id, t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), tuple(seat.held.tolist()))
+            ticket = Ticket(
+                self._next_id,
+                t,
+                tuple(desk.arms.tolist()),
+                tuple(desk.probs.tolist()),
+                tuple(seat.held.tolist()),
+            )
             if outcome == DONE:
                 self._open[ticket.id] = ticket, aside
             elif outcome == NO_PULL:
@@ -172,16 +195,26 @@ class Policy(Account):
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
         """Report what a ticket brought and cost (with several plays or resources: one entry each).
 
-        Returns True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest of the budget cannot pay
-        does not count and is not learnt from: `exit` ends the game there, `retry` asks for another arm.
+        Returns True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest
+        of the budget cannot pay does not count and is not learnt from: `exit` ends the game there,
+        `retry` asks for another arm.
         """
         self._lock.acquire()
         try:
             ticket, aside = self._find(ticket)
             rewards, units = self._read_report(reward, cost)
             slip = self._slip
-            slip.form.pack_into(slip.words, 0, *ticket.arms, *ticket.probabilities, *ticket.held_units, *rewards, *units)
-            del self._open[ticket.id]  # first: whatever interrupts what follows, no ticket pays twice
+            slip.form.pack_into(
+                slip.words,
+                0,
+                *ticket.arms,
+                *ticket.probabilities,
+                *ticket.held_units,
+                *rewards,
+                *units,
+            )
+            # first: whatever interrupts what follows, no ticket pays twice
+            del self._open[ticket.id]
             outcome = self._steps.tell(self._seat, ticket.t)
             if outcome == DONE:
                 for gained in rewards:
@@ -200,14 +233,21 @@ class Policy(Account):
         desk.aside[:] = 0
         desk.aside[list(aside)] = 1
         need = int(desk.units[:, short].sum())
-        if self.stop == "retry" and self._steps.replace(self._seat.game, ticket.t, len(aside), short, desk):
+        if self.stop == "retry" and self._steps.replace(
+            self._seat.game, ticket.t, len(aside), short, desk
+        ):
             tried = tuple(np.flatnonzero(desk.aside).tolist())
             self._again.append(self._on_desk(ticket.t, tried))
         else:
-            self.over = f"the game ended in round {ticket.t}: {amount.text(self.left_units[short])} is left, which cannot pay {amount.text(need)}"
+            self.over = (
+                f"the game ended in round {ticket.t}: {amount.text(self.left_units[short])} "
+                f"is left, which cannot pay {amount.text(need)}"
+            )
 
     def void(self, ticket: Ticket) -> None:
-        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
+        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for
+        again.
+        """
         with self._lock:
             ticket, aside = self._find(ticket)
             del self._open[ticket.id]
@@ -216,11 +256,18 @@ class Policy(Account):
                 self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; `Policy.load` continues from it to the same bits."""
+        """Write everything to a file, atomically; `Policy.load` continues from it to the same
+        bits.
+        """
         with self._lock:
-            problem = {field.name: getattr(self.problem, field.name) for field in fields(self.problem)}
+            problem = {
+                field.name: getattr(self.problem, field.name) for field in fields(self.problem)
+            }
             facts = {
-                "problem": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in problem.items()},
+                "problem": {
+                    name: value.tolist() if isinstance(value, np.ndarray) else value
+                    for name, value in problem.items()
+                },
                 "tickets": list(self._open.values()),
                 "again": list(self._again),
                 "left": self.left_units,
@@ -241,14 +288,22 @@ class Policy(Account):
 
     @classmethod
     def _restored(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
-        known: dict[str, Any] = {name: np.array(value) if isinstance(value, list) else value for name, value in facts["problem"].items()}
+        known: dict[str, Any] = {
+            name: np.array(value) if isinstance(value, list) else value
+            for name, value in facts["problem"].items()
+        }
         policy = cls.of(Problem(**known), facts["name"], seed=facts["seed"], stop=facts["stop"])
         for name in _SAVED:
             setattr(policy, name, facts[name])
         if layout(policy._state._asdict()) != layout(arrays):
-            raise InvalidInput(f"it holds a state of {policy.name} that this version of the policy does not have")
+            raise InvalidInput(
+                f"it holds a state of {policy.name} that this version of the policy does not have"
+            )
         policy._seat = policy._seat._replace(state=type(policy._state)(**arrays))
-        policy._open = {ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside)) for ticket, aside in facts["tickets"]}
+        policy._open = {
+            ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside))
+            for ticket, aside in facts["tickets"]
+        }
         if not all(policy._can_be_out(ticket) for ticket in policy.tickets):
             raise InvalidInput("it holds a ticket that does not fit its problem")
         policy._purse[:] = facts["left"]
@@ -258,11 +313,17 @@ class Policy(Account):
 
 def file_of(module: ModuleType) -> str | None:
     """The file of a policy that is not one of ours."""
-    return None if module.__name__.startswith(f"{policies.__name__}.") else getattr(module, "__file__", None)
+    return (
+        None
+        if module.__name__.startswith(f"{policies.__name__}.")
+        else getattr(module, "__file__", None)
+    )
 
 
 def absolute(name: str) -> str:
-    """How a policy is written in a file that may be read elsewhere: the path of a policy file in full."""
+    """How a policy is written in a file that may be read elsewhere: the path of a policy file in
+    full.
+    """
     path, colon, options = name.partition(":")
     return (str(Path(path).resolve()) if path.endswith(".py") else path) + colon + options
 

@@ -1,4 +1,6 @@
-"""What a study's folder says of itself: what is planned, with what it is made, and how far it has come."""
+"""What a study's folder says of itself: what is planned, with what it is made, and how far it has
+come.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ PACKAGES = ("purse", "numba", "numpy", "polars", "scipy")
 def surroundings() -> dict[str, Any]:
     """The versions and the machine."""
     versions = {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
-    return {"versions": versions, "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()}}
+    return {
+        "versions": versions,
+        "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()},
+    }
 
 
 def now() -> str:
@@ -40,14 +45,22 @@ def load(folder: Path) -> dict[str, Any]:
         facts = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return {**facts, "made": facts["made"], "shards": facts["shards"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidInput(f"{str(folder)!r} holds no study: it has no {NAME} that can be read; `purse run study.toml` makes one") from error
+        raise InvalidInput(
+            f"{str(folder)!r} holds no study: it has no {NAME} that can be read; `purse "
+            "run study.toml` makes one"
+        ) from error
 
 
 def study(folder: Path) -> str:
-    """The plan of the study in a folder, as a study file; refused where policies or worlds were Python objects."""
+    """The plan of the study in a folder, as a study file; refused where policies or worlds were
+    Python objects.
+    """
     text = load(folder)["study"]
     if text is None:
-        raise InvalidInput(f"the study in {str(folder)!r} has policies or worlds that were not given as text; run what made it again")
+        raise InvalidInput(
+            f"the study in {str(folder)!r} has policies or worlds that were not given as "
+            "text; run what made it again"
+        )
     return str(text)
 
 
@@ -58,8 +71,12 @@ def standing(folder: Path) -> str:
 
 
 def progress_of(folder: Path) -> tuple[int, int, int]:
-    """How many of the planned shards are there, how many are planned, and the bytes of those that are there."""
+    """How many of the planned shards are there, how many are planned, and the bytes of those that
+    are there.
+    """
     planned = set(load(folder)["shards"])
     found = list(os.scandir(folder / "shards")) if (folder / "shards").is_dir() else []
-    sizes = [entry.stat().st_size for entry in found if entry.name.removesuffix(".parquet") in planned]
+    sizes = [
+        entry.stat().st_size for entry in found if entry.name.removesuffix(".parquet") in planned
+    ]
     return len(sizes), len(planned), sum(sizes)

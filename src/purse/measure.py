@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Regrets:
-    """Every notion of regret of a policy on a world, by name; `evidence` is what they are made from."""
+    """Every notion of regret of a policy on a world, by name; `evidence` is what they are made
+    from.
+    """
 
     policy: str
     world: str
@@ -42,22 +44,44 @@ class Regrets:
 
     def __str__(self) -> str:
         """A line for each notion: mean, half its 95% interval, and what it is."""
-        rows = [(name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()]
+        rows = [
+            (name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()
+        ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}" for name, mean, half, what in rows]
-        return "\n".join([f"{self.policy} on {self.world}: {plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}", *lines])
+        lines = [
+            f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}"
+            for name, mean, half, what in rows
+        ]
+        return "\n".join(
+            [
+                f"{self.policy} on {self.world}: "
+                f"{plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}",
+                *lines,
+            ]
+        )
 
     def _repr_html_(self) -> str:
         """The same as a table, for notebooks."""
-        rows = [(name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()]
-        return html.table(["regret", "mean", "± 95%", "what it is"], rows, title=str(self).splitlines()[0], texts=(0, 3))
+        rows = [
+            (name, *rounded(each), said(NOTIONS[name])) for name, each in self.estimates.items()
+        ]
+        return html.table(
+            ["regret", "mean", "± 95%", "what it is"],
+            rows,
+            title=str(self).splitlines()[0],
+            texts=(0, 3),
+        )
 
 
 def rounded(found: Estimate) -> tuple[str, str]:
-    """Mean and half its interval as text: two digits of the half, and the mean to the same place."""
+    """Mean and half its interval as text: two digits of the half, and the mean to the same
+    place.
+    """
     half = found.high - found.mean
     if not half > 1e-12 * abs(found.mean):  # what is smaller is rounding
-        return f"{found.mean:,.6g}" if abs(found.mean) < 1e6 else f"{found.mean:,.0f}", "" if np.isnan(half) else "± 0"
+        return f"{found.mean:,.6g}" if abs(
+            found.mean
+        ) < 1e6 else f"{found.mean:,.0f}", "" if np.isnan(half) else "± 0"
     places = max(0, 1 - math.floor(math.log10(half)))
     return f"{found.mean:,.{places}f}", f"± {half:,.{places}f}"
 
@@ -83,11 +107,23 @@ def regrets(
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Regrets:
-    """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept and found again."""
+    """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept
+    and found again.
+    """
     n_paths = check.integer("n_paths", n_paths, low=1)
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     with progress("regret") as shown:
-        return measure(Store(folder), policy, world, budget, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, shown=shown)
+        return measure(
+            Store(folder),
+            policy,
+            world,
+            budget,
+            n_paths=n_paths,
+            seed=seed,
+            stop=stop,
+            n_workers=n_workers,
+            shown=shown,
+        )
 
 
 def measure(
@@ -105,9 +141,14 @@ def measure(
     """The same, with a store and a progress bar that exist already."""
     place = environments.make(world, budget)
     if place.n_resources > 1:
-        raise InvalidInput(f"{place.name} has {place.n_resources} resources; these notions of regret are for one")
+        raise InvalidInput(
+            f"{place.name} has {place.n_resources} resources; these notions of regret are for one"
+        )
     if (place.cost_min == 0).any():
-        raise InvalidInput(f"{place.name} has pulls that cost nothing, for which reward per cost means nothing; `compare` and `simulate` play it")
+        raise InvalidInput(
+            f"{place.name} has pulls that cost nothing, for which reward per cost means "
+            "nothing; `compare` and `simulate` play it"
+        )
     job = make_job(policy, place, budget, seed=seed, stop=stop)
     fixed = yardsticks(place, budget, seed=seed, stop=stop)
     start, share, title = shown.start, shown.length / (len(fixed) + 2), shown.title
@@ -134,7 +175,13 @@ def measure(
         **known_benchmarks(job),
     )
     values = {name: notion(evidence) for name, notion in NOTIONS.items()}
-    return Regrets(job.name, place.name, evidence.budget, evidence, {name: estimate(value) for name, value in values.items() if value is not None})
+    return Regrets(
+        job.name,
+        place.name,
+        evidence.budget,
+        evidence,
+        {name: estimate(value) for name, value in values.items() if value is not None},
+    )
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:

@@ -12,10 +12,15 @@ from purse.errors import InvalidInput
 
 
 def load_module(kind: str, path: Path) -> ModuleType:
-    """The module in this file, which holds a policy or a world; one that was loaded already, unless the file has changed."""
+    """The module in this file, which holds a policy or a world; one that was loaded already, unless
+    the file has changed.
+    """
     if not path.is_file():
         raise InvalidInput(f"{kind} file {str(path)!r} does not exist")
-    name, source = f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}", path.read_bytes()
+    name, source = (
+        f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}",
+        path.read_bytes(),
+    )
     known = sys.modules.get(name)
     if known is not None and known._source == source:
         return known
@@ -23,11 +28,15 @@ def load_module(kind: str, path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise InvalidInput(f"{kind} file {str(path)!r} does not load")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # before it runs: numba looks its classes up here when it reads its cache
+    # before it runs: numba looks its classes up here when it reads its cache
+    sys.modules[name] = module
     try:
-        exec(compile(source, str(path), "exec"), module.__dict__)  # not through the loader, whose cache may miss a quick edit
+        # not through the loader, whose cache may miss a quick edit
+        exec(compile(source, str(path), "exec"), module.__dict__)
     except Exception as error:
         del sys.modules[name]
-        raise InvalidInput(f"{kind} file {str(path)!r} does not load: {type(error).__name__}: {error}") from error
+        raise InvalidInput(
+            f"{kind} file {str(path)!r} does not load: {type(error).__name__}: {error}"
+        ) from error
     vars(module)["_source"] = source
     return module

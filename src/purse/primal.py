@@ -1,12 +1,14 @@
 r"""What policies share that learn the arms and the prices of the resources at the same time.
 
-Budgets b_j of d resources and, where they limit anything, T rounds become one budget, with costs rescaled to match:
+Budgets b_j of d resources and, where they limit anything, T rounds become one budget, with costs
+rescaled to match:
 
     B = min(b_1, .., b_d, T),     c'_j = c_j B / b_j,     a round of time costs B / T
 
-A learner that may do nothing has one more action, the last. A round in which it does nothing brings no report, and nothing in it needs
-one: what doing nothing is worth is known, and so is what a bonus for every action adds. So the rounds that have passed are counted, and
-their known parts are booked with the next report. A report that comes after one of a later round finds its own already booked.
+A learner that may do nothing has one more action, the last. A round in which it does nothing brings
+no report, and nothing in it needs one: what doing nothing is worth is known, and so is what a bonus
+for every action adds. So the rounds that have passed are counted, and their known parts are booked
+with the next report. A report that comes after one of a later round finds its own already booked.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
 
 @kernel
 def draw_action(key: U, n_arms: int, chances: Floats, arms: Ints, probs: Floats) -> None:
-    """Draw an action by its chance; the one beyond the arms, where there is one, lets the round pass."""
+    """Draw an action by its chance; the one beyond the arms, where there is one, lets the round
+    pass.
+    """
     action = pick(uniform(key, 0), chances)
     arms[0] = action if action < n_arms else SKIP
     probs[0] = chances[action]
@@ -47,10 +51,11 @@ def rounds_since(booked: Ints, t: int) -> int:
 
 @kernel
 def book(passed: int, nothing: float, n_arms: int, primal: Any, learner: Any) -> None:
-    """Add to the gains that EXP3.P has estimated what is known of these rounds, less the bonuses of one of them, which come with its report.
+    """Add to the gains that EXP3.P has estimated what is known of these rounds, less the bonuses of
+    one of them, which come with its report.
 
-    A round is worth beta / chance to every action, and `nothing` to the action beyond the arms. Where more than that one action changes, all
-    weights are computed afresh with the report.
+    A round is worth beta / chance to every action, and `nothing` to the action beyond the arms.
+    Where more than that one action changes, all weights are computed afresh with the report.
     """
     if learner.gains.shape[0] > n_arms:
         learner.gains[n_arms] += passed * nothing
@@ -65,8 +70,9 @@ def book(passed: int, nothing: float, n_arms: int, primal: Any, learner: Any) ->
 def project(point: Floats, size: float) -> None:
     """Move a point to the nearest one in {x >= 0, sum x <= size}.
 
-    Where the positive parts sum to more than `size`, each loses the same, down to 0. That loss is found from below: it is right once those
-    that it leaves above 0 would lose all that is too much. O(d^2), for d resources, which are few.
+    Where the positive parts sum to more than `size`, each loses the same, down to 0. That loss is
+    found from below: it is right once those that it leaves above 0 would lose all that is too much.
+    O(d^2), for d resources, which are few.
     """
     loss = 0.0
     kept = -1

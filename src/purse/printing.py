@@ -16,10 +16,19 @@ if TYPE_CHECKING:
 WIDTH = 120  # what a table of five budgets needs
 
 
-def describe(kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool) -> None:
-    """Print what policies or worlds there are; one that was asked for by name with its whole page."""
+def describe(
+    kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool
+) -> None:
+    """Print what policies or worlds there are; one that was asked for by name with its whole
+    page.
+    """
     rows: list[dict[str, Any]] = [
-        {"name": each, "options": dict(option_texts(function)), "summary": text.strip().splitlines()[0]} for each, (function, text) in things.items()
+        {
+            "name": each,
+            "options": dict(option_texts(function)),
+            "summary": text.strip().splitlines()[0],
+        }
+        for each, (function, text) in things.items()
     ]
     if as_json:
         print_json(rows)
@@ -29,7 +38,9 @@ def describe(kind: str, name: str | None, things: dict[str, tuple[Callable[..., 
         for row in rows:
             options = ",".join(f"{key}={value}" for key, value in row["options"].items())
             click.echo(f"{row['name']}{':' + options if options else ''}\n    {row['summary']}")
-        click.echo(f"\n`purse {'policies' if kind == 'policy' else 'environments'} NAME` explains one.")
+        click.echo(
+            f"\n`purse {'policies' if kind == 'policy' else 'environments'} NAME` explains one."
+        )
 
 
 def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
@@ -48,7 +59,11 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
     console = Console(highlight=False)
     console.width = max(WIDTH, console.width)  # rather a long line than digits cut off
     for world, (head, *rows) in result.grids():
-        name = Text(world, "bold") if world == worlds[world] else Text.assemble((world, "bold"), f"  {worlds[world]}")
+        name = (
+            Text(world, "bold")
+            if world == worlds[world]
+            else Text.assemble((world, "bold"), f"  {worlds[world]}")
+        )
         console.print(name, soft_wrap=True)
         table = Table()
         for number, title in enumerate(head):
@@ -58,11 +73,15 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
         console.print(table)
     ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
     if ended:
-        console.print(f"{ended} of {paths} paths reached the end of their world before the end of the budget")
+        console.print(
+            f"{ended} of {paths} paths reached the end of their world before the end of the budget"
+        )
 
 
 def print_gains(result: Study) -> None:
-    """The tables of gains of a replay for people: policies and references, the largest gain first."""
+    """The tables of gains of a replay for people: policies and references, the largest gain
+    first.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -79,7 +98,9 @@ def print_gains(result: Study) -> None:
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:
-    """The bounds for people, two lines each: the value and what it bounds; when it holds and where it comes from."""
+    """The bounds for people, two lines each: the value and what it bounds; when it holds and where
+    it comes from.
+    """
     width = max(len(row.name) for row in rows)
     for row in rows:
         value = "" if row.value is None else f"{row.value:,.1f}"

@@ -1,4 +1,6 @@
-"""Progress of long work: nothing for the first seconds, then a bar on a terminal and plain lines elsewhere, on stderr."""
+"""Progress of long work: nothing for the first seconds, then a bar on a terminal and plain lines
+elsewhere, on stderr.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,11 @@ class Progress:
                 self.bar.update(self.task, completed=done, description=words)
             elif now - self.last_line >= BETWEEN_LINES:
                 self.last_line = now
-                print(f"{words}: {done:.0%} after {now - self.began:.0f} s", file=sys.stderr, flush=True)
+                print(
+                    f"{words}: {done:.0%} after {now - self.began:.0f} s",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
     @contextmanager
     def busy(self, title: str) -> Iterator[None]:
@@ -63,8 +69,19 @@ class Progress:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self.bar = RichProgress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+        )
+        self.bar = RichProgress(
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
         self.task = self.bar.add_task(self.title, total=1.0)
         self.bar.start()
 

@@ -1,13 +1,15 @@
 """Counter-based randomness: a number is a pure function of (seed, path, role, round, index).
 
-Each number is one splitmix64 finaliser (Steele, Lea and Flood 2014, with Stafford's constants, variant 13) of a counter:
+Each number is one splitmix64 finaliser (Steele, Lea and Flood 2014, with Stafford's constants,
+variant 13) of a counter:
 
     stream = mix(mix(mix(seed) + path STEP) + role STEP)      one per path and role
     key    = stream + t STEP                                  one per round
     bits   = mix(key + index SIDE)                            as many per round as one likes
 
-STEP is 2^64 over the golden ratio; with the odd SIDE no two (t, index) below (2^43, 2^20) share a counter. There is no
-state to carry, so results do not depend on how paths are cut into blocks, threads or machines.
+STEP is 2^64 over the golden ratio; with the odd SIDE no two (t, index) below (2^43, 2^20) share a
+counter. There is no state to carry, so results do not depend on how paths are cut into blocks,
+threads or machines.
 """
 
 from __future__ import annotations
@@ -58,9 +60,10 @@ def uniform(key: U, index: int) -> float:
 def shuffled(stream: U, position: int, size: int) -> int:
     """Where a random permutation of 0 .. size-1, fixed by the stream, sends `position`.
 
-    Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle until it is back below
-    `size` restricts that to a permutation of the range (fewer than four steps on average). On a few bits four rounds are
-    visibly uneven (up to 30% at size 5); twelve are not.
+    Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle
+    until it is back below `size` restricts that to a permutation of the range (fewer than four
+    steps on average). On a few bits four rounds are visibly uneven (up to 30% at size 5); twelve
+    are not.
     """
     half = 1
     while (1 << (2 * half)) < size:
@@ -69,7 +72,10 @@ def shuffled(stream: U, position: int, size: int) -> int:
     while True:
         left, right = position >> half, position & mask
         for turn in range(12):
-            left, right = right, left ^ (int(mix(stream + U(turn) * STEP + U(right) * SIDE) >> U(33)) & mask)
+            left, right = (
+                right,
+                left ^ (int(mix(stream + U(turn) * STEP + U(right) * SIDE) >> U(33)) & mask),
+            )
         position = (left << half) | right
         if position < size:
             return position

@@ -1,9 +1,11 @@
-"""Every notion of regret under its own name, each a number per path, with mean, standard error and confidence interval.
+"""Every notion of regret under its own name, each a number per path, with mean, standard error and
+confidence interval.
 
-B budget, G gain, tau rounds that were paid for, T(i) the rounds that arm i alone can be paid for, e_t(i) = r_t(i)/c_t(i),
-mu(i) and rho(i) mean reward and cost, e(i) = mu(i)/rho(i), Delta(i) = max_j e(j) - e(i), N(i) pulls. Arms are compared by
-their means over paths, so a notion is max_i E[...] and not E max_i[...]: without the optimism of picking another arm on
-each path. All are for one resource; benchmarks meet the same draws as the policy, path by path.
+B budget, G gain, tau rounds that were paid for, T(i) the rounds that arm i alone can be paid for,
+e_t(i) = r_t(i)/c_t(i), mu(i) and rho(i) mean reward and cost, e(i) = mu(i)/rho(i), Delta(i) = max_j
+e(j) - e(i), N(i) pulls. Arms are compared by their means over paths, so a notion is max_i E[...]
+and not E max_i[...]: without the optimism of picking another arm on each path. All are for one
+resource; benchmarks meet the same draws as the policy, path by path.
 """
 
 from __future__ import annotations
@@ -63,13 +65,16 @@ class Evidence:
     shadow: Floats  # (K, P) sum of e_t(i), t <= tau
     reward_means: Floats | None  # (K,) where the world has them
     cost_means: Floats | None  # (K,)
-    greedy: float | None = None  # what the benchmarks of `purse.knapsack` gain, where they can be computed
+    # what the benchmarks of `purse.knapsack` gain, where they can be computed
+    greedy: float | None = None
     knapsack: float | None = None
     optimum: float | None = None
 
     @property
     def paper_arm(self) -> int:
-        """The paper's i*: the arm with the largest sum of e_t(i) over its own rounds T(i). It favours cheap arms."""
+        """The paper's i*: the arm with the largest sum of e_t(i) over its own rounds T(i). It
+        favours cheap arms.
+        """
         return best_arm(self.fixed_efficiency)
 
     @property
@@ -87,24 +92,32 @@ def best_arm(sums: Floats) -> int:
 
 
 def against_best_fixed_arm(gain: Floats, fixed_gain: Floats) -> Floats:
-    """(P,) What the best fixed arm gained on each path more than the policy did; pairing takes most of the noise out."""
+    """(P,) What the best fixed arm gained on each path more than the policy did; pairing takes most
+    of the noise out.
+    """
     return fixed_gain[best_arm(fixed_gain)] - gain
 
 
 def best_fixed_arm(seen: Evidence) -> Floats:
-    """max_i G(i) - G: against the best single arm by realised reward; plain regret, where nothing else is said."""
+    """max_i G(i) - G: against the best single arm by realised reward; plain regret, where nothing
+    else is said.
+    """
     return against_best_fixed_arm(seen.gain, seen.fixed_gain)
 
 
 def paper_arm(seen: Evidence) -> Floats:
-    """G(i*) - G, with the paper's i*: the arm with the largest sum of efficiencies over its own rounds."""
+    """G(i*) - G, with the paper's i*: the arm with the largest sum of efficiencies over its own
+    rounds.
+    """
     return seen.fixed_gain[seen.paper_arm] - seen.gain
 
 
 def line_1(seen: Evidence) -> Floats:
     """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (regretAdv)."""
     arm = seen.paper_arm
-    return seen.budget / np.maximum(seen.fixed_rounds[arm], 1) * seen.fixed_efficiency[arm] - seen.gain
+    return (
+        seen.budget / np.maximum(seen.fixed_rounds[arm], 1) * seen.fixed_efficiency[arm] - seen.gain
+    )
 
 
 def line_2(seen: Evidence) -> Floats:
@@ -113,16 +126,22 @@ def line_2(seen: Evidence) -> Floats:
     z = max{B / T(i*), spent / tau}, the larger of the two costs per round.
     """
     spent_per_round = (seen.budget - seen.left) / np.maximum(seen.rounds, 1)
-    return np.maximum(seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1), spent_per_round) * efficiency_sums(seen)
+    return np.maximum(
+        seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1), spent_per_round
+    ) * efficiency_sums(seen)
 
 
 def efficiency_sums(seen: Evidence) -> Floats:
-    """sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t): the left side of eq. (sum), over two different numbers of rounds."""
+    """sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t): the left side of eq. (sum), over two
+    different numbers of rounds.
+    """
     return seen.fixed_efficiency[seen.paper_arm] - seen.efficiency
 
 
 def own_rounds(seen: Evidence) -> Floats:
-    """max_i sum_{t <= tau} e_t(i) - e_t(i_t): efficiency over the player's own rounds, what Proposition A bounds."""
+    """max_i sum_{t <= tau} e_t(i) - e_t(i_t): efficiency over the player's own rounds, what
+    Proposition A bounds.
+    """
     return seen.shadow[best_arm(seen.shadow - seen.efficiency)] - seen.efficiency
 
 
@@ -132,7 +151,9 @@ def round_gap(seen: Evidence) -> Floats:
 
 
 def best_efficiency(seen: Evidence) -> Floats | None:
-    """B max_i e(i) - G: what the budget would buy if it were spent to the last unit at the best mean efficiency."""
+    """B max_i e(i) - G: what the budget would buy if it were spent to the last unit at the best
+    mean efficiency.
+    """
     if seen.reward_means is None or seen.cost_means is None:
         return None
     return seen.budget * float((seen.reward_means / seen.cost_means).max()) - seen.gain
@@ -140,7 +161,11 @@ def best_efficiency(seen: Evidence) -> Floats | None:
 
 def pseudo_regret(seen: Evidence) -> Floats | None:
     """sum_i rho(i) Delta(i) N(i): what the pulls of worse arms cost in expectation."""
-    return None if seen.gaps is None or seen.cost_means is None else seen.pulls @ (seen.cost_means * seen.gaps)
+    return (
+        None
+        if seen.gaps is None or seen.cost_means is None
+        else seen.pulls @ (seen.cost_means * seen.gaps)
+    )
 
 
 def paper_pseudo_regret(seen: Evidence) -> Floats | None:
@@ -159,7 +184,9 @@ def knapsack(seen: Evidence) -> Floats | None:
 
 
 def optimum(seen: Evidence) -> Floats | None:
-    """The dynamic optimum - G: the best that a player who knows the world can expect; on small instances."""
+    """The dynamic optimum - G: the best that a player who knows the world can expect; on small
+    instances.
+    """
     return None if seen.optimum is None else seen.optimum - seen.gain
 
 

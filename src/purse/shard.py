@@ -1,4 +1,6 @@
-"""A shard: some paths of a job, about a second of work. How paths are cut depends on the job alone, so that every machine cuts alike."""
+"""A shard: some paths of a job, about a second of work. How paths are cut depends on the job alone,
+so that every machine cuts alike.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from purse.types import Floats, Ints, Run, World
 if TYPE_CHECKING:
     import polars as pl
 
-WORK = 2e8  # rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
+# rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
+WORK = 2e8
 BYTES = 1 << 26  # and at most so much memory for its results
 MOST_SHARDS = 10**6  # of a job: twelve days of work
 
@@ -37,7 +40,9 @@ class Recipe(NamedTuple):
 
     def make(self) -> Job:
         """The job, with marks at fractions of the budget alone."""
-        job = make_job(self.policy, self.world, self.budget, seed=self.seed, stop=self.stop, marks=self.marks)
+        job = make_job(
+            self.policy, self.world, self.budget, seed=self.seed, stop=self.stop, marks=self.marks
+        )
         return job._replace(marks=job.marks._replace(rounds=job.marks.rounds[:0]))
 
 
@@ -69,13 +74,20 @@ def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
     """The shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the same."""
     key, size = key_of(job), shard_size(job)
     if n_paths > MOST_SHARDS * size:
-        raise invalid("n_paths", n_paths, f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}: {MOST_SHARDS:,} seconds of work, or so")
+        raise invalid(
+            "n_paths",
+            n_paths,
+            f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}: "
+            f"{MOST_SHARDS:,} seconds of work, or so",
+        )
     for first in range(0, n_paths, size):
         yield Shard(job, key, first, min(size, n_paths - first))
 
 
 def shard_size(job: Job) -> int:
-    """How many paths make about a second of work, if arms cost what lies halfway between their bounds."""
+    """How many paths make about a second of work, if arms cost what lies halfway between their
+    bounds.
+    """
     problem = job.problem
     typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
     rounds = max(1.0, min(float(job.game.last_round), float((problem.budget / typical).min())))
@@ -88,12 +100,15 @@ def bytes_per_path(job: Job) -> int:
 
 
 def key_of(job: Job) -> str:
-    """A hash of everything that decides the numbers: compiled code, parameters, first state, world, problem, game and marks."""
+    """A hash of everything that decides the numbers: compiled code, parameters, first state, world,
+    problem, game and marks.
+    """
     digest = sha256(compiled(job).py_func.__name__.encode())
 
     def add(part: Any) -> None:
         if isinstance(part, tuple):
-            digest.update(f"({len(part)};".encode())  # every part ends where its text says, so that no two sequences read alike
+            # every part ends where its text says, so that no two sequences read alike
+            digest.update(f"({len(part)};".encode())
             for entry in part:
                 add(entry)
         elif isinstance(part, np.ndarray):
@@ -101,7 +116,17 @@ def key_of(job: Job) -> str:
         else:
             digest.update(f"{part!r};".encode())
 
-    add((job.params, job.policy.init(job.params, job.problem, 1), job.world.tables, job.world.n_rounds, job.world.reward_range, job.game, job.marks))
+    add(
+        (
+            job.params,
+            job.policy.init(job.params, job.problem, 1),
+            job.world.tables,
+            job.world.n_rounds,
+            job.world.reward_range,
+            job.game,
+            job.marks,
+        )
+    )
     add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
     return digest.hexdigest()[:20]
 
@@ -118,7 +143,9 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
             "rounds": run.rounds,
             "used": (run.spent / run.budget).max(axis=1),
             "ended": run.ended,
-            "efficiency": np.full(run.n_paths, np.nan) if run.efficiency is None else run.efficiency,
+            "efficiency": np.full(run.n_paths, np.nan)
+            if run.efficiency is None
+            else run.efficiency,
             "left": ((units - run.spent_units) / amount.UNIT)[:, 0],
             "pulls": run.pulls,
         }
@@ -126,7 +153,9 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
 
 
 def trace_frame(run: Run) -> pl.DataFrame:
-    """How often each arm had been pulled in all of these paths together when a fraction of the budget was spent: a row for each mark."""
+    """How often each arm had been pulled in all of these paths together when a fraction of the
+    budget was spent: a row for each mark.
+    """
     import polars as pl
 
     assert run.by_budget is not None
@@ -136,7 +165,9 @@ def trace_frame(run: Run) -> pl.DataFrame:
 def frames_of(shard: Shard, results: Results) -> Frames:
     """The results of a shard as frames."""
     run = told(shard.job, results)
-    return Frames(runs_frame(run, shard.first), trace_frame(run) if run.by_budget is not None else None)
+    return Frames(
+        runs_frame(run, shard.first), trace_frame(run) if run.by_budget is not None else None
+    )
 
 
 def play_shard(shard: Shard, pulse: Floats, halt: Ints) -> Frames:

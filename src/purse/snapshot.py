@@ -1,4 +1,6 @@
-"""Facts and arrays in one file: a zip of NumPy arrays and one JSON text, versioned, without pickle."""
+"""Facts and arrays in one file: a zip of NumPy arrays and one JSON text, versioned, without
+pickle.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read what `save` wrote: the facts and the arrays."""
     try:
         with Path(path).open("rb") as file, zipfile.ZipFile(file) as parts:
-            arrays = {Path(name).stem: read_array(parts.open(name), allow_pickle=False) for name in parts.namelist()}
+            arrays = {
+                Path(name).stem: read_array(parts.open(name), allow_pickle=False)
+                for name in parts.namelist()
+            }
         facts = json.loads(str(arrays.pop("facts")))
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
@@ -38,5 +43,8 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(facts, dict) or "format" not in facts:
         raise InvalidInput(f"{str(path)!r} is not a snapshot")
     if facts["format"] != FORMAT:
-        raise InvalidInput(f"{str(path)!r} has format {facts['format']!r}; this version of purse reads format {FORMAT}")
+        raise InvalidInput(
+            f"{str(path)!r} has format {facts['format']!r}; this version of purse reads "
+            f"format {FORMAT}"
+        )
     return facts, arrays

@@ -1,4 +1,6 @@
-"""How things with options are written: `exp3++.bwk:beta=1,alpha=3`, `bernoulli:rewards=[.9,.6],costs=[.8,.3]`."""
+"""How things with options are written: `exp3++.bwk:beta=1,alpha=3`,
+`bernoulli:rewards=[.9,.6],costs=[.8,.3]`.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,18 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
         call = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError):
         raise _malformed(text) from None
-    whole = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.end_col_offset == len(source.encode())
+    whole = (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.end_col_offset == len(source.encode())
+    )
     if not isinstance(call, ast.Call) or not whole or call.args:
         raise _malformed(text)
-    options = {keyword.arg: _value(keyword.value, text) for keyword in call.keywords if keyword.arg is not None}
+    options = {
+        keyword.arg: _value(keyword.value, text)
+        for keyword in call.keywords
+        if keyword.arg is not None
+    }
     if len(options) != len(call.keywords):
         raise _malformed(text)
     return name.strip(), options
@@ -44,11 +54,26 @@ def _value(node: ast.expr, text: str) -> Any:
         raise _malformed(text) from None
 
 
-def check_options(what: str, function: Callable[..., Any], options: Mapping[str, Any], given: tuple[str, ...] = ()) -> None:
-    """Refuse options that the function does not take, with the nearest that it does, and missing ones; `given` are passed otherwise."""
-    parameters = {name: parameter for name, parameter in inspect.signature(function).parameters.items() if name not in given}
+def check_options(
+    what: str, function: Callable[..., Any], options: Mapping[str, Any], given: tuple[str, ...] = ()
+) -> None:
+    """Refuse options that the function does not take, with the nearest that it does, and missing
+    ones; `given` are passed otherwise.
+    """
+    parameters = {
+        name: parameter
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in given
+    }
     for option in options:
         if option not in parameters:
             raise unknown(f"option of {what}", option, parameters)
-    if missing := [name for name, parameter in parameters.items() if parameter.default is parameter.empty and name not in options]:
-        raise InvalidInput(f"{what} needs {', '.join(missing)}; write {what}:{','.join(f'{name}=...' for name in missing)}")
+    if missing := [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is parameter.empty and name not in options
+    ]:
+        raise InvalidInput(
+            f"{what} needs {', '.join(missing)}; write "
+            f"{what}:{','.join(f'{name}=...' for name in missing)}"
+        )

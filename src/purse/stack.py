@@ -1,4 +1,6 @@
-"""Small arrays on the stack, for kernels: what never leaves the loop stays in registers, on a CPU as on a GPU."""
+"""Small arrays on the stack, for kernels: what never leaves the loop stays in registers, on a CPU
+as on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from numba.extending import intrinsic
 
 
 def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any:
-    """Room for an array, not cleared; it lives as long as the function that the kernels are inlined into."""
+    """Room for an array, not cleared; it lives as long as the function that the kernels are inlined
+    into.
+    """
     item = context.get_data_type(kind.dtype)
     size = context.get_abi_sizeof(item)
     room = cgutils.alloca_once(builder, ir.ArrayType(item, math.prod(shape)))
@@ -53,19 +57,28 @@ def _matrix(typingctx: Any, rows: Any, columns: Any, like: Any) -> Any:
 
 
 def _beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: Any) -> Any:
-    """Arrays like those of `rows`, a NamedTuple, in `room` from item `start` on, where those of `lanes` paths, a constant, lie side by side.
+    """Arrays like those of `rows`, a NamedTuple, in `room` from item `start` on, where those of
+    `lanes` paths, a constant, lie side by side.
 
-    Items are 8 bytes each. Neighbouring paths have neighbouring items, and `lane` says which path is meant.
+    Items are 8 bytes each. Neighbouring paths have neighbouring items, and `lane` says which path
+    is meant.
     """
-    beside = types.NamedTuple([types.Array(kind.dtype, kind.ndim, "A") for kind in rows.types], rows.instance_class)
+    beside = types.NamedTuple(
+        [types.Array(kind.dtype, kind.ndim, "A") for kind in rows.types], rows.instance_class
+    )
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         def word(value: int) -> Any:
             return context.get_constant(types.intp, value)
 
-        first, mine = (context.cast(builder, value, kind, types.intp) for value, kind in zip(args[2:4], (start, lane), strict=True))
+        first, mine = (
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(args[2:4], (start, lane), strict=True)
+        )
         offset = builder.mul(builder.add(first, mine), word(8))
-        data = builder.bitcast(context.make_array(room)(context, builder, args[1]).data, ir.IntType(8).as_pointer())
+        data = builder.bitcast(
+            context.make_array(room)(context, builder, args[1]).data, ir.IntType(8).as_pointer()
+        )
         arrays = []
         for k, (old, new) in enumerate(zip(rows.types, beside.types, strict=True)):
             like = context.make_array(old)(context, builder, builder.extract_value(args[0], k))
@@ -77,7 +90,9 @@ def _beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: 
                 step = builder.mul(step, size)
             array = context.make_array(new)(context, builder)
             here = builder.bitcast(builder.gep(data, [offset]), array.data.type)
-            context.populate_array(array, data=here, shape=shape, strides=steps, itemsize=word(8), meminfo=None)
+            context.populate_array(
+                array, data=here, shape=shape, strides=steps, itemsize=word(8), meminfo=None
+            )
             arrays.append(array._getvalue())
             offset = builder.add(offset, step)
         return context.make_tuple(builder, signature.return_type, arrays)
@@ -90,11 +105,22 @@ def _copy(typingctx: Any, source: Any, target: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         for k, kinds in enumerate(zip(source.types, target.types, strict=True)):
-            pair = [context.make_array(kind)(context, builder, builder.extract_value(value, k)) for kind, value in zip(kinds, args, strict=True)]
+            pair = [
+                context.make_array(kind)(context, builder, builder.extract_value(value, k))
+                for kind, value in zip(kinds, args, strict=True)
+            ]
             shape = cgutils.unpack_tuple(builder, pair[0].shape)
             with cgutils.loop_nest(builder, shape, context.get_value_type(types.intp)) as index:
                 here, there = (
-                    cgutils.get_item_pointer2(context, builder, array.data, shape, cgutils.unpack_tuple(builder, array.strides), kind.layout, index)
+                    cgutils.get_item_pointer2(
+                        context,
+                        builder,
+                        array.data,
+                        shape,
+                        cgutils.unpack_tuple(builder, array.strides),
+                        kind.layout,
+                        index,
+                    )
                     for kind, array in zip(kinds, pair, strict=True)
                 )
                 builder.store(builder.load(here), there)

@@ -1,4 +1,6 @@
-"""Frames by name: on disk, where each is a Parquet file that is whole or not there, or in memory."""
+"""Frames by name: on disk, where each is a Parquet file that is whole or not there, or in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,21 @@ class Store:
 
     def has(self, name: str) -> bool:
         """Whether the frame is there."""
-        return name in self.memory if self.folder is None else (self.folder / f"{name}.parquet").is_file()
+        return (
+            name in self.memory
+            if self.folder is None
+            else (self.folder / f"{name}.parquet").is_file()
+        )
 
     def get(self, name: str) -> pl.DataFrame:
         """The frame of this name."""
         import polars as pl
 
-        return self.memory[name] if self.folder is None else pl.read_parquet(self.folder / f"{name}.parquet")
+        return (
+            self.memory[name]
+            if self.folder is None
+            else pl.read_parquet(self.folder / f"{name}.parquet")
+        )
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Keep a frame."""
@@ -65,17 +75,29 @@ class Store:
 
         return pl.concat([self.get(shard.name) for shard in shards])
 
-    def run(self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU) -> pl.DataFrame:
-        """The runs of one policy on one world with one budget, a row for each path: found, or played and kept."""
+    def run(
+        self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU
+    ) -> pl.DataFrame:
+        """The runs of one policy on one world with one budget, a row for each path: found, or
+        played and kept.
+        """
         shards = list(shards_of(job, n_paths))
         play_all(self.missing(shards), self.accept, shown, n_workers=n_workers, device=device)
         return self.runs(shards)
 
-    def shadows(self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress) -> pl.DataFrame:
-        """What each arm was worth over the rounds that these runs of the job had: a row for each path, a column `shadow`."""
+    def shadows(
+        self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
+    ) -> pl.DataFrame:
+        """What each arm was worth over the rounds that these runs of the job had: a row for each
+        path, a column `shadow`.
+        """
         import polars as pl
 
         def make() -> pl.DataFrame:
-            return pl.DataFrame({"shadow": shadow.shadows(job, runs["rounds"].to_numpy(), shown, n_workers)})
+            return pl.DataFrame(
+                {"shadow": shadow.shadows(job, runs["rounds"].to_numpy(), shown, n_workers)}
+            )
 
-        return self.keep(f"{key_of(job)}-{len(runs)}-{shadow.compiled(job.world).py_func.__name__}", make)
+        return self.keep(
+            f"{key_of(job)}-{len(runs)}-{shadow.compiled(job.world).py_func.__name__}", make
+        )

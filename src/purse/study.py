@@ -1,4 +1,6 @@
-"""`purse.compare`: policies on worlds over budgets. What has been computed is kept and found again; what comes out is a `Study`."""
+"""`purse.compare`: policies on worlds over budgets. What has been computed is kept and found again;
+what comes out is a `Study`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ ROW_GROUP = 1 << 17  # rows of the results that are read at once
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a comparison came to: its runs, read when they are asked for, and the frames that are made from them."""
+    """What a comparison came to: its runs, read when they are asked for, and the frames that are
+    made from them.
+    """
 
     data: pl.LazyFrame
     frames: Mapping[str, pl.DataFrame]
@@ -55,7 +59,10 @@ class Study:
 
         target, facts = Path(folder), manifest.load(Path(folder))
         if facts["made"] is None:
-            raise PurseError(f"the study in {str(target)!r} is not finished: {manifest.standing(target)}; run it again to continue")
+            raise PurseError(
+                f"the study in {str(target)!r} is not finished: "
+                f"{manifest.standing(target)}; run it again to continue"
+            )
         frames = {name: pl.read_parquet(target / f"{name}.parquet") for name in summary.COLUMNS}
         return cls(pl.scan_parquet(target / RESULTS), frames, facts)
 
@@ -64,23 +71,33 @@ class Study:
         return self.data
 
     def frame(self) -> pl.DataFrame:
-        """One row per world, budget, policy and path: gain, rounds, the part of the budget that was used, regret."""
+        """One row per world, budget, policy and path: gain, rounds, the part of the budget that was
+        used, regret.
+        """
         return self.data.collect()
 
     def table(self) -> pl.DataFrame:
-        """One row per world, budget and policy: mean gain and regret with 95% intervals, what was left, rounds."""
+        """One row per world, budget and policy: mean gain and regret with 95% intervals, what was
+        left, rounds.
+        """
         return self.frames["table"]
 
     def shares(self) -> pl.DataFrame:
-        """One row per world, budget, policy, slice of the budget and arm: the arm's share of the pulls in that slice."""
+        """One row per world, budget, policy, slice of the budget and arm: the arm's share of the
+        pulls in that slice.
+        """
         return self.frames["shares"]
 
     def growth(self) -> pl.DataFrame:
-        """One row per world and policy: the slope of log regret against log budget, and the shape that fits best."""
+        """One row per world and policy: the slope of log regret against log budget, and the shape
+        that fits best.
+        """
         return self.frames["growth"]
 
     def bounds(self) -> pl.DataFrame:
-        """One row per world, budget, policy and theorem on its regret: the value, and whether it applies there."""
+        """One row per world, budget, policy and theorem on its regret: the value, and whether it
+        applies there.
+        """
         return self.frames["bounds"]
 
     def references(self) -> pl.DataFrame:
@@ -94,18 +111,28 @@ class Study:
         return write_page(self, Path(path))
 
     def publish(self, folder: Path) -> list[Path]:
-        """Write the report to a folder, and each of its figures as PNG, SVG and CSV; the page comes first."""
+        """Write the report to a folder, and each of its figures as PNG, SVG and CSV; the page comes
+        first.
+        """
         from purse.report.export import export
 
-        return [self.report(make_folder(folder) / "report.html"), *export(self, make_folder(folder / "figures"))]
+        return [
+            self.report(make_folder(folder) / "report.html"),
+            *export(self, make_folder(folder / "figures")),
+        ]
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """For each world, its name and the table of regrets for people: a row per policy, a column per budget."""
+        """For each world, its name and the table of regrets for people: a row per policy, a column
+        per budget.
+        """
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
             budgets = part["budget"].unique().sort().to_list()
             grid = [["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]]
             for (policy,), row in part.group_by(["policy"], maintain_order=True):
-                cells = {cell["budget"]: with_error(cell["regret"], cell["high"]) for cell in row.iter_rows(named=True)}
+                cells = {
+                    cell["budget"]: with_error(cell["regret"], cell["high"])
+                    for cell in row.iter_rows(named=True)
+                }
                 grid.append([str(policy), *(cells[budget] for budget in budgets)])
             yield str(world), grid
 
@@ -114,7 +141,9 @@ class Study:
         return "".join(html.table(head, rows, title=world) for world, (head, *rows) in self.grids())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
-        """The chart of regrets, for notebooks that draw it, and the tables for those that do not; None where nothing is installed that makes charts."""
+        """The chart of regrets, for notebooks that draw it, and the tables for those that do not;
+        None where nothing is installed that makes charts.
+        """
         from purse.report.export import notebook
 
         try:
@@ -129,7 +158,17 @@ class Study:
             widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
             lines += [f"{world}: regret against the best fixed arm on the same draws"]
             lines += [
-                "  " + "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in grid
+                "  "
+                + "  ".join(
+                    [
+                        row[0].ljust(widths[0]),
+                        *(
+                            cell.rjust(width)
+                            for cell, width in zip(row[1:], widths[1:], strict=True)
+                        ),
+                    ]
+                )
+                for row in grid
             ]
         return "\n".join(lines)
 
@@ -153,41 +192,73 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     title: str = DEFAULT_TITLE,
 ) -> Study:
-    """Play every policy on every world with every budget, and set each against the best fixed arm on the same draws.
+    """Play every policy on every world with every budget, and set each against the best fixed arm
+    on the same draws.
 
-    `policies` and `world` are one of them, a list, or a dictionary that gives them labels. A policy is text such as "exp3++.bwk:beta=1", the path of
-    a policy file, or a module; a world is a `World`, text such as "two_worlds:world=2", or a function of the budget. With `folder`, finished
-    parts are kept there and used again. `device` is "cpu" or "cuda"; `on` the address of a cluster ("ray://host:10001", "dask://host:8786");
-    none of these nor `n_workers` changes any number.
+    `policies` and `world` are one of them, a list, or a dictionary that gives them labels. A policy
+    is text such as "exp3++.bwk:beta=1", the path of a policy file, or a module; a world is a
+    `World`, text such as "two_worlds:world=2", or a function of the budget. With `folder`, finished
+    parts are kept there and used again. `device` is "cpu" or "cuda"; `on` the address of a cluster
+    ("ray://host:10001", "dask://host:8786"); none of these nor `n_workers` changes any number.
     """
-    plan = Plan.of(policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title)
+    plan = Plan.of(
+        policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title
+    )
     return run(plan, n_workers=n_workers, device=device, on=on, folder=folder)
 
 
-def run(plan: Plan, *, n_workers: int | None = None, device: str = CPU, on: str | None = None, folder: str | os.PathLike[str] | None = None) -> Study:
+def run(
+    plan: Plan,
+    *,
+    n_workers: int | None = None,
+    device: str = CPU,
+    on: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Study:
     """Carry out a plan: play the shards that are not there yet, and put everything together."""
     n_workers = None if n_workers is None else check.integer("n_workers", n_workers, low=1)
     check.choice("device", device, DEVICES)
     if on is not None:
         cluster.parse(on)
     recipes: dict[str, Recipe] = {}
-    cells = list(plan.cells(recipes))  # making every job first says what is wrong before anything runs
-    shards = [shard for cell in cells for group in (*cell.policies.values(), *cell.alone) for shard in group]
+    # making every job first says what is wrong before anything runs
+    cells = list(plan.cells(recipes))
+    shards = [
+        shard
+        for cell in cells
+        for group in (*cell.policies.values(), *cell.alone)
+        for shard in group
+    ]
     store = Store(folder)
     target = None if folder is None else Path(folder)
-    facts = {**plan.facts, **manifest.surroundings(), "shards": sorted({shard.name for shard in shards}), "made": None}
+    facts = {
+        **plan.facts,
+        **manifest.surroundings(),
+        "shards": sorted({shard.name for shard in shards}),
+        "made": None,
+    }
     if target is not None:
         manifest.save(target, facts)
         sweep(target)
         sweep(target / "shards")
     with progress("comparing") as shown:
-        play_all(store.missing(shards), store.accept, shown, n_workers=n_workers, device=device, on=on, recipes=recipes)
+        play_all(
+            store.missing(shards),
+            store.accept,
+            shown,
+            n_workers=n_workers,
+            device=device,
+            on=on,
+            recipes=recipes,
+        )
     facts["made"] = manifest.now()
     with TemporaryDirectory(dir=target, prefix=PARTS) as scratch:
         study = Study(*put_together(cells, store, Path(scratch) if target else None), facts)
         if target is None:
             return study
-        write_atomically(target / RESULTS, lambda file: study.data.sink_parquet(file, row_group_size=ROW_GROUP))
+        write_atomically(
+            target / RESULTS, lambda file: study.data.sink_parquet(file, row_group_size=ROW_GROUP)
+        )
         for name, frame in study.frames.items():
             write_atomically(target / f"{name}.parquet", frame.write_parquet)
     manifest.save(target, facts)

@@ -1,4 +1,6 @@
-"""The study file: a plan in TOML, checked before anything runs; what is wrong with it is said with file and line."""
+"""The study file: a plan in TOML, checked before anything runs; what is wrong with it is said with
+file and line.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,10 @@ stop = "exit"      # when a pull cannot be paid: exit ends the game; hold sets t
 
 KINDS: dict[str, tuple[Any, str]] = {
     "title": (str, "text"),
-    "policies": (list | dict, 'a list of texts, or a table such as [policies] and "label" = "exp3.bwk"'),
+    "policies": (
+        list | dict,
+        'a list of texts, or a table such as [policies] and "label" = "exp3.bwk"',
+    ),
     "budgets": (list, "a list of positive numbers"),
     "paths": (int, "a whole number from 1 up"),
     "seed": (int, "a whole number from 0 up"),
@@ -52,7 +57,8 @@ KINDS: dict[str, tuple[Any, str]] = {
     "worlds": (dict, 'a table of texts, such as [worlds] and "label" = "misleading_ratio"'),
 }
 NEEDED = ("policies", "budgets", "worlds")
-KEYS = {"n_paths": "paths", "policy": "policies", "budget": "budgets"}  # where complaints have other words for them
+# where complaints have other words for them
+KEYS = {"n_paths": "paths", "policy": "policies", "budget": "budgets"}
 
 
 def load(path: str | os.PathLike[str]) -> Plan:
@@ -62,7 +68,9 @@ def load(path: str | os.PathLike[str]) -> Plan:
         return parse(file.read_text(encoding="utf-8"), file)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"cannot read {str(file)!r}: {getattr(error, 'strerror', None) or 'it is not text in UTF-8'}; `purse init` writes an example"
+            f"cannot read {str(file)!r}: "
+            f"{getattr(error, 'strerror', None) or 'it is not text in UTF-8'}; `purse "
+            "init` writes an example"
         ) from error
 
 
@@ -85,10 +93,19 @@ def parse(text: str, file: Path) -> Plan:
         with blame("policies"):
             refuse_repeats("policy", given["policies"])
         given["policies"] = {policy: policy for policy in given["policies"]}
-    chosen, worlds = ({label: anywhere(text, file.parent) for label, text in given[key].items()} for key in ("policies", "worlds"))
-    numbers = {"n_paths": given.get("paths", DEFAULT_PATHS), "seed": given.get("seed", 0), "stop": given.get("stop", "exit")}
+    chosen, worlds = (
+        {label: anywhere(text, file.parent) for label, text in given[key].items()}
+        for key in ("policies", "worlds")
+    )
+    numbers = {
+        "n_paths": given.get("paths", DEFAULT_PATHS),
+        "seed": given.get("seed", 0),
+        "stop": given.get("stop", "exit"),
+    }
     try:
-        plan = Plan.of(chosen, worlds, budgets=given["budgets"], **numbers, title=given.get("title", file.stem))
+        plan = Plan.of(
+            chosen, worlds, budgets=given["budgets"], **numbers, title=given.get("title", file.stem)
+        )
     except InvalidInput as error:
         field = re.split(r"\W", str(error))[0]
         raise placed(error, file, text, KEYS.get(field, field)) from error
@@ -114,7 +131,13 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
                 raise InvalidInput(f"{key} must be {words}")
             if value in ([], {}):
                 raise InvalidInput(f"{key} is empty; it must be {words}")
-        entries = [*value.items()] if isinstance(value, dict) else [(key, entry) for entry in given[key]] if key == "policies" else []
+        entries = (
+            [*value.items()]
+            if isinstance(value, dict)
+            else [(key, entry) for entry in given[key]]
+            if key == "policies"
+            else []
+        )
         for label, entry in entries:
             with blame(quoted(label), label, key):
                 if not isinstance(entry, str):
@@ -125,8 +148,14 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
-    """The complaint with the line of the file that it is about: where a needle is a key, or else where it is at all; the first needle that is found."""
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if not line.lstrip().startswith("#")]
+    """The complaint with the line of the file that it is about: where a needle is a key, or else
+    where it is at all; the first needle that is found.
+    """
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.split("\n"), 1)
+        if not line.lstrip().startswith("#")
+    ]
     found = (
         number
         for needle in needles

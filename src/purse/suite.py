@@ -1,4 +1,6 @@
-"""The suite: fixed, named instances on which policies are compared. Its version changes whenever an instance does."""
+"""The suite: fixed, named instances on which policies are compared. Its version changes whenever an
+instance does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ VERSION = "1"
 
 
 class Case(NamedTuple):
-    """An instance: what it is like, the world, the budget and, where there is one, the horizon that the world brings."""
+    """An instance: what it is like, the world, the budget and, where there is one, the horizon that
+    the world brings.
+    """
 
     name: str
     situation: str
@@ -28,7 +32,8 @@ def grid(low: float, high: float, count: int) -> str:
     return "[" + ",".join(f"{low + (high - low) * i / (count - 1):.4g}" for i in range(count)) + "]"
 
 
-VARIANTS = ("c-ucb:alpha=0.5", "i-ucb:alpha=1", "omega-ucb:rho=0.25", "ucb-bwk:c_rad=0.25")  # of policies whose published scale is not their best
+# of policies whose published scale is not their best
+VARIANTS = ("c-ucb:alpha=0.5", "i-ucb:alpha=1", "omega-ucb:rho=0.25", "ucb-bwk:c_rad=0.25")
 CASES = (
     Case("easy gaps", "constant costs per arm", EASY, 1e4),
     Case("easy gaps, large budget", "constant costs per arm", EASY, 1e5),

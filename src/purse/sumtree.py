@@ -1,7 +1,8 @@
 """Weights in a sum tree: draw in proportion to them and change one of them, each in O(log K).
 
-`tree[leaf + i]` is arm i's weight, `tree[n] = tree[2n] + tree[2n + 1]`, so `tree[1]` is the sum of all; `leaf` is the
-smallest power of two that is at least K. A parent is always recomputed from its two children: nothing drifts.
+`tree[leaf + i]` is arm i's weight, `tree[n] = tree[2n] + tree[2n + 1]`, so `tree[1]` is the sum of
+all; `leaf` is the smallest power of two that is at least K. A parent is always recomputed from its
+two children: nothing drifts.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ def ones(n_paths: int, n_arms: int) -> Floats:
     trees = np.zeros((n_paths, 2 * leaf))
     trees[:, leaf : leaf + n_arms] = 1.0
     while leaf > 1:
-        trees[:, leaf // 2 : leaf] = trees[:, leaf : 2 * leaf : 2] + trees[:, leaf + 1 : 2 * leaf : 2]
+        trees[:, leaf // 2 : leaf] = (
+            trees[:, leaf : 2 * leaf : 2] + trees[:, leaf + 1 : 2 * leaf : 2]
+        )
         leaf //= 2
     return trees
 
 
 @kernel
 def find(tree: Floats, leaf: int, x: float) -> int:
-    """The leaf (counted from 0) in which x falls, for 0 <= x < the sum, when the weights are laid end to end."""
+    """The leaf (counted from 0) in which x falls, for 0 <= x < the sum, when the weights are laid
+    end to end.
+    """
     n = 1
     while n < leaf:
         n += n
@@ -38,7 +43,8 @@ def find(tree: Floats, leaf: int, x: float) -> int:
         right = x >= weight
         x -= weight if right else 0.0
         n += right
-    while tree[n] == 0 and n > leaf:  # where the sum was rounded up, x may fall beyond the last arm that has weight
+    # where the sum was rounded up, x may fall beyond the last arm that has weight
+    while tree[n] == 0 and n > leaf:
         n -= 1
     return n - leaf
 

@@ -20,8 +20,9 @@ hold        money set apart for a ticket until its report comes
 stop rule   what happens when a pull cannot be paid: `exit`, `hold` or `retry`
 mark        a point of a path at which its standing is recorded
 
-Letters for sizes, in docs and shapes: K arms, d resources, m plays, P paths, B budget, T rounds, M marks.
-Amounts are int64 units of 1e-9 (see `purse.amount`) wherever a name ends in `units`, and inside `Problem` and `World`.
+Letters for sizes, in docs and shapes: K arms, d resources, m plays, P paths, B budget, T rounds, M
+marks. Amounts are int64 units of 1e-9 (see `purse.amount`) wherever a name ends in `units`, and
+inside `Problem` and `World`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a player knows before the game. Build it with `Problem.of`, which checks and converts."""
+    """What a player knows before the game. Build it with `Problem.of`, which checks and
+    converts.
+    """
 
     n_arms: int
     budget: Ints  # (d,) units
@@ -79,7 +82,9 @@ class Problem:
         costs: Any = None,
         caps: Any = None,
     ) -> Problem:
-        """The problem from numbers in the user's unit: one number, one per arm, or one per arm and resource."""
+        """The problem from numbers in the user's unit: one number, one per arm, or one per arm and
+        resource.
+        """
         n_arms = check.integer("n_arms", n_arms, low=1)
         n_resources = check.integer("n_resources", n_resources, low=1)
         return cls(
@@ -94,12 +99,23 @@ class Problem:
         )
 
     def __post_init__(self) -> None:
-        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)  # with a horizon the game ends anyway
-        if self.costs is not None and ((self.costs < self.cost_min) | (self.costs > self.cost_max)).any():
-            raise invalid("costs", (self.costs / amount.UNIT).ravel().tolist(), "must lie between cost_min and cost_max")
+        # with a horizon the game ends anyway
+        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
+        if (
+            self.costs is not None
+            and ((self.costs < self.cost_min) | (self.costs > self.cost_max)).any()
+        ):
+            raise invalid(
+                "costs",
+                (self.costs / amount.UNIT).ravel().tolist(),
+                "must lie between cost_min and cost_max",
+            )
         if int(self.cost_max.max()) > amount.LARGEST // self.plays:
             raise invalid(
-                "cost_max", amount.text(self.cost_max.max()), f"must be at most {amount.LARGEST // amount.UNIT // self.plays:,} for {self.plays} plays"
+                "cost_max",
+                amount.text(self.cost_max.max()),
+                f"must be at most {amount.LARGEST // amount.UNIT // self.plays:,} for "
+                f"{self.plays} plays",
             )
 
     @property
@@ -109,15 +125,21 @@ class Problem:
 
     @cached_property
     def share(self) -> Floats:
-        """(d,) The part of the resource's largest cost that one unit is. Policies see amounts times this: costs in (0, 1]."""
+        """(d,) The part of the resource's largest cost that one unit is. Policies see amounts times
+        this: costs in (0, 1].
+        """
         return 1 / self.cost_max.max(axis=0)
 
     @cached_property
     def c_min(self) -> float:
-        """The smallest cost that a policy can see; refused where a pull may cost nothing, which policies that divide by it cannot play."""
+        """The smallest cost that a policy can see; refused where a pull may cost nothing, which
+        policies that divide by it cannot play.
+        """
         least = float((self.cost_min * self.share).min())
         if least == 0:
-            raise InvalidInput("cost_min=0: this policy needs every pull to cost something of every resource")
+            raise InvalidInput(
+                "cost_min=0: this policy needs every pull to cost something of every resource"
+            )
         return least
 
     @cached_property
@@ -126,24 +148,41 @@ class Problem:
         return float((self.budget * self.share).min())
 
     def known_costs(self, policy: str) -> Floats:
-        """(K,) The constant cost of each arm as policies see it, of the first resource; refused where the problem does not tell."""
+        """(K,) The constant cost of each arm as policies see it, of the first resource; refused
+        where the problem does not tell.
+        """
         if self.costs is None:
-            raise InvalidInput(f"{policy} needs to know what each arm costs, and that it does not change: pass costs=[...], or take a world with fixed costs")
+            raise InvalidInput(
+                f"{policy} needs to know what each arm costs, and that it does not "
+                "change: pass costs=[...], or take a world with fixed costs"
+            )
         if (self.costs == 0).any():
-            raise invalid("costs", (self.costs / amount.UNIT).ravel().tolist(), f"must be positive for {policy}")
+            raise invalid(
+                "costs",
+                (self.costs / amount.UNIT).ravel().tolist(),
+                f"must be positive for {policy}",
+            )
         return self.costs[:, 0] * self.share[0]
 
     def known_horizon(self, policy: str) -> int:
         """The number of rounds; refused where the problem has no horizon."""
         if self.horizon is None:
-            raise InvalidInput(f"{policy} needs to know how many rounds there are: pass horizon=..., or take a world that has one")
+            raise InvalidInput(
+                f"{policy} needs to know how many rounds there are: pass horizon=..., or "
+                "take a world that has one"
+            )
         return self.horizon
 
     def require(self, policy: str, **limits: int) -> None:
-        """Refuse, in one line, a problem with more `plays` or `n_resources` than the policy can play."""
+        """Refuse, in one line, a problem with more `plays` or `n_resources` than the policy can
+        play.
+        """
         for name, most in limits.items():
             if getattr(self, name) > most:
-                raise InvalidInput(f"{policy} plays problems with {name}={most}, and this one has {name}={getattr(self, name)}")
+                raise InvalidInput(
+                    f"{policy} plays problems with {name}={most}, and this one has "
+                    f"{name}={getattr(self, name)}"
+                )
 
 
 def cap_array(caps: Any, n_arms: int) -> Ints:
@@ -156,7 +195,9 @@ def cap_array(caps: Any, n_arms: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the shared one."""
+    """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the
+    shared one.
+    """
 
     name: str
     tables: Any  # a NamedTuple of arrays
@@ -169,7 +210,8 @@ class World:
     cost_means: Floats | None = None  # (K, d) in the user's unit
     draw: Callable[..., Any] | None = None
     arms: tuple[str, ...] | None = None  # names of the arms, where they have any
-    reward_range: tuple[float, float] = (0.0, 1.0)  # what rewards of 0 and 1 are in the user's unit, in which gains are told
+    # what rewards of 0 and 1 are in the user's unit, in which gains are told
+    reward_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
@@ -185,9 +227,15 @@ class World:
         return self.arms or tuple(map(str, range(self.n_arms)))
 
     def in_units_of_user(self, gain: Floats, pulls: Ints) -> Floats:
-        """Gains (...) of so many pulls of each arm (..., K), from rewards in [0, 1] to the user's unit."""
+        """Gains (...) of so many pulls of each arm (..., K), from rewards in [0, 1] to the user's
+        unit.
+        """
         low, high = self.reward_range
-        return gain if self.reward_range == (0.0, 1.0) else low * pulls.sum(axis=-1) + (high - low) * gain
+        return (
+            gain
+            if self.reward_range == (0.0, 1.0)
+            else low * pulls.sum(axis=-1) + (high - low) * gain
+        )
 
     @property
     def n_resources(self) -> int:
@@ -196,14 +244,18 @@ class World:
 
     @property
     def efficiencies(self) -> Floats | None:
-        """(K,) True mean reward per mean cost, where the means do not change and there is one resource."""
+        """(K,) True mean reward per mean cost, where the means do not change and there is one
+        resource.
+        """
         if self.reward_means is None or self.cost_means is None or self.n_resources > 1:
             return None
         return self.reward_means / self.cost_means[:, 0]
 
 
 class Ticket(NamedTuple):
-    """Permission to pull. The probability travels with it, so that a late report gets the right weight."""
+    """Permission to pull. The probability travels with it, so that a late report gets the right
+    weight.
+    """
 
     id: int
     t: int
@@ -213,7 +265,9 @@ class Ticket(NamedTuple):
 
     @property
     def arm(self) -> int:
-        """The arm to pull (the first, where a round has several plays; `SKIP` where the round passes without a pull)."""
+        """The arm to pull (the first, where a round has several plays; `SKIP` where the round
+        passes without a pull).
+        """
         return self.arms[0]
 
     @property
@@ -256,9 +310,11 @@ class Run:
     spent_units: Ints  # (P, d) exact
     pulls: Ints  # (P, K)
     ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left
-    efficiency: Floats | None = None  # (P,) the sum of reward per cost over the paid pulls, where there is one resource
+    # (P,) the sum of reward per cost over the paid pulls, where there is one resource
+    efficiency: Floats | None = None
     by_round: Trajectory | None = field(default=None, repr=False)  # at log-spaced rounds
-    by_budget: Trajectory | None = field(default=None, repr=False)  # at equal fractions of the budget
+    # at equal fractions of the budget
+    by_budget: Trajectory | None = field(default=None, repr=False)
 
     @property
     def n_paths(self) -> int:
@@ -271,12 +327,21 @@ class Run:
         return self.spent_units / amount.UNIT
 
     def frame(self) -> pl.DataFrame:
-        """A row for each path: gain, rounds, what was spent (an array where there are several resources), whether the world ended, pulls of each arm."""
+        """A row for each path: gain, rounds, what was spent (an array where there are several
+        resources), whether the world ended, pulls of each arm.
+        """
         import polars as pl
 
         spent = self.spent[:, 0] if len(self.budget) == 1 else self.spent
         return pl.DataFrame(
-            {"path": np.arange(self.n_paths), "gain": self.gain, "rounds": self.rounds, "spent": spent, "ended": self.ended, "pulls": self.pulls}
+            {
+                "path": np.arange(self.n_paths),
+                "gain": self.gain,
+                "rounds": self.rounds,
+                "spent": spent,
+                "ended": self.ended,
+                "pulls": self.pulls,
+            }
         )
 
     def __str__(self) -> str:
@@ -284,26 +349,50 @@ class Run:
         error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
         shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
         lines = [
-            f"{self.policy} on {self.world}: {self.n_paths} paths, budget {', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, seed={self.seed}",
+            f"{self.policy} on {self.world}: {self.n_paths} paths, budget "
+            f"{', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, "
+            f"seed={self.seed}",
             f"  gain    {self.gain.mean():.6g} (standard error {error:.2g})",
             f"  rounds  {self.rounds.mean():.6g}",
             f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",
-            f"  pulls   {' '.join(f'{share:.1%}' for share in shares[:12])}{' ...' if len(shares) > 12 else ''}",
+            "  pulls   "
+            f"{' '.join(f'{share:.1%}' for share in shares[:12])}{' ...' if len(shares) > 12 else ''}",
         ]
         if self.ended.any():
-            lines.append(f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of the world before the end of the budget")
+            lines.append(
+                f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of "
+                "the world before the end of the budget"
+            )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """The same as a table, for notebooks."""
         title, *lines = str(self).splitlines()
-        spent = ["spent"] if len(self.budget) == 1 else [f"spent of resource {number}" for number in range(len(self.budget))]
-        parts = {"gain": self.gain, "rounds": self.rounds, **dict(zip(spent, self.spent.T, strict=True))}
+        spent = (
+            ["spent"]
+            if len(self.budget) == 1
+            else [f"spent of resource {number}" for number in range(len(self.budget))]
+        )
+        parts = {
+            "gain": self.gain,
+            "rounds": self.rounds,
+            **dict(zip(spent, self.spent.T, strict=True)),
+        }
         parts |= {f"pulls of arm {arm}": pulls for arm, pulls in enumerate(self.pulls.T[:12])}
 
         def row(name: str, values: Floats | Ints) -> list[str]:
             error = f"{values.std(ddof=1) / np.sqrt(self.n_paths):.2g}" if self.n_paths > 1 else ""
-            return [name, f"{values.mean():.6g}", error, f"{values.min():.6g}", f"{values.max():.6g}"]
+            return [
+                name,
+                f"{values.mean():.6g}",
+                error,
+                f"{values.min():.6g}",
+                f"{values.max():.6g}",
+            ]
 
-        rows = [row(name, values) for name, values in parts.items()] + [["..."] + [""] * 4] * (len(self.pulls.T) > 12)
-        return html.table(["", "mean", "standard error", "least", "most"], rows, title=title) + html.paragraph(lines[-1].strip() if self.ended.any() else "")
+        rows = [row(name, values) for name, values in parts.items()] + [["..."] + [""] * 4] * (
+            len(self.pulls.T) > 12
+        )
+        return html.table(
+            ["", "mean", "standard error", "least", "most"], rows, title=title
+        ) + html.paragraph(lines[-1].strip() if self.ended.any() else "")

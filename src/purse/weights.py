@@ -1,4 +1,6 @@
-"""Kernels that several policies share: drawing an arm by weight, and mixing exploration into weights."""
+"""Kernels that several policies share: drawing an arm by weight, and mixing exploration into
+weights.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from purse.types import Floats
 
 @kernel
 def pick(x: float, weights: Floats) -> int:
-    """The smallest i with weights[0] + .. + weights[i] > x, and the last arm if rounding leaves none; no branches."""
+    """The smallest i with weights[0] + .. + weights[i] > x, and the last arm if rounding leaves
+    none; no branches.
+    """
     total = 0.0
     arm = 0
     last = weights.shape[0] - 1
@@ -46,8 +50,18 @@ def total(values: Floats) -> float:
 
 
 @kernel
-def mixed_arm(u: float, cap: float, explore: float, equal: bool, rates: Floats, weights: Floats, sum_weights: float) -> int:
-    """The arm for a uniform u: below `explore` by the exploration rates (all `cap` if `equal`), else by weight."""
+def mixed_arm(
+    u: float,
+    cap: float,
+    explore: float,
+    equal: bool,
+    rates: Floats,
+    weights: Floats,
+    sum_weights: float,
+) -> int:
+    """The arm for a uniform u: below `explore` by the exploration rates (all `cap` if `equal`),
+    else by weight.
+    """
     arm = pick((u - explore) * (1 / (1 - explore)) * sum_weights, weights)
     if u < explore:
         arm = min(int(u / cap), weights.shape[0] - 1) if equal else pick(u, rates)
@@ -55,6 +69,14 @@ def mixed_arm(u: float, cap: float, explore: float, equal: bool, rates: Floats, 
 
 
 @kernel
-def mixed_probability(arm: int, cap: float, explore: float, equal: bool, rates: Floats, weights: Floats, sum_weights: float) -> float:
+def mixed_probability(
+    arm: int,
+    cap: float,
+    explore: float,
+    equal: bool,
+    rates: Floats,
+    weights: Floats,
+    sum_weights: float,
+) -> float:
     """The probability with which `mixed_arm` draws this arm."""
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]

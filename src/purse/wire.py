@@ -22,30 +22,52 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def plain(value: Any) -> Any:
     """What JSON does not know, in words that it does."""
-    return format(value, "f") if isinstance(value, Decimal) else value.tolist() if hasattr(value, "tolist") else list(value)
+    return (
+        format(value, "f")
+        if isinstance(value, Decimal)
+        else value.tolist()
+        if hasattr(value, "tolist")
+        else list(value)
+    )
 
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
     """The same error that `Campaign` would have raised."""
     word = str(problem["type"]).rpartition(":")[2]
     kind = getattr(errors, "".join(part.capitalize() for part in word.split("-")), PurseError)
-    return kind(str(problem["detail"])) if isinstance(kind, type) and issubclass(kind, PurseError) else PurseError(str(problem["detail"]))
+    return (
+        kind(str(problem["detail"]))
+        if isinstance(kind, type) and issubclass(kind, PurseError)
+        else PurseError(str(problem["detail"]))
+    )
 
 
 def status_of(facts: Mapping[str, Any]) -> Status:
     """A status as `Campaign` has it."""
     purses = tuple(PurseStatus(**each) for each in facts["purses"])
-    return Status(**{**facts, "arms": tuple(facts["arms"]), "purses": purses, "alarms": tuple(Alarm(**each) for each in facts["alarms"])})
+    return Status(
+        **{
+            **facts,
+            "arms": tuple(facts["arms"]),
+            "purses": purses,
+            "alarms": tuple(Alarm(**each) for each in facts["alarms"]),
+        }
+    )
 
 
 def receipt_of(facts: Mapping[str, Any]) -> Receipt:
     """A receipt as `Campaign` has it."""
-    return Receipt(**{**facts, **{name: tuple(facts[name]) for name in ("spent", "refunded", "overrun")}})
+    return Receipt(
+        **{**facts, **{name: tuple(facts[name]) for name in ("spent", "refunded", "overrun")}}
+    )
 
 
 def tickets_of(facts: Mapping[str, Any]) -> list[CampaignTicket]:
     """Tickets as `Campaign` has them."""
-    return [CampaignTicket(*(frozen(each[name]) for name in CampaignTicket._fields)) for each in facts["tickets"]]
+    return [
+        CampaignTicket(*(frozen(each[name]) for name in CampaignTicket._fields))
+        for each in facts["tickets"]
+    ]
 
 
 def frozen(value: Any) -> Any:

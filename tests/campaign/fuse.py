@@ -1,4 +1,6 @@
-"""A fuse that kills its own process at a labelled point, laid through the library from outside: gate, statements, disk, decision and answer."""
+"""A fuse that kills its own process at a labelled point, laid through the library from outside:
+gate, statements, disk, decision and answer.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,34 @@ from purse.campaign.storage.gate import Gate
 from purse.campaign.storage.queue import Queue
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
-STATEMENTS = ("BEGIN", "INSERT INTO purse_journal", "INTO purse_tickets", "UPDATE purse_purses", "UPDATE purse_campaigns", "COMMIT")
+STATEMENTS = (
+    "BEGIN",
+    "INSERT INTO purse_journal",
+    "INTO purse_tickets",
+    "UPDATE purse_purses",
+    "UPDATE purse_campaigns",
+    "COMMIT",
+)
 ON_DISK = ("write", "half a write", "sync", "after a sync")
 IN_THE_GATE = ("before the gate", "in the gate", "before the gate opens", "after the gate")
-ON_THE_BOARD = ("before it is on the board", "after it is on the board", "before the answers", "after the answers")
+ON_THE_BOARD = (
+    "before it is on the board",
+    "after it is on the board",
+    "before the answers",
+    "after the answers",
+)
 LABELS = {
-    "sqlite": (*ANYWHERE, *IN_THE_GATE, *ON_THE_BOARD, *ON_DISK, *(f"before {statement}" for statement in STATEMENTS)),
-    "postgresql": (*ANYWHERE, *(f"{when} {statement}" for statement in STATEMENTS for when in ("before", "after"))),
+    "sqlite": (
+        *ANYWHERE,
+        *IN_THE_GATE,
+        *ON_THE_BOARD,
+        *ON_DISK,
+        *(f"before {statement}" for statement in STATEMENTS),
+    ),
+    "postgresql": (
+        *ANYWHERE,
+        *(f"{when} {statement}" for statement in STATEMENTS for when in ("before", "after")),
+    ),
 }
 
 
@@ -36,7 +59,9 @@ class Fuse:
         if self.n == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def wrap(self, owner: Any, name: str, before: Callable[..., str], after: Callable[..., str]) -> None:
+    def wrap(
+        self, owner: Any, name: str, before: Callable[..., str], after: Callable[..., str]
+    ) -> None:
         """Reach points before and after a method."""
         method = getattr(owner, name)
 
@@ -63,14 +88,21 @@ def lay(fuse: Fuse, address: str) -> str:
     """Lay a fuse through this process; the address to be used with it."""
     fuse.wrap(Clerk, "_decide", always("before the decision"), always("after the decision"))
     fuse.wrap(Clerk, "do", always(""), always("before the answer"))
-    return lay_sqlite(fuse, address) if address.startswith("sqlite") else lay_postgres(fuse, address)
+    return (
+        lay_sqlite(fuse, address) if address.startswith("sqlite") else lay_postgres(fuse, address)
+    )
 
 
 def lay_postgres(fuse: Fuse, address: str) -> str:
     """Through every statement."""
     import psycopg
 
-    fuse.wrap(psycopg.Connection, "execute", lambda _, query, *__: statement_of("before", query), lambda _, query, *__: statement_of("after", query))
+    fuse.wrap(
+        psycopg.Connection,
+        "execute",
+        lambda _, query, *__: statement_of("before", query),
+        lambda _, query, *__: statement_of("after", query),
+    )
     return address
 
 
@@ -88,7 +120,9 @@ def lay_sqlite(fuse: Fuse, address: str) -> str:
 
     def traced(storage: Sqlite) -> Any:
         db = opened(storage)
-        db.exec_trace = lambda _cursor, query, _bindings: fuse(statement_of("before", query)) is None
+        db.exec_trace = lambda _cursor, query, _bindings: (
+            fuse(statement_of("before", query)) is None
+        )
         return db
 
     write = DiskFile.xWrite

@@ -1,6 +1,7 @@
 """Three small campaigns, played the same way every time: their journals are kept in `journals/`.
 
-`python games.py` writes them anew. That changes what old journals are known to come to: the changelog needs an entry then.
+`python games.py` writes them anew. That changes what old journals are known to come to: the
+changelog needs an entry then.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from houses import House, MemoryHouse
 
 from purse import Conflict, GameOver
 
-ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")  # campaigns have ids
+# campaigns have ids
+ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
 
 
@@ -59,8 +61,17 @@ def everything(house: House) -> Any:
 
 @ALWAYS
 def initial_pulls(house: House) -> Any:
-    """Initial pulls that are voided and asked for again, then reports in another order than their tickets."""
-    campaign = house.create("initial-pulls", arms={"red": 1, "green": 2, "blue": "0.5"}, budget=30, cost_min="0.25", policy="exp3++.bwk", seed=3)
+    """Initial pulls that are voided and asked for again, then reports in another order than their
+    tickets.
+    """
+    campaign = house.create(
+        "initial-pulls",
+        arms={"red": 1, "green": 2, "blue": "0.5"},
+        budget=30,
+        cost_min="0.25",
+        policy="exp3++.bwk",
+        seed=3,
+    )
     first = campaign.ask_many(3, "initial")
     campaign.void(first[1])
     campaign.tell(first[2], 0.5, "0.5")
@@ -75,17 +86,25 @@ def initial_pulls(house: House) -> Any:
 @ALWAYS
 def to_the_end(house: House) -> Any:
     """The default policy until the horizon or the budget ends it."""
-    campaign = house.create("to-the-end", arms={"red": 1, "green": "0.5"}, budget=9, cost_min="0.1", horizon=30, seed=11)
+    campaign = house.create(
+        "to-the-end", arms={"red": 1, "green": "0.5"}, budget=9, cost_min="0.1", horizon=30, seed=11
+    )
     with suppress(GameOver):
         for turn in range(100):
             house.clock += 250
             ticket = campaign.ask(f"turn {turn}")
             if not ticket.skipped:
-                campaign.tell(ticket, 1 if ticket.arm == "green" else 0.25, ["0.35", "0.5", "0.2"][turn % 3])
+                campaign.tell(
+                    ticket, 1 if ticket.arm == "green" else 0.25, ["0.35", "0.5", "0.2"][turn % 3]
+                )
     return campaign
 
 
-GAMES: dict[str, Callable[[House], Any]] = {"everything": everything, "initial-pulls": initial_pulls, "to-the-end": to_the_end}
+GAMES: dict[str, Callable[[House], Any]] = {
+    "everything": everything,
+    "initial-pulls": initial_pulls,
+    "to-the-end": to_the_end,
+}
 
 if __name__ == "__main__":
     for name, play in GAMES.items():

@@ -1,4 +1,6 @@
-"""Where campaigns live in tests: each kind of storage, reached anew whenever a test wants to, with a clock that stands still."""
+"""Where campaigns live in tests: each kind of storage, reached anew whenever a test wants to, with
+a clock that stands still.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from purse import Campaign, Client
 from purse.campaign.storage.memory import Memory
 
 START = 1_800_000_000_000  # ms since 1970
-NO_SNAPSHOT = "DELETE FROM purse_snapshots WHERE campaign = (SELECT id FROM purse_campaigns WHERE name = '{name}')"
+NO_SNAPSHOT = (
+    "DELETE FROM purse_snapshots WHERE campaign = (SELECT id FROM purse_campaigns WHERE name "
+    "= '{name}')"
+)
 
 
 class House:
@@ -52,7 +57,11 @@ class House:
 
     def ticket(self, campaign: Any, id: int) -> Any:
         """A ticket as it was handed out."""
-        return next(ticket for ticket in campaign.tickets(states=("held", "told", "void", "presumed", "released")) if ticket.id == id)
+        return next(
+            ticket
+            for ticket in campaign.tickets(states=("held", "told", "void", "presumed", "released"))
+            if ticket.id == id
+        )
 
     def drop_snapshots(self, name: str) -> None:
         """Lose what the policy's state was cached in."""
@@ -118,7 +127,9 @@ class PostgresHouse(House):
 
 
 class Remote:
-    """A campaign on a server, with the verbs of one that is here. What a client cannot ask for is done beside the server, in the same storage."""
+    """A campaign on a server, with the verbs of one that is here. What a client cannot ask for is
+    done beside the server, in the same storage.
+    """
 
     def __init__(self, house: HttpHouse, name: str) -> None:
         self.house, self.name = house, name

@@ -1,7 +1,9 @@
-"""Clients that are killed again and again. `python kill_worker.py` with a storage, a folder for their diaries, a number of kills and a seed.
+"""Clients that are killed again and again. `python kill_worker.py` with a storage, a folder for
+their diaries, a number of kills and a seed.
 
-One process is warmed up and forks all clients, so that a new one lives within milliseconds. Some kill themselves at a labelled point,
-the others are killed at a random moment. Whoever comes next goes on with the diary. It writes one line of JSON: how many died where.
+One process is warmed up and forks all clients, so that a new one lives within milliseconds. Some
+kill themselves at a labelled point, the others are killed at a random moment. Whoever comes next
+goes on with the diary. It writes one line of JSON: how many died where.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def patiently(act: Callable[[], Any], again: Callable[[], Any]) -> Any:
             time.sleep(0.02)
 
 
-def live(address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int) -> None:
+def live(
+    address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int
+) -> None:
     """One life of a client."""
     if label in LABELS[address.partition(":")[0]]:
         address = lay(Fuse(label, random.Random(seed).randrange(1, 8)), address)
@@ -52,7 +56,12 @@ def live(address: str, folder: Path, client: int, seed: int, label: str, steps: 
     def opened() -> Campaign:
         return Campaign.open(NAME, storage=address)
 
-    made = Diarist(patiently(opened, opened), FileDiary(folder / f"diary-{client}"), f"client-{client}", random.Random(seed))
+    made = Diarist(
+        patiently(opened, opened),
+        FileDiary(folder / f"diary-{client}"),
+        f"client-{client}",
+        random.Random(seed),
+    )
     patiently(made.resume, made.resume)
     os.write(said, bytes([client]))
     for _ in range(steps):
@@ -132,7 +141,8 @@ def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
-    Campaign.create(NAME, **TERMS, expires_after=0.2, storage=address).storage.close()  # opened anew on this side of the fork
+    # opened anew on this side of the fork
+    Campaign.create(NAME, **TERMS, expires_after=0.2, storage=address).storage.close()
     killer = Killer(address, folder, seed)
     killer.run(kills)
     print(json.dumps(killer.deaths))

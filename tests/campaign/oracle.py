@@ -1,6 +1,8 @@
-"""A reference ledger, written from the promises alone: integers and dicts. It imports nothing of what it is held against.
+"""A reference ledger, written from the promises alone: integers and dicts. It imports nothing of
+what it is held against.
 
-It does not know the policy: it is told which arms came, and says what was held for them, or which refusals would have been right.
+It does not know the policy: it is told which arms came, and says what was held for them, or which
+refusals would have been right.
 """
 
 from __future__ import annotations
@@ -10,7 +12,18 @@ from itertools import combinations
 from typing import NamedTuple
 
 UNIT = 10**9
-COUNTS = ("tickets", "held", "told", "void", "presumed", "released", "skipped", "conflicts", "overruns", "below_minimum")
+COUNTS = (
+    "tickets",
+    "held",
+    "told",
+    "void",
+    "presumed",
+    "released",
+    "skipped",
+    "conflicts",
+    "overruns",
+    "below_minimum",
+)
 
 
 def written(units: int) -> str:
@@ -67,7 +80,9 @@ class Ticket:
 
 @dataclass
 class Ledger:
-    """What a campaign should say of itself after anything that was asked, told, voided, or forgotten."""
+    """What a campaign should say of itself after anything that was asked, told, voided, or
+    forgotten.
+    """
 
     terms: Terms
     status: str = "running"
@@ -77,21 +92,30 @@ class Ledger:
     overruns: int = 0
     below_minimum: int = 0
     tickets: dict[int, Ticket] = field(default_factory=dict)
-    requests: dict[str, tuple[object, ...]] = field(default_factory=dict)  # what was asked under each request id
-    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # initial pulls to be asked for again: round and arms
+    # what was asked under each request id
+    requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    # initial pulls to be asked for again: round and arms
+    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     budget: list[int] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         nothing = [0] * len(self.terms.resources)
-        self.budget, self.spent, self.overrun = list(self.terms.budget), list(nothing), list(nothing)
+        self.budget, self.spent, self.overrun = (
+            list(self.terms.budget),
+            list(nothing),
+            list(nothing),
+        )
 
     # what it says
 
     def sum_of(self, state: str) -> list[int]:
         """What tickets in a state hold of each resource."""
-        return [sum(ticket.held[m] for ticket in self.tickets.values() if ticket.state == state) for m in range(len(self.budget))]
+        return [
+            sum(ticket.held[m] for ticket in self.tickets.values() if ticket.state == state)
+            for m in range(len(self.budget))
+        ]
 
     @property
     def held(self) -> list[int]:
@@ -110,16 +134,31 @@ class Ledger:
         """How many tickets there are in each state, and how often something odd was told."""
         states = [ticket.state for ticket in self.tickets.values()]
         of_states = {state: states.count(state) for state in COUNTS[1:7]}
-        return {"tickets": len(states), **of_states, "conflicts": self.conflicts, "overruns": self.overruns, "below_minimum": self.below_minimum}
+        return {
+            "tickets": len(states),
+            **of_states,
+            "conflicts": self.conflicts,
+            "overruns": self.overruns,
+            "below_minimum": self.below_minimum,
+        }
 
     def purses(self) -> list[tuple[str, ...]]:
         """Resource, budget, spent, held, presumed, left and overrun of each purse, as text."""
-        columns = zip(self.budget, self.spent, self.held, self.presumed, self.left, self.overrun, strict=True)
-        return [(name, *map(written, units)) for name, units in zip(self.terms.resources, columns, strict=True)]
+        columns = zip(
+            self.budget, self.spent, self.held, self.presumed, self.left, self.overrun, strict=True
+        )
+        return [
+            (name, *map(written, units))
+            for name, units in zip(self.terms.resources, columns, strict=True)
+        ]
 
     def overdue(self, now: int) -> list[Ticket]:
         """Held past their deadline."""
-        return [ticket for ticket in self.tickets.values() if ticket.state == "held" and ticket.deadline is not None and ticket.deadline <= now]
+        return [
+            ticket
+            for ticket in self.tickets.values()
+            if ticket.state == "held" and ticket.deadline is not None and ticket.deadline <= now
+        ]
 
     def alarms(self, now: int) -> set[str]:
         """The kinds of alarms that are due."""
@@ -148,10 +187,15 @@ class Ledger:
         return all(need <= there for need, there in zip(self.need(arms), units, strict=True))
 
     def could_fit(self, units: list[int]) -> bool:
-        """Whether some arms could be paid; with several plays it is enough that each resource alone could pay some."""
+        """Whether some arms could be paid; with several plays it is enough that each resource alone
+        could pay some.
+        """
         if self.terms.plays == 1:
             return any(self.fits(arms, units) for arms in self.choices())
-        return all(any(self.need(arms)[m] <= there for arms in self.choices()) for m, there in enumerate(units))
+        return all(
+            any(self.need(arms)[m] <= there for arms in self.choices())
+            for m, there in enumerate(units)
+        )
 
     def expire(self, now: int) -> int:
         """Holds past their deadline are presumed spent, or released where that was chosen."""
@@ -183,26 +227,55 @@ class Ledger:
     def right_refusals(self, arms: tuple[int, ...] | None) -> set[str]:
         """What may be said instead of a ticket, given the arms that were chosen, or any."""
         free = [left + held for left, held in zip(self.left, self.held, strict=True)]
-        chosen = [arms] if arms is not None else [self.waiting[0][1]] if self.waiting else self.choices()
-        return {"BudgetHeld" if self.fits(choice, free) else "BudgetExhausted" for choice in chosen if not self.fits(choice, self.left)}
+        chosen = (
+            [arms] if arms is not None else [self.waiting[0][1]] if self.waiting else self.choices()
+        )
+        return {
+            "BudgetHeld" if self.fits(choice, free) else "BudgetExhausted"
+            for choice in chosen
+            if not self.fits(choice, self.left)
+        }
 
-    def issue(self, tickets: list[tuple[int, int, tuple[int, ...]]], n: int, request_id: str | None, now: int) -> list[Ticket]:
-        """Tickets with the arms that were chosen: id, round and arms (none where the round was skipped); checks that they could be issued."""
+    def issue(
+        self,
+        tickets: list[tuple[int, int, tuple[int, ...]]],
+        n: int,
+        request_id: str | None,
+        now: int,
+    ) -> list[Ticket]:
+        """Tickets with the arms that were chosen: id, round and arms (none where the round was
+        skipped); checks that they could be issued.
+        """
         issued = []
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         for number, t, arms in tickets:
             assert number not in self.tickets, f"ticket {number} was issued before"
             if self.waiting:
                 expected = self.waiting.pop(0)
-                assert (t, arms) == expected, f"round {t} with {arms} was asked again, not {expected}"
+                assert (t, arms) == expected, (
+                    f"round {t} with {arms} was asked again, not {expected}"
+                )
             else:
                 self.rounds += 1
                 assert t == self.rounds, f"round {t} followed round {self.rounds - 1}"
-                assert self.terms.horizon is None or t <= self.terms.horizon, f"round {t} is beyond the horizon"
+                assert self.terms.horizon is None or t <= self.terms.horizon, (
+                    f"round {t} is beyond the horizon"
+                )
             if arms:
-                assert len(set(arms)) == self.terms.plays, f"{arms} are not {self.terms.plays} different arms"
+                assert len(set(arms)) == self.terms.plays, (
+                    f"{arms} are not {self.terms.plays} different arms"
+                )
                 assert self.fits(arms, self.left), f"{arms} need {self.need(arms)} of {self.left}"
-            ticket = Ticket(number, t, arms, self.need(arms), request_id, now, deadline, "held" if arms else "skipped")
+            ticket = Ticket(
+                number,
+                t,
+                arms,
+                self.need(arms),
+                request_id,
+                now,
+                deadline,
+                "held" if arms else "skipped",
+            )
             self.tickets[number] = ticket
             issued.append(ticket)
         self.entries += 1
@@ -240,12 +313,16 @@ class Ledger:
         self.overrun = [before + more for before, more in zip(self.overrun, over, strict=True)]
         self.overruns += any(over)
         self.below_minimum += any(
-            cost < least for arm, play in zip(ticket.arms, report.costs, strict=True) for cost, least in zip(play, self.terms.least[arm], strict=True)
+            cost < least
+            for arm, play in zip(ticket.arms, report.costs, strict=True)
+            for cost, least in zip(play, self.terms.least[arm], strict=True)
         )
         self.entries += 1
         late, ticket.state, ticket.report = ticket.state != "held", "told", report
         refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
-        ticket.receipt = Receipt(id, "told", False, late, tuple(spent), tuple(refunded), tuple(over))
+        ticket.receipt = Receipt(
+            id, "told", False, late, tuple(spent), tuple(refunded), tuple(over)
+        )
         return ticket.receipt
 
     def void(self, id: int) -> Receipt:
@@ -255,7 +332,10 @@ class Ledger:
             raise self.conflict()
         nothing = (0,) * len(self.budget)
         if ticket.state in ("void", "released"):
-            return again(ticket.receipt or Receipt(id, "released", True, False, nothing, ticket.held, nothing))
+            return again(
+                ticket.receipt
+                or Receipt(id, "released", True, False, nothing, ticket.held, nothing)
+            )
         self.entries += 1
         ticket.state = "void"
         if ticket.t <= self.terms.initial:

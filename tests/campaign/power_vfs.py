@@ -1,4 +1,6 @@
-"""A disk for SQLite that keeps what was synced apart from what was only written, and asks before every operation whether it may fail."""
+"""A disk for SQLite that keeps what was synced apart from what was only written, and asks before
+every operation whether it may fail.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Track:
         self.synced = bytearray(content or b"")
         self.named = content is not None  # whether the folder was synced since it was made
         self.deleted = False  # and the folder not synced since
-        self.pending: list[tuple[int, bytes | None]] = []  # offset and data; None cuts the file off there
+        # offset and data; None cuts the file off there
+        self.pending: list[tuple[int, bytes | None]] = []
 
     def sync(self) -> None:
         """All of it is on the disk."""
@@ -35,8 +38,12 @@ class Track:
         self.pending.clear()
 
     def after_cut(self, rng: random.Random | None) -> bytes | None:
-        """What is found when the power is back: only what was synced; or, where the disk wrote some of the rest in its own order, that too, torn anywhere."""
-        there = self.named if rng is None else (self.named and not self.deleted) or rng.random() < 0.5
+        """What is found when the power is back: only what was synced; or, where the disk wrote some
+        of the rest in its own order, that too, torn anywhere.
+        """
+        there = (
+            self.named if rng is None else (self.named and not self.deleted) or rng.random() < 0.5
+        )
         if rng is not None:
             apply(self.synced, [part for write in self.pending for part in torn(*write, rng)])
         return bytes(self.synced) if there else None
@@ -57,11 +64,17 @@ def torn(offset: int, data: bytes | None, rng: random.Random) -> list[tuple[int,
         return [(offset, data)] if fate < 0.4 else []
     if fate < 0.7:
         return []
-    return [(offset + start, data[start : start + SECTOR]) for start in range(0, len(data), SECTOR) if rng.random() < 0.5]
+    return [
+        (offset + start, data[start : start + SECTOR])
+        for start in range(0, len(data), SECTOR)
+        if rng.random() < 0.5
+    ]
 
 
 class Disk(apsw.VFS):
-    """Files go where they would go anyway, so that the living see all that was written; `cut` shows what the next life finds."""
+    """Files go where they would go anyway, so that the living see all that was written; `cut` shows
+    what the next life finds.
+    """
 
     def __init__(self) -> None:
         self.name = f"disk-{next(numbers)}"
@@ -75,7 +88,10 @@ class Disk(apsw.VFS):
         if path is not None and (path not in self.files or self.files[path].deleted):
             self.files[path] = Track(Path(path).read_bytes() if Path(path).exists() else None)
         if self.read_only:
-            flags[0] = flags[0] & ~(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) | apsw.SQLITE_OPEN_READONLY
+            flags[0] = (
+                flags[0] & ~(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+                | apsw.SQLITE_OPEN_READONLY
+            )
         return DiskFile(self, name, path, flags)
 
     def xDelete(self, name: str, syncdir: bool) -> None:  # noqa: N802
@@ -93,7 +109,9 @@ class Disk(apsw.VFS):
             track.named = True
 
     def cut(self, folder: Path, rng: random.Random | None) -> None:
-        """The disk as it is found after a power cut at this moment, in another folder. What is shared memory is gone."""
+        """The disk as it is found after a power cut at this moment, in another folder. What is
+        shared memory is gone.
+        """
         folder.mkdir()
         for path, track in self.files.items():
             content = track.after_cut(rng)
@@ -106,7 +124,8 @@ class DiskFile(apsw.VFSFile):
 
     def __init__(self, disk: Disk, name: Any, path: str | None, flags: list[int]) -> None:
         self.disk, self.path = disk, path or "temporary"
-        self.syncs_folder = self.path.endswith(("-journal", "-wal"))  # with its first sync, as SQLite does
+        # with its first sync, as SQLite does
+        self.syncs_folder = self.path.endswith(("-journal", "-wal"))
         super().__init__("", name, flags)
 
     @property
@@ -116,7 +135,8 @@ class DiskFile(apsw.VFSFile):
     def xLock(self, level: int) -> None:  # noqa: N802
         try:
             super().xLock(level)
-        except apsw.IOError:  # the last to close wants to tidy up, and may only read: SQLite itself passes over it
+        # the last to close wants to tidy up, and may only read: SQLite itself passes over it
+        except apsw.IOError:
             raise apsw.BusyError from None
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802

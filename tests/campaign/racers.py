@@ -1,6 +1,8 @@
-"""Processes that race for one ticket, or for the last of a budget: `python racers.py STORAGE RACES` writes a line of JSON for each race.
+"""Processes that race for one ticket, or for the last of a budget: `python racers.py STORAGE RACES`
+writes a line of JSON for each race.
 
-One process is warmed up and forks all racers, which live on from race to race, so that a race costs milliseconds.
+One process is warmed up and forks all racers, which live on from race to race, so that a race costs
+milliseconds.
 """
 
 from __future__ import annotations
@@ -16,8 +18,20 @@ from purse import Campaign, PurseError
 from purse.campaign.storage import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn
-DIFFERENT, SAME, LAST, REPEAT = KINDS = ("different-reports", "the-same-report", "the-last-of-the-budget", "the-same-request")
-TERMS: dict[str, Any] = {"arms": ["left", "right"], "budget": 1, "cost_min": "0.001", "cost_max": 1, "policy": "uniform", "expires_after": None}
+DIFFERENT, SAME, LAST, REPEAT = KINDS = (
+    "different-reports",
+    "the-same-report",
+    "the-last-of-the-budget",
+    "the-same-request",
+)
+TERMS: dict[str, Any] = {
+    "arms": ["left", "right"],
+    "budget": 1,
+    "cost_min": "0.001",
+    "cost_max": 1,
+    "policy": "uniform",
+    "expires_after": None,
+}
 
 
 def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> dict[str, Any]:
@@ -75,7 +89,17 @@ def main(storage: str, races: int) -> None:
         os.write(opener, b"." * len(running))
         answers = [pipe.recv() for pipe in running]
         status = campaign.status()
-        print(json.dumps({"kind": kind, "ticket": ticket, "answers": answers, "purse": status.purses[0]._asdict(), "counts": status.counts}))
+        print(
+            json.dumps(
+                {
+                    "kind": kind,
+                    "ticket": ticket,
+                    "answers": answers,
+                    "purse": status.purses[0]._asdict(),
+                    "counts": status.counts,
+                }
+            )
+        )
         for out in campaign.tickets():
             campaign.tell(out, 0.5, 1)
     for pipe in pipes:

@@ -1,4 +1,6 @@
-"""Deliberate sabotage: each function breaks one thing that a promise rests on, through a monkeypatch that is undone afterwards."""
+"""Deliberate sabotage: each function breaks one thing that a promise rests on, through a
+monkeypatch that is undone afterwards.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,13 @@ from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
 NEVER_OVERSPENT = "CONSTRAINT never_overspent CHECK (spent + held + presumed <= budget),"
-ONE_REPORT = "CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE kind = 'told';"
-ONE_ANSWER = "CREATE UNIQUE INDEX purse_one_answer ON purse_journal (campaign, request) WHERE request IS NOT NULL;"
+ONE_REPORT = (
+    "CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE kind = 'told';"
+)
+ONE_ANSWER = (
+    "CREATE UNIQUE INDEX purse_one_answer ON purse_journal (campaign, request) WHERE request "
+    "IS NOT NULL;"
+)
 
 
 def without(patch: Patch, *parts: str) -> None:
@@ -131,7 +138,11 @@ def delay_commits(patch: Patch) -> None:
             self.db = db
 
         def execute(self, query: str, *arguments: Any) -> Any:
-            return self.db.execute("SELECT 1") if query == "COMMIT" else self.db.execute(query, *arguments)
+            return (
+                self.db.execute("SELECT 1")
+                if query == "COMMIT"
+                else self.db.execute(query, *arguments)
+            )
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.db, name)
@@ -166,7 +177,9 @@ def cache_the_counters(patch: Patch) -> None:
     decide = Clerk._decide
 
     def cached(clerk: Clerk, operations: Any, mind: Any, found: Any, now: int) -> Any:
-        change = decide(clerk, operations, mind, found._replace(purses=known.get(clerk, found.purses)), now)
+        change = decide(
+            clerk, operations, mind, found._replace(purses=known.get(clerk, found.purses)), now
+        )
         known[clerk] = change.purses if change else known.get(clerk, found.purses)
         return change
 
@@ -175,7 +188,11 @@ def cache_the_counters(patch: Patch) -> None:
 
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
-    patch.setattr(book, "settle", lambda held, cost: ([min(pair) for pair in zip(held, cost, strict=True)], [0] * len(cost)))
+    patch.setattr(
+        book,
+        "settle",
+        lambda held, cost: ([min(pair) for pair in zip(held, cost, strict=True)], [0] * len(cost)),
+    )
 
 
 def use_the_probability_of_now(patch: Patch) -> None:
@@ -215,8 +232,14 @@ class Anything(str):
 
 def write_over_the_journal(patch: Patch) -> None:
     """No trigger keeps the journal as it is."""
-    patch.setattr(schema, "SQLITE", [script.replace(schema.SQLITE_GUARDS, "") for script in schema.SQLITE])
-    patch.setattr(schema, "POSTGRES", [script.replace(schema.POSTGRES_GUARDS, "") for script in schema.POSTGRES])
+    patch.setattr(
+        schema, "SQLITE", [script.replace(schema.SQLITE_GUARDS, "") for script in schema.SQLITE]
+    )
+    patch.setattr(
+        schema,
+        "POSTGRES",
+        [script.replace(schema.POSTGRES_GUARDS, "") for script in schema.POSTGRES],
+    )
 
 
 def open_the_gate(patch: Patch) -> None:
@@ -238,7 +261,14 @@ def answer_whatever_happens(patch: Patch) -> None:
             try:
                 yield given
             finally:
-                queue._board.answer(queue._gate.file, [each._replace(text=text) for each, text in zip(notices, given.answers, strict=False) if text])
+                queue._board.answer(
+                    queue._gate.file,
+                    [
+                        each._replace(text=text)
+                        for each, text in zip(notices, given.answers, strict=False)
+                        if text
+                    ],
+                )
 
     patch.setattr(Queue, "turn", careless)
 
@@ -259,7 +289,13 @@ class Deferred(apsw.Connection):
 def forget_conflicts(patch: Patch) -> None:
     """What was said too late is not kept."""
     add = Book.add
-    patch.setattr(Book, "add", lambda book, kind, *arguments, **named: None if kind == "conflict" else add(book, kind, *arguments, **named))
+    patch.setattr(
+        Book,
+        "add",
+        lambda book, kind, *arguments, **named: (
+            None if kind == "conflict" else add(book, kind, *arguments, **named)
+        ),
+    )
 
 
 def fail_open(patch: Patch) -> None:
@@ -270,7 +306,13 @@ def fail_open(patch: Patch) -> None:
         try:
             return do(clerk, operation)
         except StorageUnavailable:
-            body = {"t": 1, "arms": [0], "probabilities": [1.0], "held": list(clerk.terms.cost_max[0]), "request": None}
+            body = {
+                "t": 1,
+                "arms": [0],
+                "probabilities": [1.0],
+                "held": list(clerk.terms.cost_max[0]),
+                "request": None,
+            }
             return [Slot(1, HELD, 0, None, body)]
 
     patch.setattr(Clerk, "do", generous)

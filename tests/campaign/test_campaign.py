@@ -26,7 +26,13 @@ from purse import (
     TicketError,
 )
 
-TERMS: dict[str, Any] = {"arms": ["red", "green"], "budget": 10, "cost_min": "0.1", "cost_max": 1, "policy": "uniform"}
+TERMS: dict[str, Any] = {
+    "arms": ["red", "green"],
+    "budget": 10,
+    "cost_min": "0.1",
+    "cost_max": 1,
+    "policy": "uniform",
+}
 
 
 def made(house: MemoryHouse | None = None, **changes: Any) -> Campaign:
@@ -92,7 +98,9 @@ def counts(campaign: Campaign) -> dict[str, int]:
         ({"on_expiry": "forget"}, ("on_expiry='forget'", "'presume'", "'release'")),
     ],
 )
-def test_bad_terms_are_refused_in_one_line_that_names_the_field(changes: dict[str, Any], parts: tuple[str, ...]) -> None:
+def test_bad_terms_are_refused_in_one_line_that_names_the_field(
+    changes: dict[str, Any], parts: tuple[str, ...]
+) -> None:
     house = MemoryHouse()
     message = refusal(InvalidInput, made, house, **changes)
     assert all(part in message for part in parts), message
@@ -109,7 +117,9 @@ def test_a_name_is_taken_once() -> None:
     made(house)
     assert "'test'" in refusal(CampaignExists, made, house)
     assert "'other'" in refusal(NoSuchCampaign, Campaign.open, "other", storage=house.memory)
-    assert "storage='redis://here'" in refusal(InvalidInput, Campaign.open, "test", storage="redis://here")
+    assert "storage='redis://here'" in refusal(
+        InvalidInput, Campaign.open, "test", storage="redis://here"
+    )
 
 
 def test_terms_by_name_and_by_position_are_the_same() -> None:
@@ -120,18 +130,33 @@ def test_terms_by_name_and_by_position_are_the_same() -> None:
         cost_min={"green": {"hours": "0.2", "euros": 0.1}, "red": [0.3, 0.4]},
         cost_max={"red": {"euros": 1, "hours": 2}, "green": {"euros": 3, "hours": 4}},
     )
-    by_position = made(resources=["euros", "hours"], budget=["10.5", 3], cost_min=[[0.3, 0.4], [0.1, "0.2"]], cost_max=[[1, 2], [3, 4]])
+    by_position = made(
+        resources=["euros", "hours"],
+        budget=["10.5", 3],
+        cost_min=[[0.3, 0.4], [0.1, "0.2"]],
+        cost_max=[[1, 2], [3, 4]],
+    )
     assert replace(by_name.terms, id="") == replace(by_position.terms, id="")
     assert by_name.terms.id != by_position.terms.id
     assert by_name.terms.budget == (10_500_000_000, 3_000_000_000)
     assert by_name.terms.cost_min == ((300_000_000, 400_000_000), (100_000_000, 200_000_000))
-    assert made(arms={"red": 1, "green": "2.5"}, cost_max=None).terms.cost_max == ((1_000_000_000,), (2_500_000_000,))
-    assert (by_name.name, by_name.terms.arms, by_name.terms.expires_after, by_name.terms.on_expiry) == ("test", ("red", "green"), 3_600_000, "presume")
+    assert made(arms={"red": 1, "green": "2.5"}, cost_max=None).terms.cost_max == (
+        (1_000_000_000,),
+        (2_500_000_000,),
+    )
+    assert (
+        by_name.name,
+        by_name.terms.arms,
+        by_name.terms.expires_after,
+        by_name.terms.on_expiry,
+    ) == ("test", ("red", "green"), 3_600_000, "presume")
 
 
 def test_release_on_expiry_prints_the_weaker_promise() -> None:
     with pytest.warns(UserWarning, match="on_expiry='release'"):
-        campaign = Campaign.create("test", **TERMS, on_expiry="release", storage=MemoryHouse().memory)
+        campaign = Campaign.create(
+            "test", **TERMS, on_expiry="release", storage=MemoryHouse().memory
+        )
     promise = campaign.status().promise
     assert promise is not None
     assert "overrun" in promise
@@ -145,8 +170,20 @@ def test_release_on_expiry_prints_the_weaker_promise() -> None:
 def test_a_ticket_holds_the_most_that_its_arm_may_cost() -> None:
     campaign = made(arms={"red": "1.5"}, cost_max=None)
     ticket = campaign.ask("first")
-    assert (ticket.campaign, ticket.id, ticket.t, ticket.arm, ticket.arms, ticket.probability) == ("test", 1, 1, "red", ("red",), 1.0)
-    assert (ticket.held, ticket.state, ticket.request_id, ticket.skipped) == (("1.5",), "held", "first", False)
+    assert (ticket.campaign, ticket.id, ticket.t, ticket.arm, ticket.arms, ticket.probability) == (
+        "test",
+        1,
+        1,
+        "red",
+        ("red",),
+        1.0,
+    )
+    assert (ticket.held, ticket.state, ticket.request_id, ticket.skipped) == (
+        ("1.5",),
+        "held",
+        "first",
+        False,
+    )
     assert (ticket.asked_at, ticket.deadline) == (START / 1000, START / 1000 + 3600)
     assert json.loads(json.dumps(ticket.as_dict())) == {
         "campaign": "test",
@@ -197,17 +234,36 @@ def test_the_last_of_the_budget_is_held_and_not_one_unit_more() -> None:
 
 
 def test_several_plays_and_resources_are_settled_together() -> None:
-    campaign = made(arms=["red", "green"], plays=2, resources=["euros", "hours"], budget=[10, 20], cost_min=[[1, 0], [0, 1]], cost_max=[[2, 3], [4, 5]])
+    campaign = made(
+        arms=["red", "green"],
+        plays=2,
+        resources=["euros", "hours"],
+        budget=[10, 20],
+        cost_min=[[1, 0], [0, 1]],
+        cost_max=[[2, 3], [4, 5]],
+    )
     ticket = campaign.ask()
     assert (sorted(ticket.arms), ticket.held) == (["green", "red"], ("6", "8"))
     red = ticket.arms.index("red")
     costs = [[1.5, 3], [1, "2.5"]] if red == 0 else [[1, "2.5"], [1.5, 3]]
     receipt = campaign.tell(ticket, [1, 0], costs)
-    assert (receipt.spent, receipt.refunded, receipt.overrun) == (("2.5", "5.5"), ("3.5", "2.5"), ("0", "0"))
-    assert (purse(campaign, 0), purse(campaign, 1)) == (("2.5", "0", "0", "7.5", "0"), ("5.5", "0", "0", "14.5", "0"))
+    assert (receipt.spent, receipt.refunded, receipt.overrun) == (
+        ("2.5", "5.5"),
+        ("3.5", "2.5"),
+        ("0", "0"),
+    )
+    assert (purse(campaign, 0), purse(campaign, 1)) == (
+        ("2.5", "0", "0", "7.5", "0"),
+        ("5.5", "0", "0", "14.5", "0"),
+    )
     campaign = made(plays=2, resources=["euros", "hours"])
     ticket = campaign.ask()
-    for reward, cost in ((1, [[1, 1], [1, 1]]), ([1, 1], [1, 1, 1]), ([1, 1], 1), ([1, 1, 1], [[1, 1], [1, 1]])):
+    for reward, cost in (
+        (1, [[1, 1], [1, 1]]),
+        ([1, 1], [1, 1, 1]),
+        ([1, 1], 1),
+        ([1, 1, 1], [[1, 1], [1, 1]]),
+    ):
         assert "2 rewards and 4 costs" in refusal(InvalidInput, campaign.tell, ticket, reward, cost)
 
 
@@ -245,7 +301,9 @@ def test_a_reward_that_cannot_be_changes_nothing(bad: Any) -> None:
     assert (campaign.status().entries, counts(campaign)) == (2, {"tickets": 1, "held": 1})
 
 
-@pytest.mark.parametrize("bad", [-0.1, math.nan, math.inf, None, "much", "0.1234567891", 2**63, 1e30, True])
+@pytest.mark.parametrize(
+    "bad", [-0.1, math.nan, math.inf, None, "much", "0.1234567891", 2**63, 1e30, True]
+)
 def test_a_cost_that_cannot_be_changes_nothing(bad: Any) -> None:
     campaign = made()
     assert "cost=" in refusal(InvalidInput, campaign.tell, campaign.ask(), 0.5, bad)
@@ -257,7 +315,9 @@ def test_the_same_report_again_gets_the_same_answer_and_another_a_conflict() -> 
     ticket = campaign.ask()
     first = campaign.tell(ticket, 0.5, "0.25")
     assert campaign.tell(ticket.id, 0.5, 0.25) == first._replace(duplicate=True)
-    assert campaign.tell(campaign.tickets(states=("told",))[0], 0.5, "0.250") == first._replace(duplicate=True)
+    assert campaign.tell(campaign.tickets(states=("told",))[0], 0.5, "0.250") == first._replace(
+        duplicate=True
+    )
     for reward, cost in ((0.25, "0.25"), (0.5, "0.250000001")):
         message = refusal(Conflict, campaign.tell, ticket, reward, cost)
         assert "0.25" in message
@@ -286,11 +346,23 @@ def test_void_releases_and_what_was_spent_after_all_is_overrun() -> None:
     campaign = made()
     ticket = campaign.ask()
     receipt = campaign.void(ticket)
-    assert (receipt.state, receipt.duplicate, receipt.spent, receipt.refunded, receipt.overrun) == ("void", False, ("0",), ("1",), ("0",))
+    assert (receipt.state, receipt.duplicate, receipt.spent, receipt.refunded, receipt.overrun) == (
+        "void",
+        False,
+        ("0",),
+        ("1",),
+        ("0",),
+    )
     assert purse(campaign) == ("0", "0", "0", "10", "0")
     assert campaign.void(ticket.id) == receipt._replace(duplicate=True)
     late = campaign.tell(ticket, 1, "0.75")
-    assert (late.state, late.late, late.spent, late.refunded, late.overrun) == ("told", True, ("0",), ("0",), ("0.75",))
+    assert (late.state, late.late, late.spent, late.refunded, late.overrun) == (
+        "told",
+        True,
+        ("0",),
+        ("0",),
+        ("0.75",),
+    )
     assert purse(campaign) == ("0", "0", "0", "10", "0.75")
     assert counts(campaign) == {"tickets": 1, "told": 1, "overruns": 1}
     assert campaign.tell(ticket, 1, "0.75") == late._replace(duplicate=True)
@@ -312,7 +384,12 @@ def test_an_initial_pull_that_was_voided_is_asked_again() -> None:
     red, green = campaign.ask_many(2)
     campaign.void(red)
     again, blue = campaign.ask(), campaign.ask()
-    assert [(ticket.arm, ticket.t) for ticket in (red, green, again, blue)] == [("red", 1), ("green", 2), ("red", 1), ("blue", 3)]
+    assert [(ticket.arm, ticket.t) for ticket in (red, green, again, blue)] == [
+        ("red", 1),
+        ("green", 2),
+        ("red", 1),
+        ("blue", 3),
+    ]
     assert again.id == 3
     assert campaign.status().rounds == 3
 
@@ -333,7 +410,13 @@ def test_a_pull_that_would_fit_were_nothing_held_is_told_apart() -> None:
 
 
 def test_the_resource_that_is_short_is_named() -> None:
-    campaign = made(arms=["red"], resources=["euros", "hours"], budget=[1, "1.1"], cost_min=["0.1"], cost_max=["0.6"])
+    campaign = made(
+        arms=["red"],
+        resources=["euros", "hours"],
+        budget=[1, "1.1"],
+        cost_min=["0.1"],
+        cost_max=["0.6"],
+    )
     campaign.tell(campaign.ask(), 1, ["0.1", "0.6"])
     assert (purse(campaign, 0)[3], purse(campaign, 1)[3]) == ("0.9", "0.5")
     assert "hours" in refusal(BudgetExhausted, campaign.ask)
@@ -344,7 +427,12 @@ def test_the_resource_that_is_short_is_named() -> None:
 
 
 def test_held_of_one_resource_is_no_comfort_where_another_is_gone() -> None:
-    terms = {"resources": ["euros", "hours"], "budget": [1, "0.5"], "cost_min": "0.1", "cost_max": [["0.6", "0.1"], ["0.6", "0.9"]]}
+    terms = {
+        "resources": ["euros", "hours"],
+        "budget": [1, "0.5"],
+        "cost_min": "0.1",
+        "cost_max": [["0.6", "0.1"], ["0.6", "0.9"]],
+    }
     campaign = made(policy="primal-dual-bwk", **terms)
     assert campaign.ask().arm == "red"
     message = refusal(BudgetExhausted, campaign.ask)
@@ -377,11 +465,19 @@ def test_a_hold_that_outlives_its_deadline_is_presumed_spent() -> None:
     house.clock += 59_999
     assert (campaign.expire(), campaign.status().overdue) == (0, 0)
     house.clock += 1
-    assert (campaign.status().overdue, [alarm.kind for alarm in campaign.status().alarms]) == (3, ["overdue"])
+    assert (campaign.status().overdue, [alarm.kind for alarm in campaign.status().alarms]) == (
+        3,
+        ["overdue"],
+    )
     assert (campaign.expire(), campaign.expire(), campaign.status().overdue) == (3, 0, 0)
     assert purse(campaign) == ("0", "0", "3", "7", "0")
     late = campaign.tell(tickets[0], 1, "0.25")
-    assert (late.late, late.spent, late.refunded, late.overrun) == (True, ("0.25",), ("0.75",), ("0",))
+    assert (late.late, late.spent, late.refunded, late.overrun) == (
+        True,
+        ("0.25",),
+        ("0.75",),
+        ("0",),
+    )
     assert campaign.void(tickets[1]).refunded == ("1",)
     assert purse(campaign) == ("0.25", "0", "1", "8.75", "0")
     assert counts(campaign) == {"tickets": 3, "told": 1, "void": 1, "presumed": 1}
@@ -471,7 +567,10 @@ def test_a_top_up_counts_once() -> None:
 
 def test_a_top_up_of_several_resources() -> None:
     campaign = made(resources=["euros", "hours"], budget=[1, 2])
-    assert [part.budget for part in campaign.top_up({"hours": 1, "euros": "0.5"}).purses] == ["1.5", "3"]
+    assert [part.budget for part in campaign.top_up({"hours": 1, "euros": "0.5"}).purses] == [
+        "1.5",
+        "3",
+    ]
     assert [part.budget for part in campaign.top_up([1, 2]).purses] == ["2.5", "5"]
     assert "'hours'" in refusal(InvalidInput, campaign.top_up, {"euros": 1})
     assert "'days'" in refusal(InvalidInput, campaign.top_up, {"euros": 1, "days": 2})
@@ -497,7 +596,16 @@ def test_reports_are_always_taken_and_asks_only_while_it_runs() -> None:
     refusal(CampaignClosed, campaign.top_up, 1)
     assert issubclass(CampaignClosed, GameOver)
     assert purse(campaign) == ("1", "1", "0", "8", "0")
-    assert [entry.kind for entry in campaign.journal()][2:] == ["paused", "told", "voided", "resumed", "asked", "closed", "told", "voided"]
+    assert [entry.kind for entry in campaign.journal()][2:] == [
+        "paused",
+        "told",
+        "voided",
+        "resumed",
+        "asked",
+        "closed",
+        "told",
+        "voided",
+    ]
 
 
 def test_to_pause_twice_is_to_pause_once() -> None:
@@ -508,7 +616,12 @@ def test_to_pause_twice_is_to_pause_once() -> None:
     campaign.resume()
     campaign.close()
     campaign.close()
-    assert [entry.kind for entry in campaign.journal()] == ["created", "paused", "resumed", "closed"]
+    assert [entry.kind for entry in campaign.journal()] == [
+        "created",
+        "paused",
+        "resumed",
+        "closed",
+    ]
 
 
 # many reports at once
@@ -518,8 +631,24 @@ def test_reports_of_a_batch_stand_alone() -> None:
     campaign = made()
     tickets = campaign.ask_many(4)
     campaign.tell(tickets[3], 1, 1)
-    answers = campaign.tell_many([(tickets[0], 1, "0.5"), (99, 1, 1), (tickets[1].id, 2, 1), (tickets[0], 1, "0.5"), (tickets[3], 0, 1), (tickets[2], 0, -1)])
-    assert [type(answer).__name__ for answer in answers] == ["Receipt", "TicketError", "InvalidInput", "Receipt", "Conflict", "InvalidInput"]
+    answers = campaign.tell_many(
+        [
+            (tickets[0], 1, "0.5"),
+            (99, 1, 1),
+            (tickets[1].id, 2, 1),
+            (tickets[0], 1, "0.5"),
+            (tickets[3], 0, 1),
+            (tickets[2], 0, -1),
+        ]
+    )
+    assert [type(answer).__name__ for answer in answers] == [
+        "Receipt",
+        "TicketError",
+        "InvalidInput",
+        "Receipt",
+        "Conflict",
+        "InvalidInput",
+    ]
     first, again = answers[0], answers[3]
     assert not isinstance(first, PurseError)
     assert again == first._replace(duplicate=True)
@@ -545,10 +674,30 @@ def test_status_in_words() -> None:
             "  tickets: 1 held, 1 told",
         ]
     )
-    assert (status.name, status.policy, status.plays, status.arms, status.entries) == ("test", "uniform", 1, ("red", "green"), 4)
-    assert (status.created_at, status.changed_at, status.oldest_held) == (START / 1000, START / 1000 + 5, START / 1000 + 5)
+    assert (status.name, status.policy, status.plays, status.arms, status.entries) == (
+        "test",
+        "uniform",
+        1,
+        ("red", "green"),
+        4,
+    )
+    assert (status.created_at, status.changed_at, status.oldest_held) == (
+        START / 1000,
+        START / 1000 + 5,
+        START / 1000 + 5,
+    )
     facts = json.loads(json.dumps(status.as_dict()))
-    assert facts["purses"] == [{"resource": "euros", "budget": "10", "spent": "0.25", "held": "1", "presumed": "0", "left": "8.75", "overrun": "0"}]
+    assert facts["purses"] == [
+        {
+            "resource": "euros",
+            "budget": "10",
+            "spent": "0.25",
+            "held": "1",
+            "presumed": "0",
+            "left": "8.75",
+            "overrun": "0",
+        }
+    ]
     assert facts["counts"]["held"] == 1
     assert facts["alarms"] == []
 
@@ -561,7 +710,11 @@ def test_alarms_are_part_of_the_status() -> None:
     house.clock += 60_000
     campaign.expire()
     text = str(campaign.status())
-    assert {alarm.kind for alarm in campaign.status().alarms} == {"overrun", "presumed", "exhausted"}
+    assert {alarm.kind for alarm in campaign.status().alarms} == {
+        "overrun",
+        "presumed",
+        "exhausted",
+    }
     assert text.count("  ! ") == 3
     assert "overrun 2" in text
     facts = campaign.status().as_dict()
@@ -608,7 +761,13 @@ def test_the_journal_tells_everything_in_order() -> None:
     held = {"id": 1, "t": 1, "arms": [0], "probabilities": [1.0], "held": [1_000_000_000]}
     assert entries[1].body == {"n": 1, "deadline": START + 3_600_000, "tickets": [held]}
     shared = {"t": 1, "arms": [0], "probabilities": [1.0], "rewards": [1.0]}
-    assert entries[2].body == {**shared, "costs": [1_500_000_000], "from": "held", "spent": [1_000_000_000], "overrun": [500_000_000]}
+    assert entries[2].body == {
+        **shared,
+        "costs": [1_500_000_000],
+        "from": "held",
+        "spent": [1_000_000_000],
+        "overrun": [500_000_000],
+    }
     assert [entry.seq for entry in campaign.journal(after=2)] == [3]
 
 
@@ -629,14 +788,22 @@ def test_caps_are_kept_and_a_void_gives_a_pull_back() -> None:
 
 
 def test_a_round_that_the_policy_lets_pass_holds_nothing() -> None:
-    campaign = made(policy="bobw-primal-dual:eta=0.5", arms=["red"], cost_min="0.5", horizon=40, seed=8)
+    campaign = made(
+        policy="bobw-primal-dual:eta=0.5", arms=["red"], cost_min="0.5", horizon=40, seed=8
+    )
     tickets = []
     while not tickets or not tickets[-1].skipped:
         tickets.append(campaign.ask())
         if not tickets[-1].skipped:
             campaign.tell(tickets[-1], 1, 1)
     skipped, before = tickets[-1], len(tickets) - 1
-    assert (skipped.arm, skipped.arms, skipped.held, skipped.state, skipped.deadline) == (None, (), ("0",), "skipped", None)
+    assert (skipped.arm, skipped.arms, skipped.held, skipped.state, skipped.deadline) == (
+        None,
+        (),
+        ("0",),
+        "skipped",
+        None,
+    )
     assert purse(campaign) == (str(before), "0", "0", str(10 - before), "0")
     assert counts(campaign) == {"tickets": before + 1, "told": before, "skipped": 1}
     assert campaign.status().rounds == before + 1

@@ -1,4 +1,6 @@
-"""Operations of several threads share a transaction, and none is acknowledged before it is durable."""
+"""Operations of several threads share a transaction, and none is acknowledged before it is
+durable.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ from purse import Campaign, StorageUnavailable
 from purse.campaign.storage import Change, Found, Wants
 from purse.campaign.storage.memory import Memory
 
-TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 1_000, "cost_min": "0.5", "policy": "ucb-bv1"}
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 1_000,
+    "cost_min": "0.5",
+    "policy": "ucb-bv1",
+}
 
 
 class Slow(Memory):
@@ -52,7 +59,8 @@ def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -
     for place, act in enumerate(acts, 1):
         threads.append(threading.Thread(target=work, args=(place, act)))
         threads[-1].start()
-        while len(campaign._clerk._queue) <= place:  # until it has joined the queue, behind the one under way
+        # until it has joined the queue, behind the one under way
+        while len(campaign._clerk._queue) <= place:
             threads[-1].join(0.001)
     storage.go.set()
     for thread in threads:
@@ -75,7 +83,16 @@ def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)
     first, second = campaign.ask(), campaign.ask()
-    together(campaign, storage, [lambda: campaign.tell(first, 1, "0.5"), lambda: campaign.tell(second, 0, 3), campaign.ask, campaign.ask])
+    together(
+        campaign,
+        storage,
+        [
+            lambda: campaign.tell(first, 1, "0.5"),
+            lambda: campaign.tell(second, 0, 3),
+            campaign.ask,
+            campaign.ask,
+        ],
+    )
     assert [entry.kind for entry in campaign.journal()][3:] == ["asked", "asked", "told", "told"]
     assert campaign.audit().ok
 
@@ -84,7 +101,12 @@ def test_each_gets_its_own_error() -> None:
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)
     ticket = campaign.ask()
-    acts = [lambda: campaign.tell(99, 1, 1), lambda: campaign.tell(ticket, 1, 1), lambda: campaign.tell(ticket, 0, 1), lambda: campaign.void(ticket)]
+    acts = [
+        lambda: campaign.tell(99, 1, 1),
+        lambda: campaign.tell(ticket, 1, 1),
+        lambda: campaign.tell(ticket, 0, 1),
+        lambda: campaign.void(ticket),
+    ]
     unknown, told, conflict, late = together(campaign, storage, acts)
     assert type(unknown).__name__ == "TicketError"
     assert told.state == "told"
@@ -97,14 +119,18 @@ def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
     campaign = Campaign.create("c", **TERMS, storage=storage)
     campaign.ask()
     storage.failure = StorageUnavailable("the disk is gone")
-    results = together(campaign, storage, [campaign.ask, campaign.expire, lambda: campaign.tell(1, 1, 1)])
+    results = together(
+        campaign, storage, [campaign.ask, campaign.expire, lambda: campaign.tell(1, 1, 1)]
+    )
     assert [str(result) for result in results] == ["the disk is gone"] * 3
     storage.failure = None
     assert campaign.tell(1, 1, 1).duplicate, "it was written, and may be told again"
     assert campaign.audit().ok
 
 
-def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)
 

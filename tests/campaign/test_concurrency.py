@@ -1,4 +1,6 @@
-"""Threads, tasks and processes at once: nothing is overspent, no ticket comes twice, and the journal holds together."""
+"""Threads, tasks and processes at once: nothing is overspent, no ticket comes twice, and the
+journal holds together.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from soak import scale
 from purse import BudgetExhausted, BudgetHeld, Campaign
 from purse.campaign.storage import Wants
 
-TERMS: dict[str, Any] = {"arms": ["red", "green"], "budget": 20, "cost_min": "0.1", "cost_max": 1, "policy": "exp3.bwk"}
+TERMS: dict[str, Any] = {
+    "arms": ["red", "green"],
+    "budget": 20,
+    "cost_min": "0.1",
+    "cost_max": 1,
+    "policy": "exp3.bwk",
+}
 THREADS = 8
 
 
@@ -40,7 +48,8 @@ def spend(campaign: Campaign) -> list[int]:
 def check_books(campaign: Campaign, told: list[int]) -> None:
     """All that was told is there, once, and nothing else."""
     status = campaign.status()
-    assert len(set(told)) == len(told) == status.counts["told"] == status.counts["tickets"] == 39  # at 0.5 each; the last 0.5 cannot cover a hold of 1
+    # at 0.5 each; the last 0.5 cannot cover a hold of 1
+    assert len(set(told)) == len(told) == status.counts["told"] == status.counts["tickets"] == 39
     (purse,) = status.purses
     assert (purse.spent, purse.held, purse.left, purse.overrun) == ("19.5", "0", "0.5", "0")
     audit = campaign.audit()
@@ -51,7 +60,11 @@ def check_books(campaign: Campaign, told: list[int]) -> None:
 def test_threads_share_a_campaign(house: House) -> None:
     campaign = house.create("test", **TERMS)
     with ThreadPoolExecutor(THREADS) as pool:
-        told = [number for future in [pool.submit(spend, campaign) for _ in range(THREADS)] for number in future.result()]
+        told = [
+            number
+            for future in [pool.submit(spend, campaign) for _ in range(THREADS)]
+            for number in future.result()
+        ]
     check_books(campaign, told)
 
 
@@ -67,7 +80,13 @@ def test_tasks_share_a_campaign(house: House) -> None:
     campaign = house.create("test", **TERMS)
 
     async def everyone() -> list[int]:
-        return [number for numbers in await asyncio.gather(*(asyncio.to_thread(spend, campaign) for _ in range(4))) for number in numbers]
+        return [
+            number
+            for numbers in await asyncio.gather(
+                *(asyncio.to_thread(spend, campaign) for _ in range(4))
+            )
+            for number in numbers
+        ]
 
     check_books(campaign, asyncio.run(everyone()))
 
@@ -96,7 +115,9 @@ def shared(request: pytest.FixtureRequest, make_house: Callable[[str], House]) -
 
 
 class Lingering(threading.Thread):
-    """A thread that stays in the middle of a transaction until it is let go, or for so many seconds."""
+    """A thread that stays in the middle of a transaction until it is let go, or for so many
+    seconds.
+    """
 
     def __init__(self, campaign: Campaign, seconds: float) -> None:
         super().__init__()
@@ -134,7 +155,9 @@ def test_readers_wait_for_no_writer(shared: House) -> None:
 
 
 def started(work: Callable[[], Any]) -> int:
-    """A plain fork that does something, and ends with 0 where it went well; it does not hang for ever."""
+    """A plain fork that does something, and ends with 0 where it went well; it does not hang for
+    ever.
+    """
     child = os.fork()
     if child == 0:
         signal.alarm(100)
@@ -177,7 +200,9 @@ def test_a_fork_while_another_thread_is_in_a_transaction(shared: House) -> None:
 
 
 def test_what_a_child_was_acknowledged_outlives_its_parent(shared: House) -> None:
-    """The child goes on after the parent has let go of the storage: neither takes the other's files away."""
+    """The child goes on after the parent has let go of the storage: neither takes the other's files
+    away.
+    """
     campaign = shared.create("test", **TERMS)
     (to_parent, from_child), (to_child, from_parent) = os.pipe(), os.pipe()
 
@@ -204,13 +229,20 @@ def spend_apart(address: str, results: Any) -> None:
     results.put(spend(Campaign.open("test", storage=address)))
 
 
-@pytest.mark.parametrize(("kind", "method", "children"), [("sqlite", "fork", 3), ("sqlite", "spawn", 1), ("postgres", "fork", 3)])
-def test_processes_share_a_budget(make_house: Callable[[str], Any], kind: str, method: str, children: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "method", "children"),
+    [("sqlite", "fork", 3), ("sqlite", "spawn", 1), ("postgres", "fork", 3)],
+)
+def test_processes_share_a_budget(
+    make_house: Callable[[str], Any], kind: str, method: str, children: int
+) -> None:
     house = make_house(kind)
     campaign = house.create("test", **TERMS)
     context: Any = multiprocessing.get_context(method)
     results = context.Queue()
-    processes = [context.Process(target=spend_apart, args=(house.address, results)) for _ in range(children)]
+    processes = [
+        context.Process(target=spend_apart, args=(house.address, results)) for _ in range(children)
+    ]
     for process in processes:
         process.start()
     told = [*spend(campaign), *(number for _ in processes for number in results.get(timeout=120))]

@@ -1,4 +1,6 @@
-"""Every policy plays the same game in a campaign as in memory, to the last bit of what it has learnt."""
+"""Every policy plays the same game in a campaign as in memory, to the last bit of what it has
+learnt.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,15 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
             with pytest.raises(type(error)):
                 campaign.ask()
             break
-        scratch |= {name for name, held in in_bytes(live._state._asdict()).items() if held != before[name]}
+        scratch |= {
+            name for name, held in in_bytes(live._state._asdict()).items() if held != before[name]
+        }
         ticket = campaign.ask()
-        assert (ticket.t, ticket.skipped, ticket.probabilities) == (expected.t, expected.skipped, expected.probabilities)
+        assert (ticket.t, ticket.skipped, ticket.probabilities) == (
+            expected.t,
+            expected.skipped,
+            expected.probabilities,
+        )
         if not expected.skipped:
             assert ticket.arm == names[expected.arm]
             reward, cost = float(rewards[t][expected.arm]), amount.text(costs[t][expected.arm, 0])
@@ -58,7 +66,9 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
     if live._steps.look is not None:
         assert list(campaign.probabilities().values()) == live.probabilities().tolist()
     ours, theirs = in_bytes(fold(campaign)), in_bytes(live._state._asdict())
-    assert {name: held for name, held in ours.items() if name not in scratch} == {name: held for name, held in theirs.items() if name not in scratch}
+    assert {name: held for name, held in ours.items() if name not in scratch} == {
+        name: held for name, held in theirs.items() if name not in scratch
+    }
     assert len(scratch) < len(ours)
     assert not campaign.audit().findings
 

@@ -1,4 +1,6 @@
-"""Clients killed with SIGKILL, at random and at labelled points: nothing that was acknowledged is lost, nothing happens twice, and the budget holds."""
+"""Clients killed with SIGKILL, at random and at labelled points: nothing that was acknowledged is
+lost, nothing happens twice, and the budget holds.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ WORKER = Path(__file__).with_name("kill_worker.py")
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:
     """The killer at work."""
-    return subprocess.Popen([sys.executable, str(WORKER), address, str(folder), str(kills), "11"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), address, str(folder), str(kills), "11"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills: int) -> None:
@@ -51,8 +58,12 @@ def test_killed_clients_of_a_file(tmp_path: Path) -> None:
     check_after(address, tmp_path, started(address, tmp_path, kills), kills)
 
 
-def test_killed_clients_of_postgres_and_the_server_too(tmp_path: Path, postgres_server: Any, postgres_address: str) -> None:
-    """By turns the server itself and one of its processes, which makes it throw out everybody, are killed while clients go on dying."""
+def test_killed_clients_of_postgres_and_the_server_too(
+    tmp_path: Path, postgres_server: Any, postgres_address: str
+) -> None:
+    """By turns the server itself and one of its processes, which makes it throw out everybody, are
+    killed while clients go on dying.
+    """
     kills, blows = scale(36, 2_400), scale(2, 24)
     killer = started(postgres_address, tmp_path, kills)
     for blow in range(blows):
@@ -80,7 +91,10 @@ def kill_one_of(server: psutil.Process) -> None:
 
 def wait_for_lines(folder: Path, killer: subprocess.Popen[str], wanted: int) -> None:
     """Until the diaries have so many lines."""
-    while killer.poll() is None and sum(path.read_bytes().count(b"\n") for path in folder.glob("diary-*")) < wanted:
+    while (
+        killer.poll() is None
+        and sum(path.read_bytes().count(b"\n") for path in folder.glob("diary-*")) < wanted
+    ):
         time.sleep(0.01)
     assert killer.poll() is None, f"all was over before there were {wanted} lines"
 

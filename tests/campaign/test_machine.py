@@ -1,4 +1,6 @@
-"""Random sequences of calls on a campaign, in every kind of storage and over HTTP, held against the reference ledger after every step."""
+"""Random sequences of calls on a campaign, in every kind of storage and over HTTP, held against the
+reference ledger after every step.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ import pytest
 from houses import START, House
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from oracle import Ledger, Refusal, Report, Terms, written
 from soak import scale
 
@@ -21,10 +30,22 @@ from purse import GameOver, PurseError
 LIFE = 60_000  # ms until a ticket expires
 PASSES = [1, 20_000, LIFE - 1, LIFE, LIFE + 1]
 UNIFORM, DEFAULT = "uniform", "primal-dual-bwk"
-BAD_REPORTS: list[tuple[Any, Any]] = [(-0.1, 1), (1.5, 1), (math.nan, 1), (None, 1), (1, -1), (1, math.nan), (1, math.inf), (1, 2**63), (1, "free"), (1, None)]
+BAD_REPORTS: list[tuple[Any, Any]] = [
+    (-0.1, 1),
+    (1.5, 1),
+    (math.nan, 1),
+    (None, 1),
+    (1, -1),
+    (1, math.nan),
+    (1, math.inf),
+    (1, 2**63),
+    (1, "free"),
+    (1, None),
+]
 picks = st.integers(0, 10**6)
 rewards = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=2)
-shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_size=4, max_size=4)  # thousandths of the way from least to most
+# thousandths of the way from least to most
+shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_size=4, max_size=4)
 names = count()
 
 
@@ -33,10 +54,21 @@ def all_terms(draw: st.DrawFn, policy: str) -> Terms:
     n_arms = draw(st.sampled_from([2, 3, 1]))
     plays = draw(st.sampled_from([1, min(2, n_arms)])) if policy == UNIFORM else 1
     n_resources = draw(st.sampled_from([1, 2]))
-    least = tuple(tuple(draw(st.sampled_from([100_000_000, 333_333_333, 1])) for _ in range(n_resources)) for _ in range(n_arms))
-    most = tuple(tuple(units + draw(st.sampled_from([700_000_000, 1, 0, 5])) for units in arm) for arm in least)
+    least = tuple(
+        tuple(draw(st.sampled_from([100_000_000, 333_333_333, 1])) for _ in range(n_resources))
+        for _ in range(n_arms)
+    )
+    most = tuple(
+        tuple(units + draw(st.sampled_from([700_000_000, 1, 0, 5])) for units in arm)
+        for arm in least
+    )
     dearest = [plays * max(column) for column in zip(*most, strict=True)]
-    budget = tuple(max(1, cost * draw(st.sampled_from([7, 3, 13, 25])) // 2 + draw(st.sampled_from([0, 1, -1]))) for cost in dearest)
+    budget = tuple(
+        max(
+            1, cost * draw(st.sampled_from([7, 3, 13, 25])) // 2 + draw(st.sampled_from([0, 1, -1]))
+        )
+        for cost in dearest
+    )
     return Terms(
         arms=("red", "green", "blue")[:n_arms],
         resources=("euros", "hours")[:n_resources],
@@ -92,7 +124,9 @@ class CampaignMachine(RuleBasedStateMachine):
         assert self.refused(caught.value) == name
 
     def same(self, call: Callable[[], Any], expected: Callable[[], Any]) -> Any:
-        """What a call and the ledger answer; where the ledger refuses, the call must refuse with the same error."""
+        """What a call and the ledger answer; where the ledger refuses, the call must refuse with
+        the same error.
+        """
         try:
             promised = expected()
         except Refusal as refusal:
@@ -100,16 +134,27 @@ class CampaignMachine(RuleBasedStateMachine):
         return call(), promised
 
     def shaped(self, report: Report) -> tuple[Any, Any]:
-        """As a user would write it: one amount where there is one, lists where there are several."""
+        """As a user would write it: one amount where there is one, lists where there are
+        several.
+        """
         costs: list[Any] = [[written(units) for units in play] for play in report.costs]
         per_play = costs if len(self.terms.resources) > 1 else [play[0] for play in costs]
-        return (list(report.rewards), per_play) if self.terms.plays > 1 else (report.rewards[0], per_play[0])
+        return (
+            (list(report.rewards), per_play)
+            if self.terms.plays > 1
+            else (report.rewards[0], per_play[0])
+        )
 
     def report(self, ticket: oracle.Ticket, reward: list[float], parts: list[int]) -> Report:
         costs = []
         for k, arm in enumerate(ticket.arms):
             bounds = zip(self.terms.least[arm], self.terms.most[arm], parts[2 * k :], strict=False)
-            costs.append(tuple(max(0, low + (high - low) * part // 1000 + (part > 1000)) for low, high, part in bounds))
+            costs.append(
+                tuple(
+                    max(0, low + (high - low) * part // 1000 + (part > 1000))
+                    for low, high, part in bounds
+                )
+            )
         return Report(tuple(reward[: len(ticket.arms)]), tuple(costs))
 
     def pick(self, which: int) -> oracle.Ticket:
@@ -126,9 +171,16 @@ class CampaignMachine(RuleBasedStateMachine):
             deadline = None if promised.deadline is None else promised.deadline / 1000
             assert ticket.arms == tuple(self.terms.arms[arm] for arm in promised.arms)
             assert ticket.held == tuple(map(written, promised.held))
-            assert (ticket.campaign, ticket.t, ticket.state) == (self.name, promised.t, promised.state)
+            assert (ticket.campaign, ticket.t, ticket.state) == (
+                self.name,
+                promised.t,
+                promised.state,
+            )
             assert ticket.request_id == (promised.request_id or ticket.request_id)
-            assert (ticket.asked_at, ticket.deadline) == (promised.asked_at / 1000, deadline if promised.arms else ticket.deadline)
+            assert (ticket.asked_at, ticket.deadline) == (
+                promised.asked_at / 1000,
+                deadline if promised.arms else ticket.deadline,
+            )
 
     # asking
 
@@ -161,11 +213,16 @@ class CampaignMachine(RuleBasedStateMachine):
         if isinstance(answer, GameOver):
             assert self.refused(answer) in ledger.right_refusals(self.arms_in(str(answer)))
             return None
-        drawn = [(ticket.id, ticket.t, tuple(map(self.terms.arms.index, ticket.arms))) for ticket in answer]
+        drawn = [
+            (ticket.id, ticket.t, tuple(map(self.terms.arms.index, ticket.arms)))
+            for ticket in answer
+        ]
         assert 1 <= len(drawn) <= n
         self.check_tickets(answer, ledger.issue(drawn, n, request_id, self.now))
         if len(drawn) < n:
-            assert ledger.right_refusals(None) or (not ledger.waiting and ledger.rounds == self.terms.horizon)
+            assert ledger.right_refusals(None) or (
+                not ledger.waiting and ledger.rounds == self.terms.horizon
+            )
         return None
 
     def arms_in(self, message: str) -> tuple[int, ...]:
@@ -220,14 +277,23 @@ class CampaignMachine(RuleBasedStateMachine):
             except Refusal as refusal:
                 promised.append(refusal.args[0])
         promised.append("TicketError")
-        answers = self.campaign.tell_many([*((ticket.id, *self.shaped(report)) for ticket, report in reports), (10**9, *self.shaped(reports[0][1]))])
-        assert [self.refused(answer) if isinstance(answer, PurseError) else as_text(answer) for answer in answers] == [
-            expected if isinstance(expected, str) else in_text(expected) for expected in promised
-        ]
+        answers = self.campaign.tell_many(
+            [
+                *((ticket.id, *self.shaped(report)) for ticket, report in reports),
+                (10**9, *self.shaped(reports[0][1])),
+            ]
+        )
+        assert [
+            self.refused(answer) if isinstance(answer, PurseError) else as_text(answer)
+            for answer in answers
+        ] == [expected if isinstance(expected, str) else in_text(expected) for expected in promised]
 
     def tell_once(self, ticket: oracle.Ticket, report: Report, by_id: bool) -> None:
         shown = ticket.id if by_id else self.house.ticket(self.campaign, ticket.id)
-        answers = self.same(lambda: self.campaign.tell(shown, *self.shaped(report)), lambda: self.ledger.tell(ticket.id, report))
+        answers = self.same(
+            lambda: self.campaign.tell(shown, *self.shaped(report)),
+            lambda: self.ledger.tell(ticket.id, report),
+        )
         if answers:
             assert as_text(answers[0]) == in_text(answers[1])
 
@@ -242,9 +308,20 @@ class CampaignMachine(RuleBasedStateMachine):
     @rule(past=st.integers(1, 5))
     def use_a_ticket_that_was_never_issued(self, past: int) -> None:
         unknown = max(self.ledger.tickets, default=0) + past
-        report = Report((1.0,) * self.terms.plays, ((1,) * len(self.terms.resources),) * self.terms.plays)
-        assert self.same(lambda: self.campaign.tell(unknown, *self.shaped(report)), lambda: self.ledger.tell(unknown, report)) is None
-        assert self.same(lambda: self.campaign.void(unknown), lambda: self.ledger.void(unknown)) is None
+        report = Report(
+            (1.0,) * self.terms.plays, ((1,) * len(self.terms.resources),) * self.terms.plays
+        )
+        assert (
+            self.same(
+                lambda: self.campaign.tell(unknown, *self.shaped(report)),
+                lambda: self.ledger.tell(unknown, report),
+            )
+            is None
+        )
+        assert (
+            self.same(lambda: self.campaign.void(unknown), lambda: self.ledger.void(unknown))
+            is None
+        )
 
     @precondition(lambda self: self.has_tickets)
     @rule(which=picks)
@@ -252,7 +329,9 @@ class CampaignMachine(RuleBasedStateMachine):
         self.void_once(self.pick(which))
 
     def void_once(self, ticket: oracle.Ticket) -> None:
-        answers = self.same(lambda: self.campaign.void(ticket.id), lambda: self.ledger.void(ticket.id))
+        answers = self.same(
+            lambda: self.campaign.void(ticket.id), lambda: self.ledger.void(ticket.id)
+        )
         if answers:
             assert as_text(answers[0]) == in_text(answers[1])
 
@@ -271,7 +350,10 @@ class CampaignMachine(RuleBasedStateMachine):
 
     @rule(units=st.sampled_from([1, 500_000_000, 2_000_000_000]), named=st.booleans())
     def top_up(self, units: int, named: bool) -> None:
-        self.top_up_with((units,) * len(self.terms.resources), f"request-{next(self.requests)}" if named else None)
+        self.top_up_with(
+            (units,) * len(self.terms.resources),
+            f"request-{next(self.requests)}" if named else None,
+        )
 
     @precondition(lambda self: self.ledger.requests)
     @rule(which=picks, more=st.sampled_from([0, 0, 1]))
@@ -283,11 +365,18 @@ class CampaignMachine(RuleBasedStateMachine):
 
     def top_up_with(self, units: tuple[int, ...], request_id: str | None) -> None:
         amounts = dict(zip(self.terms.resources, map(written, units), strict=True))
-        self.same(lambda: self.campaign.top_up(amounts, request_id), lambda: self.ledger.top_up(units, request_id))
+        self.same(
+            lambda: self.campaign.top_up(amounts, request_id),
+            lambda: self.ledger.top_up(units, request_id),
+        )
 
     @rule(to=st.sampled_from(["paused", "running"] * 4 + ["closed"]))
     def switch(self, to: str) -> None:
-        change = {"paused": self.campaign.pause, "running": self.campaign.resume, "closed": self.campaign.close}[to]
+        change = {
+            "paused": self.campaign.pause,
+            "running": self.campaign.resume,
+            "closed": self.campaign.close,
+        }[to]
         self.same(change, lambda: self.ledger.switch(to))
 
     @rule(drop=st.booleans())
@@ -302,11 +391,17 @@ class CampaignMachine(RuleBasedStateMachine):
         assert min(ledger.left) >= 0
         assert [tuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
-        assert (status.status, status.rounds, status.entries) == (ledger.status, ledger.rounds, ledger.entries)
+        assert (status.status, status.rounds, status.entries) == (
+            ledger.status,
+            ledger.rounds,
+            ledger.entries,
+        )
         assert status.overdue == len(ledger.overdue(self.now))
         assert {alarm.kind for alarm in status.alarms} == ledger.alarms(self.now)
         held = [ticket for ticket in ledger.tickets.values() if ticket.state == "held"]
-        assert status.oldest_held == (min(ticket.asked_at for ticket in held) / 1000 if held else None)
+        assert status.oldest_held == (
+            min(ticket.asked_at for ticket in held) / 1000 if held else None
+        )
         out = [ticket for ticket in ledger.tickets.values() if ticket.state in ("held", "presumed")]
         self.check_tickets(self.campaign.tickets(), out)
 
@@ -327,21 +422,41 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 
 def as_text(receipt: Any) -> tuple[Any, ...]:
-    return receipt.ticket, receipt.state, receipt.duplicate, receipt.late, receipt.spent, receipt.refunded, receipt.overrun
+    return (
+        receipt.ticket,
+        receipt.state,
+        receipt.duplicate,
+        receipt.late,
+        receipt.spent,
+        receipt.refunded,
+        receipt.overrun,
+    )
 
 
 def in_text(receipt: oracle.Receipt) -> tuple[Any, ...]:
-    amounts = (tuple(map(written, units)) for units in (receipt.spent, receipt.refunded, receipt.overrun))
+    amounts = (
+        tuple(map(written, units)) for units in (receipt.spent, receipt.refunded, receipt.overrun)
+    )
     return receipt.ticket, receipt.state, receipt.duplicate, receipt.late, *amounts
 
 
 @pytest.mark.parametrize("policy", [UNIFORM, DEFAULT])
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
-def test_no_sequence_of_calls_breaks_the_books(make_house: Callable[[str], House], kind: str, policy: str) -> None:
+def test_no_sequence_of_calls_breaks_the_books(
+    make_house: Callable[[str], House], kind: str, policy: str
+) -> None:
     house = make_house(kind)
     examples = house.examples // (1 if policy == UNIFORM else 2)
-    phases = [Phase.generate, Phase.shrink] if house.quick else [Phase.generate]  # what goes wrong in one house mostly does in the quick one, too
+    # what goes wrong in one house mostly does in the quick one, too
+    phases = [Phase.generate, Phase.shrink] if house.quick else [Phase.generate]
     rules = settings(
-        max_examples=scale(examples, 50 * examples), stateful_step_count=scale(30, 60), deadline=None, derandomize=True, database=None, phases=phases
+        max_examples=scale(examples, 50 * examples),
+        stateful_step_count=scale(30, 60),
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=phases,
     )
-    run_state_machine_as_test(type("Machine", (CampaignMachine,), {"house": house, "policy": policy}), settings=rules)
+    run_state_machine_as_test(
+        type("Machine", (CampaignMachine,), {"house": house, "policy": policy}), settings=rules
+    )

@@ -1,4 +1,6 @@
-"""Power cuts, failing disks, full disks, and storages that do not answer: nothing that was acknowledged is lost, nothing is admitted that is not written."""
+"""Power cuts, failing disks, full disks, and storages that do not answer: nothing that was
+acknowledged is lost, nothing is admitted that is not written.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from soak import scale
 from purse import Campaign, StorageUnavailable
 from purse.campaign.storage import sqlite
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # SQLite passes over some errors of a disk, and apsw says so
+# SQLite passes over some errors of a disk, and apsw says so
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 CUTS = scale(24, 480)
 LOG = 20  # pages after which it is moved into the file
 LIVES = 12  # of one campaign; then a new one begins
@@ -63,12 +66,16 @@ def check_file(disk: Disk, folder: Path) -> None:
 def new_home(folder: Path) -> Path:
     """A folder with a new campaign."""
     folder.mkdir()
-    Campaign.create("cut", **TERMS, expires_after=None, storage=f"sqlite:///{folder}/purse.db").storage.close()
+    Campaign.create(
+        "cut", **TERMS, expires_after=None, storage=f"sqlite:///{folder}/purse.db"
+    ).storage.close()
     return folder
 
 
 def lived(disk: Disk, home: Path, next_home: Path, diary: Diary, seed: int) -> None:
-    """One life: what was acknowledged before is there; the client goes on until the power is cut; the disk of the next life is in the next home."""
+    """One life: what was acknowledged before is there; the client goes on until the power is cut;
+    the disk of the next life is in the next home.
+    """
     rng = random.Random(seed)
     torn = rng if seed % 2 else None
 
@@ -91,7 +98,9 @@ def lived(disk: Disk, home: Path, next_home: Path, diary: Diary, seed: int) -> N
 
 
 def test_nothing_acknowledged_is_lost_in_a_power_cut(tmp_path: Path) -> None:
-    """Cut at any write, sync or deletion, with what was not synced thrown away, or kept in part and torn."""
+    """Cut at any write, sync or deletion, with what was not synced thrown away, or kept in part and
+    torn.
+    """
     answers = 0
     for cut in range(CUTS):
         if cut % LIVES == 0:
@@ -106,7 +115,9 @@ def test_nothing_acknowledged_is_lost_in_a_power_cut(tmp_path: Path) -> None:
 
 
 def test_a_power_cut_while_the_file_is_made(tmp_path: Path) -> None:
-    """At every operation: the campaign is there, or it can be created; never is there a file that nobody can use."""
+    """At every operation: the campaign is there, or it can be created; never is there a file that
+    nobody can use.
+    """
     n, made = 0, False
     while not made:
         n += scale(2, 1)
@@ -124,7 +135,9 @@ def test_a_power_cut_while_the_file_is_made(tmp_path: Path) -> None:
     assert n > 20
 
 
-def created_until(n: int, disk: Disk, home: Path, next_home: Path, torn: random.Random | None) -> bool:
+def created_until(
+    n: int, disk: Disk, home: Path, next_home: Path, torn: random.Random | None
+) -> bool:
     """Whether a campaign could be created before the n-th operation, at which the power is cut."""
 
     def cut() -> None:
@@ -148,23 +161,41 @@ def scenario(campaign: Campaign, diary: Diary, steps: int) -> Diarist:
     return client
 
 
-@pytest.mark.parametrize(("fault", "operation"), [("EIO", "read"), *product(FAULTS, ("write", "sync", "truncate"))])
+@pytest.mark.parametrize(
+    ("fault", "operation"), [("EIO", "read"), *product(FAULTS, ("write", "sync", "truncate"))]
+)
 def test_a_failing_disk_makes_no_half_effects(tmp_path: Path, fault: str, operation: str) -> None:
-    """The n-th operation fails, once or from then on for a while, for n = 1, 2, ... until all goes through."""
+    """The n-th operation fails, once or from then on for a while, for n = 1, 2, ... until all goes
+    through.
+    """
     with mounted() as disk:
         first = Diary()
         (tmp_path / "seed").mkdir()
         store = reached(disk, tmp_path / "seed")
         scenario(Campaign.create("disk", **TERMS, expires_after=None, storage=store), first, 3)
         store.close()
-    n, failed, stride = 0, 0, {"read": scale(15, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[operation]
+    n, failed, stride = (
+        0,
+        0,
+        {"read": scale(15, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[
+            operation
+        ],
+    )
     while True:
         n += stride
         home, diary = tmp_path / f"disk-{n}", Diary()
         shutil.copytree(tmp_path / "seed", home)
         diary.lines = list(first.lines)
         with mounted() as disk:
-            refused = broken_at(n, disk, home, diary, fault, operation, lasting=operation in ("write", "sync") and n // stride % 2 == 0)
+            refused = broken_at(
+                n,
+                disk,
+                home,
+                diary,
+                fault,
+                operation,
+                lasting=operation in ("write", "sync") and n // stride % 2 == 0,
+            )
         shutil.rmtree(home)
         if refused is None:
             break
@@ -172,8 +203,12 @@ def test_a_failing_disk_makes_no_half_effects(tmp_path: Path, fault: str, operat
     assert failed >= (0 if operation == "truncate" else 3), f"{failed} of {n} faults were noticed"
 
 
-def broken_at(n: int, disk: Disk, home: Path, diary: Diary, fault: str, operation: str, *, lasting: bool) -> int | None:
-    """How many calls were refused because the n-th operation failed; None where there are not that many."""
+def broken_at(
+    n: int, disk: Disk, home: Path, diary: Diary, fault: str, operation: str, *, lasting: bool
+) -> int | None:
+    """How many calls were refused because the n-th operation failed; None where there are not that
+    many.
+    """
     struck = refused = 0
 
     def strike() -> None:
@@ -191,7 +226,8 @@ def broken_at(n: int, disk: Disk, home: Path, diary: Diary, fault: str, operatio
     except StorageUnavailable:
         refused = 1
         if lasting and store is not None and diary.open is not None:
-            with pytest.raises(StorageUnavailable):  # as long as the disk is broken; what is written can be read
+            # as long as the disk is broken; what is written can be read
+            with pytest.raises(StorageUnavailable):
                 go_on(Diarist(campaign, diary, "client", random.Random(5)))
             assert campaign.status().entries == len(list(campaign.journal()))
     disk.watch = nothing

@@ -1,4 +1,6 @@
-"""Processes that wait leave a notice, and who is inside does what they want. Here guests are played by hand, so that all happens in a known order."""
+"""Processes that wait leave a notice, and who is inside does what they want. Here guests are played
+by hand, so that all happens in a known order.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetHeld, Campaign, Conflict, PurseError, StorageUnavailable, TicketError, __version__, amount
+from purse import (
+    BudgetHeld,
+    Campaign,
+    Conflict,
+    PurseError,
+    StorageUnavailable,
+    TicketError,
+    __version__,
+    amount,
+)
 from purse.campaign import clerk, operation
 from purse.campaign.answers import Receipt
 from purse.campaign.mind import Mind, Snapshot
@@ -31,7 +42,9 @@ PATIENCE = 30.0
 
 
 class Guest:
-    """Another process, as far as the others can see it: somebody with a place and a bell, who waits."""
+    """Another process, as far as the others can see it: somebody with a place and a bell, who
+    waits.
+    """
 
     def __init__(self, file: int) -> None:
         self.file, self.board = file, Board(PATIENCE)
@@ -109,23 +122,37 @@ def kinds(campaign: Campaign) -> list[str]:
     return [entry.kind for entry in campaign.journal()]
 
 
-def test_who_is_inside_does_what_others_want_in_the_same_transaction(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_inside_does_what_others_want_in_the_same_transaction(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits: list[int] = []
     change = type(campaign.storage).change
-    monkeypatch.setattr(type(campaign.storage), "change", lambda *arguments: (commits.append(1), change(*arguments))[1])
+    monkeypatch.setattr(
+        type(campaign.storage),
+        "change",
+        lambda *arguments: (commits.append(1), change(*arguments))[1],
+    )
     guest.wants(campaign, ask("theirs", 2))
     mine = campaign.ask("mine")
     ((first, second),) = guest.hears()
     assert len(commits) == 1
     assert sorted((mine.id, first.id, second.id)) == [1, 2, 3]
-    assert (first.state, first.body["held"], first.body["request"]) == ("held", [amount.UNIT], "theirs")
+    assert (first.state, first.body["held"], first.body["request"]) == (
+        "held",
+        [amount.UNIT],
+        "theirs",
+    )
     assert [ticket.request_id for ticket in campaign.tickets()] == ["mine", "theirs", "theirs"]
     assert campaign.audit().ok
 
 
 def test_a_guest_hears_what_it_would_have_found_itself(campaign: Campaign, guest: Guest) -> None:
     number = campaign.ask("r").id
-    guest.wants(campaign, telling([Report(number, [0.5], [3 * amount.UNIT // 10]), Report(99, [0.5], [0])]), ask("r"))
+    guest.wants(
+        campaign,
+        telling([Report(number, [0.5], [3 * amount.UNIT // 10]), Report(99, [0.5], [0])]),
+        ask("r"),
+    )
     campaign.ask()
     told, asked = guest.hears()
     assert told[0] == Receipt(number, "told", False, False, ("0.3",), ("0.7",), ("0",))
@@ -138,12 +165,15 @@ def test_a_guest_hears_what_it_would_have_found_itself(campaign: Campaign, guest
 
 
 def test_a_guest_hears_of_its_error_and_nobody_else_does(tmp_path: Path) -> None:
-    campaign = Campaign.create("c", **{**TERMS, "budget": 1}, storage=f"sqlite:///{tmp_path}/purse.db")
+    campaign = Campaign.create(
+        "c", **{**TERMS, "budget": 1}, storage=f"sqlite:///{tmp_path}/purse.db"
+    )
     campaign.ask("all")
     file = os.open(tmp_path / "purse.db-gate", os.O_RDWR)
     guest = Guest(file)
     guest.wants(campaign, ask("more"))
-    assert campaign.tell(1, 1, "0.4").spent == ("0.4",)  # asks come first: the rest was not there yet
+    # asks come first: the rest was not there yet
+    assert campaign.tell(1, 1, "0.4").spent == ("0.4",)
     (error,) = guest.hears()
     assert type(error) is BudgetHeld
     assert "is held for tickets that are out" in str(error)
@@ -176,9 +206,19 @@ def test_nothing_is_answered_before_it_is_durable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["not JSON", "7", '["0.0.0","ID",[["ask",1,"r"]]]', '["NOW","other",[["ask",1,"r"]]]', '["NOW","ID",[[]]]', '["NOW","ID",[["ask"]]]']
+    "text",
+    [
+        "not JSON",
+        "7",
+        '["0.0.0","ID",[["ask",1,"r"]]]',
+        '["NOW","other",[["ask",1,"r"]]]',
+        '["NOW","ID",[[]]]',
+        '["NOW","ID",[["ask"]]]',
+    ],
 )
-def test_a_notice_that_is_not_for_us_is_left_alone(campaign: Campaign, guest: Guest, text: str) -> None:
+def test_a_notice_that_is_not_for_us_is_left_alone(
+    campaign: Campaign, guest: Guest, text: str
+) -> None:
     guest.says(text.replace("NOW", __version__).replace("ID", campaign.terms.id).encode())
     campaign.ask("mine")
     assert guest.reply is None
@@ -193,7 +233,9 @@ def test_a_damaged_notice_is_as_good_as_none(campaign: Campaign, guest: Guest) -
     assert campaign.status().counts["held"] == 1
 
 
-def test_a_notice_is_good_for_as_long_as_anybody_waits(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notice_is_good_for_as_long_as_anybody_waits(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guest.wants(campaign, ask("theirs"))
     later = places.now() + 30_001
     monkeypatch.setattr(boards, "now", lambda: later)
@@ -205,13 +247,21 @@ def test_a_notice_is_good_for_as_long_as_anybody_waits(campaign: Campaign, guest
 def test_what_would_not_find_room_is_not_said(tmp_path: Path) -> None:
     """The bound holds for tickets, receipts and errors with the longest of everything."""
     arms, resources = ['"\\' * 30 + str(k) for k in range(6)], ["𝄞" * 50, "b", "c"]
-    most: dict[str, Any] = {"budget": [10**9] * 3, "cost_min": "0.000000001", "cost_max": 10**6, "plays": 5, "policy": "uniform"}
+    most: dict[str, Any] = {
+        "budget": [10**9] * 3,
+        "cost_min": "0.000000001",
+        "cost_max": 10**6,
+        "plays": 5,
+        "policy": "uniform",
+    }
     campaign = Campaign.create("n" * 100, arms=arms, resources=resources, **most, storage=Memory())
     request = "𝄞" * 100 + '"' * 100
     tickets = [ticket.id for ticket in campaign.ask_many(3, request)]
     costs = [amount.UNIT * 10**6 - 1] * 15
     told = telling([Report(number, [0.123456789] * 5, costs) for number in tickets])
-    again = telling([Report(number, [0.987654321] * 5, [cost - 1 for cost in costs]) for number in tickets])
+    again = telling(
+        [Report(number, [0.987654321] * 5, [cost - 1 for cost in costs]) for number in tickets]
+    )
     for done in (asking(3, request, no_choice), told, again, asking(4, request, no_choice)):
         try:
             done.answer = campaign._clerk.do(done)
@@ -226,7 +276,9 @@ def test_what_would_not_find_room_is_not_said(tmp_path: Path) -> None:
     assert notice(campaign.terms, [telling([Report(1, [0.5], [2**70])])]) is None
 
 
-def test_an_answer_for_which_there_is_no_room_after_all_is_found_when_asked_again(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_for_which_there_is_no_room_after_all_is_found_when_asked_again(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(operation, "ROOM", 10)
     monkeypatch.setattr(operation, "room", lambda *_: 0)
     guest.wants(campaign, ask("theirs"))
@@ -237,7 +289,9 @@ def test_an_answer_for_which_there_is_no_room_after_all_is_found_when_asked_agai
     assert campaign.audit().ok
 
 
-def test_what_makes_a_guest_fail_is_not_our_failure(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_makes_a_guest_fail_is_not_our_failure(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(clerk, "outcome", lambda _: 1 / 0)
     guest.wants(campaign, ask("theirs"))
     assert campaign.ask("mine").id == 1
@@ -245,7 +299,9 @@ def test_what_makes_a_guest_fail_is_not_our_failure(campaign: Campaign, guest: G
     assert campaign.status().counts["held"] == 1
 
 
-def test_who_only_reports_chooses_for_nobody(tmp_path: Path, campaign: Campaign, guest: Guest) -> None:
+def test_who_only_reports_chooses_for_nobody(
+    tmp_path: Path, campaign: Campaign, guest: Guest
+) -> None:
     """It would have to make a policy first, while all wait."""
     number = campaign.ask().id
     reporter = Campaign.open("c", storage=f"sqlite:///{tmp_path}/purse.db")
@@ -256,7 +312,9 @@ def test_who_only_reports_chooses_for_nobody(tmp_path: Path, campaign: Campaign,
     reporter.storage.close()
 
 
-def test_the_next_takes_over_what_the_last_has_learnt(tmp_path: Path, campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_takes_over_what_the_last_has_learnt(
+    tmp_path: Path, campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = Campaign.open("c", storage=f"sqlite:///{tmp_path}/purse.db")
     other.ask()
     for _ in range(20):
@@ -265,7 +323,9 @@ def test_the_next_takes_over_what_the_last_has_learnt(tmp_path: Path, campaign: 
     campaign.ask()  # leaves what it has learnt
     learnt: list[int] = []
     learn = Mind.learn
-    monkeypatch.setattr(Mind, "learn", lambda mind, told, seq: (learnt.append(len(told)), learn(mind, told, seq))[1])
+    monkeypatch.setattr(
+        Mind, "learn", lambda mind, told, seq: (learnt.append(len(told)), learn(mind, told, seq))[1]
+    )
     guest.wants(campaign, ask("two"))
     other.ask()
     assert learnt == [0]
@@ -298,7 +358,9 @@ def found_there(folder: Path, text: Callable[[Campaign], bytes]) -> None:
         campaign.ask()
         assert campaign._clerk.mind is known  # it has learnt the rest, and not all of it again
         clean.ask()
-        assert campaign._clerk.recovered().snapshot().body == clean._clerk.recovered().snapshot().body
+        assert (
+            campaign._clerk.recovered().snapshot().body == clean._clerk.recovered().snapshot().body
+        )
         assert guest.reply is not None
         assert campaign.audit().ok
 
@@ -312,9 +374,14 @@ def test_what_was_left_at_another_moment_is_not_taken_over(tmp_path: Path) -> No
 def test_what_was_left_for_others_or_is_damaged_is_not_taken_over(tmp_path: Path) -> None:
     stranger, left = stranger_left()
     damaged = left._replace(body=left.body[:-1] + b"?")
-    for number, text in enumerate((left.packed(f"{stranger.terms.id} 01"), damaged.packed(""), b"7", b"", b'[7,"7","a","b"]')):
+    for number, text in enumerate(
+        (left.packed(f"{stranger.terms.id} 01"), damaged.packed(""), b"7", b"", b'[7,"7","a","b"]')
+    ):
         (folder := tmp_path / str(number)).mkdir()
-        found_there(folder, lambda campaign, text=text: text.replace(b'""', f'"{campaign.terms.id} 01"'.encode()))  # type: ignore[misc]
+        found_there(
+            folder,
+            lambda campaign, text=text: text.replace(b'""', f'"{campaign.terms.id} 01"'.encode()),
+        )  # type: ignore[misc]
 
 
 def test_who_is_called_has_the_reply_without_being_inside(tmp_path: Path) -> None:
@@ -366,7 +433,10 @@ def test_who_waits_too_long_gives_up_and_takes_the_notice_down(tmp_path: Path) -
     waiter, other = Queue(str(tmp_path / "gate"), 0.1), Gate(str(tmp_path / "gate"))
     waiter._board.take_place(waiter._gate.file)
     assert other.enter()
-    with pytest.raises(TimeoutError, match=r"has stood in .* for 0\.1 seconds"), waiter.turn(lambda: b"please"):
+    with (
+        pytest.raises(TimeoutError, match=r"has stood in .* for 0\.1 seconds"),
+        waiter.turn(lambda: b"please"),
+    ):
         pass
     assert not waiting(other.file)
     other.close()
@@ -375,7 +445,9 @@ def test_who_waits_too_long_gives_up_and_takes_the_notice_down(tmp_path: Path) -
     waiter.close()
 
 
-def test_the_notice_of_a_dead_process_keeps_nobody_waiting(campaign: Campaign, guest: Guest, tmp_path: Path) -> None:
+def test_the_notice_of_a_dead_process_keeps_nobody_waiting(
+    campaign: Campaign, guest: Guest, tmp_path: Path
+) -> None:
     code = f"""
 import os, signal
 from purse.campaign.storage.board import Board, waiting
@@ -389,10 +461,13 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert guest.board.crowded(guest.file)
     campaign.ask()
     assert not guest.board.crowded(guest.file)  # it was called, and there was nobody
-    assert guest.board.notices(guest.file)  # he might be where we cannot call him, and is still served
+    # he might be where we cannot call him, and is still served
+    assert guest.board.notices(guest.file)
 
 
-def test_one_who_is_called_and_does_not_come_keeps_nobody_waiting(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_who_is_called_and_does_not_come_keeps_nobody_waiting(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As when he was stopped while he waited, and wants what others cannot do for him."""
     guest.says(b'["another campaign"]')
     campaign.ask()
@@ -445,7 +520,9 @@ def test_a_child_leaves_the_parents_place_alone(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_lock_that_came_too_late_is_given_back_whatever_was_forked_meanwhile(tmp_path: Path) -> None:
+def test_a_lock_that_came_too_late_is_given_back_whatever_was_forked_meanwhile(
+    tmp_path: Path,
+) -> None:
     holder, late, third = (Gate(str(tmp_path / "gate")) for _ in range(3))
     assert holder.enter()
     with pytest.raises(TimeoutError):
@@ -481,7 +558,9 @@ def test_the_gate_is_for_those_for_whom_the_file_is(tmp_path: Path) -> None:
     campaign.storage.close()
 
 
-def test_a_process_that_stands_still_here_does_not_shut_a_healthy_database(postgres_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_stands_still_here_does_not_shut_a_healthy_database(
+    postgres_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(postgres, "MEETING", 0.1)
     campaign = Campaign.create("c", **TERMS, storage=postgres_address)
     campaign.ask()
@@ -496,7 +575,9 @@ def test_a_process_that_stands_still_here_does_not_shut_a_healthy_database(postg
     campaign.storage.close()
 
 
-def test_processes_of_a_machine_work_for_each_other_in_front_of_postgres(postgres_address: str) -> None:
+def test_processes_of_a_machine_work_for_each_other_in_front_of_postgres(
+    postgres_address: str,
+) -> None:
     campaign = Campaign.create("c", **TERMS, storage=postgres_address)
     campaign.ask()
     (path,) = (queue._gate._path for queue in campaign.storage._queues.values())  # type: ignore[attr-defined]
@@ -536,7 +617,9 @@ def test_a_place_is_for_one(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> No
         each.renew()
 
 
-def test_a_full_disk_only_takes_the_board_away(campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_only_takes_the_board_away(
+    campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guest.wants(campaign, ask("theirs"))
 
     def full(*_: Any) -> int:
@@ -546,13 +629,16 @@ def test_a_full_disk_only_takes_the_board_away(campaign: Campaign, guest: Guest,
     assert campaign.ask("mine").id in (1, 2)
     monkeypatch.undo()
     assert guest.reply is None
-    retried = campaign.ask("theirs")  # as the guest would, once inside: what was done for it is found
+    # as the guest would, once inside: what was done for it is found
+    retried = campaign.ask("theirs")
     assert campaign.status().counts["tickets"] == 2
     assert {retried.id, campaign.ask("mine").id} == {1, 2}
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_where_there_are_no_bells_processes_still_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+def test_where_there_are_no_bells_processes_still_take_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
     monkeypatch.setattr(queue.sys, "platform", platform)
     campaign = Campaign.create("c", **TERMS, storage=f"sqlite:///{tmp_path}/purse.db")
     campaign.tell(campaign.ask(), 1, "0.5")
@@ -561,7 +647,9 @@ def test_where_there_are_no_bells_processes_still_take_turns(tmp_path: Path, mon
     campaign.storage.close()
 
 
-def test_processes_of_one_user_meet_in_a_folder_of_his_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_one_user_meet_in_a_folder_of_his_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     met = meeting_place("a database", PATIENCE)
     assert met is not None

@@ -1,4 +1,6 @@
-"""2 to 64 processes released at once on one ticket, on one request, or on the last of a budget: exactly one wins, every time."""
+"""2 to 64 processes released at once on one ticket, on one request, or on the last of a budget:
+exactly one wins, every time.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,27 @@ RACES = scale(40, 10_000)
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/races.db" if request.param == "sqlite" else request.getfixturevalue("postgres_address")
+    return (
+        f"sqlite:///{tmp_path}/races.db"
+        if request.param == "sqlite"
+        else request.getfixturevalue("postgres_address")
+    )
 
 
 def won(answers: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The winner's answer, and those of the others."""
-    winners = [answer for answer in answers if "error" not in answer and not answer.get("duplicate")]
+    winners = [
+        answer for answer in answers if "error" not in answer and not answer.get("duplicate")
+    ]
     assert len(winners) == 1, answers
     return winners[0], [answer for answer in answers if answer is not winners[0]]
 
 
 def test_exactly_one_wins_every_race(address: str) -> None:
     command = [sys.executable, racers.__file__, address, str(RACES)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=scale(120, 3600), check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=scale(120, 3600), check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     *races, findings = map(json.loads, done.stdout.splitlines())
     assert len(races) == RACES
@@ -61,7 +71,10 @@ def test_exactly_one_wins_every_race(address: str) -> None:
         assert Decimal(purse["spent"]) == spent[kind]
         spent[kind] += 1 if kind in (LAST, REPEAT) else 0  # the winner is told afterwards
         assert race["counts"]["tickets"] == number // len(KINDS) + 1
-    assert {kind: race["counts"]["conflicts"] for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)} == {
+    assert {
+        kind: race["counts"]["conflicts"]
+        for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)
+    } == {
         DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
         **dict.fromkeys((SAME, LAST, REPEAT), 0),
     }

@@ -1,4 +1,6 @@
-"""A campaign is what its journal says, to the last bit: after a restart, without its snapshots, with bad ones, in another storage, and years later."""
+"""A campaign is what its journal says, to the last bit: after a restart, without its snapshots,
+with bad ones, in another storage, and years later.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ from purse import Campaign, CampaignExists, InvalidInput, PurseError
 from purse.campaign import clerk
 from purse.campaign.mind import Mind
 
-# What the journals come to. These are a promise: a change of any of them means that a campaign which runs today would change its
-# state, or its mind, with an upgrade; the changelog needs an entry for that, and the library a way from the old to the new.
+# What the journals come to. These are a promise: a change of any of them means that a campaign
+# which runs today would change its
+# state, or its mind, with an upgrade; the changelog needs an entry for that, and the library a way
+# from the old to the new.
 GOLDEN = {
     "everything": "cfd258b04aa27f9719cdb904567e09e49b0526e0282b3e0fb964e1782a0b5b94",
     "initial-pulls": "a039fed182ef81a1f827bf0e53846b7be8d6070ca6f946849614945374309c0b",
@@ -33,7 +37,15 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def played(house: House, policy: str = "exp3++.bwk", rounds: int = 15) -> Any:
-    campaign = house.create("test", arms=["red", "green", "blue"], budget=100, cost_min="0.1", cost_max=1, policy=policy, expires_after=60)
+    campaign = house.create(
+        "test",
+        arms=["red", "green", "blue"],
+        budget=100,
+        cost_min="0.1",
+        cost_max=1,
+        policy=policy,
+        expires_after=60,
+    )
     for turn in range(rounds):
         tickets = campaign.ask_many(3)
         campaign.tell(tickets[2], turn % 3 / 2, f"0.{turn % 9 + 1}")
@@ -89,7 +101,16 @@ def test_recovery_twice_gives_identical_bytes(house: House) -> None:
     for _ in range(2):
         campaign = house.open("test")
         chances = campaign.probabilities()
-        seen.append((campaign._clerk.recovered().snapshot(), chances, campaign.status(), campaign.tickets(), campaign.audit(), text_of(campaign)))
+        seen.append(
+            (
+                campaign._clerk.recovered().snapshot(),
+                chances,
+                campaign.status(),
+                campaign.tickets(),
+                campaign.audit(),
+                text_of(campaign),
+            )
+        )
     assert seen[0] == seen[1]
     assert seen[0][4].ok
 
@@ -106,7 +127,9 @@ def test_recovery_twice_gives_identical_bytes(house: House) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_snapshot_that_cannot_be_trusted_is_not(make_house: Callable[[str], House], kind: str, damage: str) -> None:
+def test_a_snapshot_that_cannot_be_trusted_is_not(
+    make_house: Callable[[str], House], kind: str, damage: str
+) -> None:
     house = make_house(kind)
     expected = folded(played(house))
     house.execute(f"UPDATE purse_snapshots SET {damage}")
@@ -161,7 +184,11 @@ def test_a_journal_is_all_that_a_campaign_is(house: House, tmp_path: Path) -> No
     restored = Campaign.restore(tmp_path / "journal.jsonl", storage=other.storage())
     assert restored.audit() == audit
     assert audit.ok
-    assert (restored.status(), restored.tickets(), restored.terms) == (campaign.status(), campaign.tickets(), campaign.terms)
+    assert (restored.status(), restored.tickets(), restored.terms) == (
+        campaign.status(),
+        campaign.tickets(),
+        campaign.terms,
+    )
     assert text_of(restored) == text_of(campaign) == (tmp_path / "journal.jsonl").read_text()
     assert restored.probabilities() == campaign.probabilities()
     assert restored.ask("next")._replace(asked_at=0) == campaign.ask("next")._replace(asked_at=0)
@@ -218,7 +245,9 @@ def test_a_text_that_is_no_journal_is_refused(text: str, part: str) -> None:
         (5, lambda entry: entry.update(kind="expired", body={}), "entry 4"),
     ],
 )
-def test_a_journal_that_does_not_hold_together_is_refused(line: int, edit: Callable[[dict[str, Any]], Any], part: str) -> None:
+def test_a_journal_that_does_not_hold_together_is_refused(
+    line: int, edit: Callable[[dict[str, Any]], Any], part: str
+) -> None:
     check_refused(changed(line, edit), part)
 
 
@@ -265,20 +294,42 @@ def test_the_same_game_writes_the_same_journal(house: House, name: str) -> None:
         ("UPDATE purse_purses SET held = held - 1000000000", "purses"),
         ("UPDATE purse_tickets SET state = 'void' WHERE id = 1", "ticket 1"),
         ("UPDATE purse_tickets SET deadline = deadline + 1 WHERE id = 1", "ticket 1"),
-        ("UPDATE purse_tickets SET body = replace(body, '\"held\":[500000000]', '\"held\":[1]') WHERE id = 3", "ticket 3"),
+        (
+            "UPDATE purse_tickets SET body = replace(body, '\"held\":[500000000]', "
+            "'\"held\":[1]') WHERE id = 3",
+            "ticket 3",
+        ),
         ("DELETE FROM purse_tickets WHERE id = 4", "1 tickets are missing"),
         ("UPDATE purse_campaigns SET head = replace(head, '\"rounds\":', '\"rounds\":1')", "head"),
         ("UPDATE purse_campaigns SET head = replace(head, '\"told\":', '\"told\":1')", "head"),
         ("UPDATE purse_campaigns SET seq = seq + 1", "entries"),
-        ("UPDATE purse_journal SET body = replace(body, '\"rewards\":[1.0]', '\"rewards\":[0.9]') WHERE kind = 'told'", "would be"),
-        ("UPDATE purse_journal SET body = replace(body, '\"spent\":[', '\"spent\":[1') WHERE seq = 21", "entry 21"),
-        ("UPDATE purse_journal SET body = replace(body, '\"held\":[2000000000]', '\"held\":[1]') WHERE seq = 2", "ticket 2"),
-        ("UPDATE purse_journal SET body = replace(body, '\"arms\":[2]', '\"arms\":[1]') WHERE kind = 'asked'", "would be"),
+        (
+            "UPDATE purse_journal SET body = replace(body, '\"rewards\":[1.0]', "
+            "'\"rewards\":[0.9]') WHERE kind = 'told'",
+            "would be",
+        ),
+        (
+            "UPDATE purse_journal SET body = replace(body, '\"spent\":[', "
+            "'\"spent\":[1') WHERE seq = 21",
+            "entry 21",
+        ),
+        (
+            "UPDATE purse_journal SET body = replace(body, '\"held\":[2000000000]', "
+            "'\"held\":[1]') WHERE seq = 2",
+            "ticket 2",
+        ),
+        (
+            "UPDATE purse_journal SET body = replace(body, '\"arms\":[2]', "
+            "'\"arms\":[1]') WHERE kind = 'asked'",
+            "would be",
+        ),
         ("DELETE FROM purse_journal WHERE seq = 20", "entry 20"),
         ("DELETE FROM purse_journal WHERE seq = 28", "entries"),
     ],
 )
-def test_an_audit_finds_what_was_changed_behind_its_back(make_house: Callable[[str], House], statement: str, part: str) -> None:
+def test_an_audit_finds_what_was_changed_behind_its_back(
+    make_house: Callable[[str], House], statement: str, part: str
+) -> None:
     house = make_house("sqlite")
     assert initial_pulls(house).audit().ok
     house.leave()
@@ -290,13 +341,17 @@ def test_an_audit_finds_what_was_changed_behind_its_back(make_house: Callable[[s
 
 
 @pytest.mark.usefixtures("snapshots")
-def test_an_audit_finds_a_snapshot_that_is_whole_and_wrong(make_house: Callable[[str], House]) -> None:
+def test_an_audit_finds_a_snapshot_that_is_whole_and_wrong(
+    make_house: Callable[[str], House],
+) -> None:
     house = make_house("sqlite")
     campaign = played(house)
     wrong = Mind(campaign.terms)
     wrong.seq = house.storage().snapshot("test").seq
     stored = wrong.snapshot()
-    house.execute(f"UPDATE purse_snapshots SET digest = '{stored.digest}', body = X'{stored.body.hex()}'")
+    house.execute(
+        f"UPDATE purse_snapshots SET digest = '{stored.digest}', body = X'{stored.body.hex()}'"
+    )
     (finding,) = house.open("test").audit().findings
     assert f"snapshot after entry {stored.seq}" in finding
 
@@ -310,11 +365,15 @@ def test_an_audit_finds_a_snapshot_that_is_whole_and_wrong(make_house: Callable[
         "UPDATE purse_purses SET held = budget + 1",
         "UPDATE purse_purses SET presumed = presumed + budget - spent - held + 1",
         "UPDATE purse_purses SET spent = -1",
-        "INSERT INTO purse_journal SELECT campaign, 1000, at, kind, request, ticket, body FROM purse_journal WHERE kind = 'told' LIMIT 1",
-        "INSERT INTO purse_journal SELECT campaign, 1000, at, kind, request, ticket, body FROM purse_journal WHERE request = 'initial'",
+        "INSERT INTO purse_journal SELECT campaign, 1000, at, kind, request, ticket, "
+        "body FROM purse_journal WHERE kind = 'told' LIMIT 1",
+        "INSERT INTO purse_journal SELECT campaign, 1000, at, kind, request, ticket, "
+        "body FROM purse_journal WHERE request = 'initial'",
     ],
 )
-def test_the_database_itself_refuses_what_would_break_a_promise(make_house: Callable[[str], House], kind: str, statement: str) -> None:
+def test_the_database_itself_refuses_what_would_break_a_promise(
+    make_house: Callable[[str], House], kind: str, statement: str
+) -> None:
     house = make_house(kind)
     initial_pulls(house)
     with pytest.raises(Exception, match=r"(?i)append-only|check|unique"):

@@ -1,4 +1,6 @@
-"""A table of deliberate sabotage. Each row breaks one thing and names the check that must fail then, and that passes without it."""
+"""A table of deliberate sabotage. Each row breaks one thing and names the check that must fail
+then, and that passes without it.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,11 @@ def what_is_acknowledged_is_seen_by_others(build: Build) -> None:
     campaign = house.create("test", **TERMS)
     ticket = campaign.ask()
     campaign.tell(ticket, 1, 1)
-    assert [entry.kind for entry in Campaign.open("test", storage=house.storage()).journal()] == ["created", "asked", "told"]
+    assert [entry.kind for entry in Campaign.open("test", storage=house.storage()).journal()] == [
+        "created",
+        "asked",
+        "told",
+    ]
 
 
 def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
@@ -125,7 +131,10 @@ def a_damaged_snapshot_is_not_used(build: Build) -> None:
 def the_journal_stays_as_it_is(build: Build) -> None:
     house = build()
     house.create("test", **TERMS).ask()
-    for change in ("UPDATE purse_journal SET body = '{}' WHERE seq = 2", "DELETE FROM purse_journal WHERE seq = 2"):
+    for change in (
+        "UPDATE purse_journal SET body = '{}' WHERE seq = 2",
+        "DELETE FROM purse_journal WHERE seq = 2",
+    ):
         with pytest.raises(Exception, match="append-only"):
             house.execute(change)
 
@@ -157,12 +166,16 @@ def a_power_cut_takes_nothing(folder: Path) -> None:
         patch.setattr(test_power, "LOG", 1000)
         for cut in (2, 4, 6):  # even: what was not synced is gone
             with mounted() as disk:
-                test_power.lived(disk, home, next_home := folder / f"home-{next(numbers)}", diary, cut)
+                test_power.lived(
+                    disk, home, next_home := folder / f"home-{next(numbers)}", diary, cut
+                )
             home = next_home
 
 
 class Row(NamedTuple):
-    """What is broken, and the check that must notice: of a place, of a folder, or a test of campaigns that is run in that place."""
+    """What is broken, and the check that must notice: of a place, of a folder, or a test of
+    campaigns that is run in that place.
+    """
 
     break_it: Callable[[pytest.MonkeyPatch], None]
     check: Callable[..., None]
@@ -172,14 +185,29 @@ class Row(NamedTuple):
 ROWS = [
     Row(sabotage.drop_the_guard, a_refusal_says_that_the_rest_is_held),
     Row(sabotage.drop_the_guard_and_the_check, the_budget_holds),
-    Row(sabotage.drop_the_guard_and_the_check, test_campaign.test_the_last_of_the_budget_is_held_and_not_one_unit_more),
-    Row(sabotage.take_reports_twice, test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict),
+    Row(
+        sabotage.drop_the_guard_and_the_check,
+        test_campaign.test_the_last_of_the_budget_is_held_and_not_one_unit_more,
+    ),
+    Row(
+        sabotage.take_reports_twice,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
     Row(sabotage.take_reports_twice, a_report_counts_once),
-    Row(sabotage.void_after_tell, test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict),
-    Row(sabotage.forget_conflicts, test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict),
+    Row(
+        sabotage.void_after_tell,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
+    Row(
+        sabotage.forget_conflicts,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
     Row(sabotage.hold_twice, a_request_is_answered_once),
     Row(sabotage.hold_twice, test_campaign.test_a_request_is_answered_once),
-    Row(sabotage.release_on_expiry, test_campaign.test_a_hold_that_outlives_its_deadline_is_presumed_spent),
+    Row(
+        sabotage.release_on_expiry,
+        test_campaign.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
+    ),
     Row(sabotage.swallow_overruns, test_campaign.test_a_cost_above_its_maximum_is_recorded_in_full),
     Row(sabotage.cache_the_counters, two_objects_share_a_budget),
     Row(sabotage.acknowledge_before_commit, what_is_acknowledged_is_seen_by_others),
@@ -189,10 +217,22 @@ ROWS = [
     Row(sabotage.trust_snapshots, a_damaged_snapshot_is_not_used),
     Row(sabotage.write_over_the_journal, the_journal_stays_as_it_is),
     Row(sabotage.open_the_gate, two_at_once_wait_for_each_other),
-    Row(sabotage.answer_whatever_happens, test_queue.test_nothing_is_answered_before_it_is_durable, only="sqlite"),
-    Row(sabotage.take_over_anything, test_queue.test_what_was_left_at_another_moment_is_not_taken_over, only="sqlite"),
+    Row(
+        sabotage.answer_whatever_happens,
+        test_queue.test_nothing_is_answered_before_it_is_durable,
+        only="sqlite",
+    ),
+    Row(
+        sabotage.take_over_anything,
+        test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
+        only="sqlite",
+    ),
     Row(sabotage.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
-    Row(sabotage.fail_open, test_unavailable.test_another_session_locks_the_campaign_in_postgres, only="postgres"),
+    Row(
+        sabotage.fail_open,
+        test_unavailable.test_another_session_locks_the_campaign_in_postgres,
+        only="postgres",
+    ),
 ]
 SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(sabotage.drop_the_guard, the_budget_holds),
@@ -218,7 +258,11 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         if kind == "sqlite":
             made.append(SqliteHouse(tmp_path / f"purse-{number}.db"))
         else:
-            made.append(PostgresHouse(new_schema(request.getfixturevalue("postgres_server"), f"sabotage_{number}")))
+            made.append(
+                PostgresHouse(
+                    new_schema(request.getfixturevalue("postgres_server"), f"sabotage_{number}")
+                )
+            )
         return made[-1]
 
     yield new
@@ -236,7 +280,11 @@ def new_schema(server: Any, name: str) -> str:
 
 
 def name_of(value: object) -> str:
-    return f"{value.break_it.__name__}-{value.check.__name__}" if isinstance(value, Row) else str(value)
+    return (
+        f"{value.break_it.__name__}-{value.check.__name__}"
+        if isinstance(value, Row)
+        else str(value)
+    )
 
 
 def run(row: Row, place: str, build: Any, folder: Path) -> None:
@@ -254,8 +302,14 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
             row.check()
 
 
-@pytest.mark.parametrize(("row", "place"), [(row, place) for row in ROWS for place in PLACES if row.only in ("", place)], ids=name_of)
-def test_sabotage_is_noticed(row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [(row, place) for row in ROWS for place in PLACES if row.only in ("", place)],
+    ids=name_of,
+)
+def test_sabotage_is_noticed(
+    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if row.check.__module__ == test_unavailable.__name__:
         test_unavailable.have_no_patience(monkeypatch)
     run(row, place, build, tmp_path)
@@ -268,6 +322,8 @@ def test_sabotage_is_noticed(row: Row, place: str, build: Any, tmp_path: Path, m
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("row", SECOND_LINES, ids=name_of)
-def test_the_database_stands_behind_the_rules(row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_database_stands_behind_the_rules(
+    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     row.break_it(monkeypatch)
     run(row, place, build, tmp_path)

@@ -1,4 +1,6 @@
-"""What a living process believes may be out of date: another campaign of the same name, an older journal, a changed policy, a clock that is wrong."""
+"""What a living process believes may be out of date: another campaign of the same name, an older
+journal, a changed policy, a clock that is wrong.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from houses import House
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
 from purse.campaign.operation import asking
 
-TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 1_000, "cost_min": "0.5", "policy": "exp3.bwk"}
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 1_000,
+    "cost_min": "0.5",
+    "policy": "exp3.bwk",
+}
 
 
 def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_house: Any) -> None:
@@ -24,7 +31,9 @@ def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_house
     old = house.create("c", **TERMS)
     old.ask()
     house.memory._campaigns.clear()
-    new = house.create("c", arms={"x": 100, "y": 200, "z": 300}, budget=10_000, cost_min=1, policy="uniform")
+    new = house.create(
+        "c", arms={"x": 100, "y": 200, "z": 300}, budget=10_000, cost_min=1, policy="uniform"
+    )
     for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
         with pytest.raises(NoSuchCampaign, match="made anew"):
             call()
@@ -81,7 +90,9 @@ def test_a_void_needs_no_policy_file(house: House, tmp_path: Path) -> None:
         campaign.ask()
 
 
-def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path, make_house: Any) -> None:
+def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
+    tmp_path: Path, make_house: Any
+) -> None:
     policy = tmp_path / "mine.py"
     policy.write_text((Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text())
     house = make_house("memory")
@@ -159,7 +170,10 @@ def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_beginning_is_not_used(tmp_path: Path) -> None:
-    policy, text = tmp_path / "mine.py", (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text()
+    policy, text = (
+        tmp_path / "mine.py",
+        (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text(),
+    )
     policy.write_text(text)
     from purse.campaign.mind import Mind
 

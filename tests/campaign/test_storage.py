@@ -12,13 +12,25 @@ import apsw
 import pytest
 from houses import House, SqliteHouse
 
-from purse import Campaign, InvalidInput, MissingExtra, NoSuchCampaign, PurseError, StorageUnavailable
+from purse import (
+    Campaign,
+    InvalidInput,
+    MissingExtra,
+    NoSuchCampaign,
+    PurseError,
+    StorageUnavailable,
+)
 from purse.campaign import fork
 from purse.campaign.storage import connect, schema, sqlite
 from purse.campaign.storage.queue import Queue
 from purse.testing import check_storage
 
-TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 10, "cost_min": "0.5", "policy": "uniform"}
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 10,
+    "cost_min": "0.5",
+    "policy": "uniform",
+}
 
 
 def test_does_what_every_storage_must_do(house: House) -> None:
@@ -39,8 +51,10 @@ def sql(request: pytest.FixtureRequest, make_house: Any) -> Any:
         "UPDATE purse_purses SET budget = 0",
         "UPDATE purse_journal SET kind = 'paused'",
         "DELETE FROM purse_journal",
-        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body FROM purse_journal WHERE kind = 'asked'",
-        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body FROM purse_journal WHERE kind = 'told'",
+        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body "
+        "FROM purse_journal WHERE kind = 'asked'",
+        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body "
+        "FROM purse_journal WHERE kind = 'told'",
         "INSERT INTO purse_journal SELECT * FROM purse_journal WHERE kind = 'created'",
         "INSERT INTO purse_tickets SELECT * FROM purse_tickets",
     ],
@@ -58,7 +72,11 @@ def test_the_database_itself_refuses_what_would_break_a_promise(sql: Any, statem
 def test_a_newer_schema_is_refused(sql: Any) -> None:
     sql.create("c", **TERMS)
     newer = len(schema.SQLITE) + 1
-    sql.execute(f"PRAGMA user_version = {newer}" if isinstance(sql, SqliteHouse) else f"INSERT INTO purse_schema VALUES ({newer})")
+    sql.execute(
+        f"PRAGMA user_version = {newer}"
+        if isinstance(sql, SqliteHouse)
+        else f"INSERT INTO purse_schema VALUES ({newer})"
+    )
     with pytest.raises(StorageUnavailable, match="upgrade purse"):
         sql.storage()
 
@@ -66,7 +84,9 @@ def test_a_newer_schema_is_refused(sql: Any) -> None:
 def test_an_older_schema_is_brought_up_to_date(sql: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sql.create("c", **TERMS).ask("r")
     name = "SQLITE" if isinstance(sql, SqliteHouse) else "POSTGRES"
-    monkeypatch.setattr(schema, name, [*getattr(schema, name), "CREATE TABLE purse_news (id INTEGER)"])
+    monkeypatch.setattr(
+        schema, name, [*getattr(schema, name), "CREATE TABLE purse_news (id INTEGER)"]
+    )
     campaign = sql.open("c")
     assert campaign.ask("r").id == 1
     sql.execute("INSERT INTO purse_news VALUES (1)")
@@ -104,7 +124,9 @@ def test_what_is_not_a_database_is_refused(tmp_path: Path) -> None:
     assert path.read_text().startswith("not a database")
 
 
-@pytest.mark.parametrize("address", ["purse.db", "sqlite://purse.db", "sqlite:///", "mysql://host/db", ""])
+@pytest.mark.parametrize(
+    "address", ["purse.db", "sqlite://purse.db", "sqlite:///", "mysql://host/db", ""]
+)
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="storage="):
         connect(address)
@@ -118,7 +140,16 @@ def test_memory_has_an_address_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "sound"), [("3.44.5", False), ("3.44.6", True), ("3.50.7", True), ("3.51.2", False), ("3.51.3", True), ("3.52.0", False), ("3.54.1", True)]
+    ("version", "sound"),
+    [
+        ("3.44.5", False),
+        ("3.44.6", True),
+        ("3.50.7", True),
+        ("3.51.2", False),
+        ("3.51.3", True),
+        ("3.52.0", False),
+        ("3.54.1", True),
+    ],
 )
 def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: bool) -> None:
     if sound:
@@ -208,16 +239,25 @@ def test_a_lost_connection_is_made_anew(make_house: Any) -> None:
     house = make_house("postgres")
     campaign = house.create("c", **TERMS)
     campaign.ask("r")
-    house.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+    house.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND pid <> pg_backend_pid()"
+    )
     assert campaign.ask("r").id == 1
     assert campaign.ask("s").id == 2
-    house.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+    house.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND pid <> pg_backend_pid()"
+    )
     assert campaign.status().counts["held"] == 2
 
 
 def test_postgres_waits_for_commits_even_where_the_server_does_not(make_house: Any) -> None:
     house = make_house("postgres")
-    house.execute("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$")
+    house.execute(
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', "
+        "current_database()); END $$"
+    )
     storage = house.storage()
     with storage._view() as db:
         assert db.execute("SHOW synchronous_commit").fetchone() == ("on",)

@@ -1,4 +1,6 @@
-"""P7: a storage that cannot answer makes ask and tell refuse, soon, and nothing has happened; when it is back all goes on."""
+"""P7: a storage that cannot answer makes ask and tell refuse, soon, and nothing has happened; when
+it is back all goes on.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ SOON = 10  # seconds: far more than the patience that is set here, far less than
 def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
     patch.setattr(sqlite, "PATIENCE", 100)
-    patch.setattr(postgres, "SESSION", postgres.SESSION.replace(f"lock_timeout = '{postgres.PATIENCE}s'", "lock_timeout = '200ms'"))
+    patch.setattr(
+        postgres,
+        "SESSION",
+        postgres.SESSION.replace(
+            f"lock_timeout = '{postgres.PATIENCE}s'", "lock_timeout = '200ms'"
+        ),
+    )
     patch.setattr(postgres, "PATIENCE", 1)
     patch.setattr(patient, "PATIENCE", 1.5)
 
@@ -60,7 +68,12 @@ def in_time(call: Any) -> BaseException | None:
 
 def refuses(campaign: Campaign, ticket: Any) -> None:
     """Neither asks nor reports are taken, and whoever calls is told in one line."""
-    for call in (lambda: campaign.ask("second"), lambda: campaign.tell(ticket, 1, 1), lambda: campaign.void(ticket), lambda: campaign.top_up(1)):
+    for call in (
+        lambda: campaign.ask("second"),
+        lambda: campaign.tell(ticket, 1, 1),
+        lambda: campaign.void(ticket),
+        lambda: campaign.top_up(1),
+    ):
         error = in_time(call)
         assert type(error) is StorageUnavailable, repr(error)
         assert "\n" not in str(error)
@@ -120,7 +133,9 @@ def test_the_folder_vanishes_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_file_is_replaced_by_a_copy(tmp_path: Path) -> None:
-    """As when a backup is put in its place: whatever is acknowledged afterwards is in the file that is there, not in the one that nobody can reach."""
+    """As when a backup is put in its place: whatever is acknowledged afterwards is in the file that
+    is there, not in the one that nobody can reach.
+    """
     address = f"sqlite:///{tmp_path}/purse.db"
     campaign, ticket = begun(address)
     with closing(apsw.Connection(f"{tmp_path}/purse.db")) as file:
@@ -129,8 +144,14 @@ def test_the_file_is_replaced_by_a_copy(tmp_path: Path) -> None:
         path.unlink()
     (tmp_path / "copy.db").rename(tmp_path / "purse.db")
     calls = {"asked": lambda: campaign.ask("second"), "told": lambda: campaign.tell(ticket, 1, 1)}
-    acknowledged = [kind for kind, call in calls.items() if not isinstance(in_time(call), StorageUnavailable)]
-    assert [entry.kind for entry in Campaign.open("test", storage=address).journal()] == ["created", "asked", *acknowledged]
+    acknowledged = [
+        kind for kind, call in calls.items() if not isinstance(in_time(call), StorageUnavailable)
+    ]
+    assert [entry.kind for entry in Campaign.open("test", storage=address).journal()] == [
+        "created",
+        "asked",
+        *acknowledged,
+    ]
     campaign.storage.close()
 
 
@@ -157,7 +178,9 @@ def test_postgres_is_stopped(postgres_server: Any, postgres_address: str) -> Non
     campaign.storage.close()
 
 
-def test_postgres_was_started_anew_while_nobody_looked(postgres_server: Any, postgres_address: str) -> None:
+def test_postgres_was_started_anew_while_nobody_looked(
+    postgres_server: Any, postgres_address: str
+) -> None:
     campaign, ticket = begun(postgres_address)
     campaign.status()
     with stopped(postgres_server):

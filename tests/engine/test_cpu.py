@@ -17,31 +17,53 @@ WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost
 
 
 def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
-    pairs = [(getattr(one, name), getattr(other, name)) for name in ("gain", "rounds", "spent_units", "pulls", "ended")]
+    pairs = [
+        (getattr(one, name), getattr(other, name))
+        for name in ("gain", "rounds", "spent_units", "pulls", "ended")
+    ]
     for seen, again in ((one.by_round, other.by_round), (one.by_budget, other.by_budget)):
         assert seen is not None
         assert again is not None
         assert (seen.marks == again.marks).all()
         pairs += list(zip(seen[1:], again[1:], strict=True))
-    return all(len(theirs) >= n_paths and (ours[:n_paths] == theirs[:n_paths]).all() for ours, theirs in pairs)
+    return all(
+        len(theirs) >= n_paths and (ours[:n_paths] == theirs[:n_paths]).all()
+        for ours, theirs in pairs
+    )
 
 
 @pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk"])
-@pytest.mark.parametrize(("n_workers", "block"), [(1, 1), (1, 37), (2, None), (2, 5), (3, None), (3, 1), (3, 1_000)])
-def test_neither_workers_nor_blocks_change_a_number(policy: str, n_workers: int, block: int | None) -> None:
+@pytest.mark.parametrize(
+    ("n_workers", "block"), [(1, 1), (1, 37), (2, None), (2, 5), (3, None), (3, 1), (3, 1_000)]
+)
+def test_neither_workers_nor_blocks_change_a_number(
+    policy: str, n_workers: int, block: int | None
+) -> None:
     plain = purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, marks=5, n_workers=1)
-    assert same(plain, purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, marks=5, n_workers=n_workers, block=block), 37)
+    assert same(
+        plain,
+        purse.simulate(
+            policy, WORLD, budget=80, n_paths=37, seed=1, marks=5, n_workers=n_workers, block=block
+        ),
+        37,
+    )
 
 
 @pytest.mark.parametrize("stop", ["exit", "hold", "retry"])
 def test_a_path_does_not_depend_on_how_many_there_are(stop: str) -> None:
-    few, many = (purse.simulate("exp3++.bwk", WORLD, budget=80, n_paths=n, seed=1, marks=5, stop=stop) for n in (5, 200))
+    few, many = (
+        purse.simulate("exp3++.bwk", WORLD, budget=80, n_paths=n, seed=1, marks=5, stop=stop)
+        for n in (5, 200)
+    )
     assert same(few, many, 5)
     assert len(np.unique(many.gain)) > 5
 
 
 def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
-    first, again, other = (purse.simulate("exp3.bwk", WORLD, budget=80, n_paths=20, seed=seed, marks=2) for seed in (3, 3, 4))
+    first, again, other = (
+        purse.simulate("exp3.bwk", WORLD, budget=80, n_paths=20, seed=seed, marks=2)
+        for seed in (3, 3, 4)
+    )
     assert same(first, again, 20)
     assert not same(first, other, 20)
 
@@ -60,7 +82,9 @@ def watch(halt: np.ndarray, seen: list[int]) -> None:
 
 @pytest.mark.parametrize("where", ["glance", "task"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_an_error_tells_all_threads_to_stop_and_waits_for_them(where: str, error: type[BaseException]) -> None:
+def test_an_error_tells_all_threads_to_stop_and_waits_for_them(
+    where: str, error: type[BaseException]
+) -> None:
     halt, seen = np.zeros(1, np.int64), list[int]()
 
     def fail() -> None:
@@ -68,7 +92,12 @@ def test_an_error_tells_all_threads_to_stop_and_waits_for_them(where: str, error
 
     tasks = [partial(watch, halt, seen) for _ in range(2)]
     with pytest.raises(error):
-        in_threads([*tasks, *([fail] if where == "task" else [])], 3, halt, fail if where == "glance" else lambda: None)
+        in_threads(
+            [*tasks, *([fail] if where == "task" else [])],
+            3,
+            halt,
+            fail if where == "glance" else lambda: None,
+        )
     assert seen == [1, 1]
 
 
@@ -110,7 +139,9 @@ purse.simulate({policy!r}, world, budget=4e9, n_paths=50)
 @pytest.mark.parametrize(("policy", "n_arms"), [("uniform", 2), ("exp3++.bwk", 50_000)])
 def test_ctrl_c_ends_a_long_simulation_within_two_seconds(policy: str, n_arms: int) -> None:
     command = [sys.executable, "-c", LONG.format(policy=policy, n_arms=n_arms)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
         try:
             assert child.stdout is not None
             assert [child.stdout.readline() for _ in range(10)] == ["running\n"] * 10

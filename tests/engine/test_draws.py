@@ -20,7 +20,12 @@ WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
 def test_shapes_and_types() -> None:
     rewards, costs = draws(bernoulli(rewards=[0.5, 0.5], costs=[[1, 2, 3], [4, 5, 6]]), 7)
-    assert (rewards.shape, rewards.dtype, costs.shape, costs.dtype) == ((7, 2), np.float64, (7, 2, 3), np.int64)
+    assert (rewards.shape, rewards.dtype, costs.shape, costs.dtype) == (
+        (7, 2),
+        np.float64,
+        (7, 2, 3),
+        np.int64,
+    )
 
 
 def test_rounds_can_be_read_from_anywhere() -> None:
@@ -41,11 +46,17 @@ def test_the_loop_meets_exactly_these_draws(arm: int, path: int) -> None:
 
 
 def test_policies_meet_the_same_draws() -> None:
-    assert (purse.simulate("oracle", WORLD, budget=50, n_paths=20).gain == purse.simulate("fixed:arm=1", WORLD, budget=50, n_paths=20).gain).all()
+    assert (
+        purse.simulate("oracle", WORLD, budget=50, n_paths=20).gain
+        == purse.simulate("fixed:arm=1", WORLD, budget=50, n_paths=20).gain
+    ).all()
 
 
 def test_the_budget_does_not_change_the_draws() -> None:
-    small, large = (purse.simulate("fixed", WORLD, budget=budget, n_paths=10, horizon=30).gain for budget in (100, 1_000))
+    small, large = (
+        purse.simulate("fixed", WORLD, budget=budget, n_paths=10, horizon=30).gain
+        for budget in (100, 1_000)
+    )
     assert (small == large).all()
 
 

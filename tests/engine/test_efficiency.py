@@ -23,22 +23,39 @@ def scripted(script: Any) -> str:
     return f"{SCRIPTED}:script={script}"
 
 
-def replayed(world: World, budget: float, script: list[list[int]], path: int, *, seed: int, stop: str = "exit", most: int = 2_000) -> tuple[float, int, int]:
-    """The sum of reward per cost, the rounds and the spent units of one path of a script, in plain Python."""
+def replayed(
+    world: World,
+    budget: float,
+    script: list[list[int]],
+    path: int,
+    *,
+    seed: int,
+    stop: str = "exit",
+    most: int = 2_000,
+) -> tuple[float, int, int]:
+    """The sum of reward per cost, the rounds and the spent units of one path of a script, in plain
+    Python.
+    """
     rewards, units = draws(world, min(most, world.n_rounds or most), seed=seed, path=path)
     left, parts, played = round(budget * 10**9), [], 0
     for t in range(len(rewards)):
         arms = script[t % len(script)]
         costs = [int(units[t, arm, 0]) for arm in arms]
-        if (stop == "hold" and sum(int(world.cost_max[arm, 0]) for arm in arms) > left) or sum(costs) > left:
+        if (stop == "hold" and sum(int(world.cost_max[arm, 0]) for arm in arms) > left) or sum(
+            costs
+        ) > left:
             break
         left -= sum(costs)
-        parts += [float(rewards[t, arm]) / (cost / 10**9) for arm, cost in zip(arms, costs, strict=True)]
+        parts += [
+            float(rewards[t, arm]) / (cost / 10**9) for arm, cost in zip(arms, costs, strict=True)
+        ]
         played += 1
     return math.fsum(parts), played, round(budget * 10**9) - left
 
 
-def check(run: purse.Run, world: World, budget: float, script: list[list[int]], *, stop: str = "exit") -> None:
+def check(
+    run: purse.Run, world: World, budget: float, script: list[list[int]], *, stop: str = "exit"
+) -> None:
     assert run.efficiency is not None
     assert (run.efficiency.shape, run.efficiency.dtype) == ((run.n_paths,), np.float64)
     for path in range(run.n_paths):
@@ -48,23 +65,42 @@ def check(run: purse.Run, world: World, budget: float, script: list[list[int]], 
 
 
 @pytest.mark.parametrize("stop", ["exit", "hold"])
-@pytest.mark.parametrize("script", [[[0], [2], [1], [1]], [[0, 1]], [[2, 0], [1, 2], [0, 1]]], ids=str)
-@pytest.mark.parametrize(("world", "budget"), [(WORLD, 30.5), (DEAR, 90), (TINY, 1e-4)], ids=["costs up to 1", "costs up to 4", "tiny costs"])
-def test_it_is_the_replayed_sum_of_reward_per_cost_of_every_play(world: World, budget: float, script: list[list[int]], stop: str) -> None:
-    run = purse.simulate(scripted(script), world, budget=budget, n_paths=5, seed=6, stop=stop, plays=len(script[0]))
+@pytest.mark.parametrize(
+    "script", [[[0], [2], [1], [1]], [[0, 1]], [[2, 0], [1, 2], [0, 1]]], ids=str
+)
+@pytest.mark.parametrize(
+    ("world", "budget"),
+    [(WORLD, 30.5), (DEAR, 90), (TINY, 1e-4)],
+    ids=["costs up to 1", "costs up to 4", "tiny costs"],
+)
+def test_it_is_the_replayed_sum_of_reward_per_cost_of_every_play(
+    world: World, budget: float, script: list[list[int]], stop: str
+) -> None:
+    run = purse.simulate(
+        scripted(script), world, budget=budget, n_paths=5, seed=6, stop=stop, plays=len(script[0])
+    )
     check(run, world, budget, script, stop=stop)
 
 
 @pytest.mark.parametrize("plays", [1, 2])
 @pytest.mark.parametrize("cost_max", [4, 7, 1_000, [4, 5, 8]], ids=str)
-def test_a_wider_cost_max_that_policies_are_told_does_not_change_it(cost_max: Any, plays: int) -> None:
+def test_a_wider_cost_max_that_policies_are_told_does_not_change_it(
+    cost_max: Any, plays: int
+) -> None:
     script = [[0], [1]] if plays == 1 else [[0, 1], [1, 2]]
-    run = purse.simulate(scripted(script), DEAR, budget=60, n_paths=3, seed=2, plays=plays, cost_max=cost_max)
+    run = purse.simulate(
+        scripted(script), DEAR, budget=60, n_paths=3, seed=2, plays=plays, cost_max=cost_max
+    )
     check(run, DEAR, 60, script)
 
 
 def test_a_wider_cost_min_does_not_change_it() -> None:
-    check(purse.simulate(scripted([[0], [1]]), WORLD, budget=20, n_paths=3, cost_min=0.001), WORLD, 20, [[0], [1]])
+    check(
+        purse.simulate(scripted([[0], [1]]), WORLD, budget=20, n_paths=3, cost_min=0.001),
+        WORLD,
+        20,
+        [[0], [1]],
+    )
 
 
 def test_a_table_by_hand() -> None:
@@ -75,20 +111,26 @@ def test_a_table_by_hand() -> None:
 
 
 def test_the_pull_that_cannot_be_paid_adds_nothing() -> None:
-    run = purse.simulate("fixed", table(rewards=[[1], [1], [1]], costs=[[1], [2], [1]]), budget=2, n_paths=1)
+    run = purse.simulate(
+        "fixed", table(rewards=[[1], [1], [1]], costs=[[1], [2], [1]]), budget=2, n_paths=1
+    )
     assert run.efficiency is not None
     assert run.efficiency.tolist() == [1]
 
 
 def test_a_round_of_two_plays_that_cannot_both_be_paid_adds_nothing() -> None:
-    run = purse.simulate(scripted([[0, 1]]), bernoulli(rewards=[1, 1], costs=[1, 0.5]), budget=4, n_paths=1, plays=2)
+    run = purse.simulate(
+        scripted([[0, 1]]), bernoulli(rewards=[1, 1], costs=[1, 0.5]), budget=4, n_paths=1, plays=2
+    )
     assert run.efficiency is not None
     assert run.efficiency.tolist() == [2 * (1 / 1 + 1 / 0.5)]
 
 
 def test_skipped_rounds_add_nothing_and_a_stop_may_come_first() -> None:
     world = table(rewards=[[1, 0.5], [0.25, 1], [1, 0.125], [0.5, 1]], costs=[1, 0.5])
-    skipping = purse.simulate(scripted([[0], [SKIP], [1], [SKIP]]), world, budget=10, n_paths=1, horizon=4)
+    skipping = purse.simulate(
+        scripted([[0], [SKIP], [1], [SKIP]]), world, budget=10, n_paths=1, horizon=4
+    )
     stopping = purse.simulate(scripted([[STOP]]), world, budget=10, n_paths=1)
     assert skipping.efficiency is not None
     assert stopping.efficiency is not None
@@ -97,12 +139,20 @@ def test_skipped_rounds_add_nothing_and_a_stop_may_come_first() -> None:
 
 
 def test_after_a_retry_it_is_the_arm_that_was_paid_that_counts() -> None:
-    run = purse.simulate(scripted([[0]]), bernoulli(rewards=[0, 1, 1], costs=[1, 0.5, 0.5]), budget=1.5, n_paths=4, stop="retry")
+    run = purse.simulate(
+        scripted([[0]]),
+        bernoulli(rewards=[0, 1, 1], costs=[1, 0.5, 0.5]),
+        budget=1.5,
+        n_paths=4,
+        stop="retry",
+    )
     assert run.efficiency is not None
     assert run.efficiency.tolist() == [0 / 1 + 1 / 0.5] * 4
 
 
-@pytest.mark.parametrize("policy", ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"])
+@pytest.mark.parametrize(
+    "policy", ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"]
+)
 def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -> None:
     job = make_job(policy, DEAR, 60, seed=8)
     run = purse.simulate(policy, DEAR, budget=60, n_paths=1, seed=8)
@@ -121,7 +171,8 @@ def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -
 @pytest.mark.parametrize(("n_workers", "block"), [(1, 1), (2, 5), (3, None), (3, 1_000)])
 def test_neither_workers_nor_blocks_change_it(n_workers: int, block: int | None) -> None:
     plain, other = (
-        purse.simulate("uniform", WORLD, budget=40, n_paths=23, seed=1, **how) for how in ({"n_workers": 1}, {"n_workers": n_workers, "block": block})
+        purse.simulate("uniform", WORLD, budget=40, n_paths=23, seed=1, **how)
+        for how in ({"n_workers": 1}, {"n_workers": n_workers, "block": block})
     )
     assert plain.efficiency is not None
     assert other.efficiency is not None
@@ -131,6 +182,8 @@ def test_neither_workers_nor_blocks_change_it(n_workers: int, block: int | None)
 
 @pytest.mark.parametrize("costs", [[[1, 1], [0.5, 2]], [[0, 1], [1, 0]]], ids=str)
 def test_with_several_resources_there_is_none(costs: list[list[float]]) -> None:
-    run = purse.simulate("uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3)
+    run = purse.simulate(
+        "uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3
+    )
     assert run.efficiency is None
     assert (run.gain > 0).all()

@@ -1,4 +1,6 @@
-"""The GPU engine. Where there is no GPU its kernels are still compiled: one of each kind, with PURSE_SOAK all; what a GPU computes is marked `gpu`."""
+"""The GPU engine. Where there is no GPU its kernels are still compiled: one of each kind, with
+PURSE_SOAK all; what a GPU computes is marked `gpu`.
+"""
 
 from __future__ import annotations
 
@@ -51,20 +53,31 @@ def test_those_of_each_kind_reach_all_that_policies_share() -> None:
 def reached(names: list[str]) -> set[str]:
     """The modules of the functions that the policies' kernels call, but for the policies' own."""
     found: set[str] = set()
-    waiting = [function for name in names for function in vars(policies.load(name)).values() if isinstance(function, Kernel)]
+    waiting = [
+        function
+        for name in names
+        for function in vars(policies.load(name)).values()
+        if isinstance(function, Kernel)
+    ]
     seen: set[int] = set()
     while waiting:
         code = waiting.pop().py_func
         if id(code) not in seen:
             seen.add(id(code))
             found.add(code.__module__)
-            waiting += [part for word in code.__code__.co_names if isinstance(part := code.__globals__.get(word), Kernel)]
+            waiting += [
+                part
+                for word in code.__code__.co_names
+                if isinstance(part := code.__globals__.get(word), Kernel)
+            ]
     return {module for module in found if not module.startswith(f"{policies.__name__}.")}
 
 
 @pytest.mark.parametrize("rule", purse.types.STOP_RULES)
 def test_every_stop_rule_compiles_and_several_plays_and_resources_and_marks_do(rule: str) -> None:
-    assert ".entry" in gpu.ptx(make_job("uniform", environments.example("ad_slots"), [50, 50], stop=rule, plays=2, marks=5))
+    assert ".entry" in gpu.ptx(
+        make_job("uniform", environments.example("ad_slots"), [50, 50], stop=rule, plays=2, marks=5)
+    )
 
 
 def test_products_and_sums_are_fused_only_where_a_kernel_says_so() -> None:
@@ -75,7 +88,11 @@ def test_products_and_sums_are_fused_only_where_a_kernel_says_so() -> None:
 
 def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
     def shared(n_arms: int) -> tuple[bool, int]:
-        job = make_job("exp3.bwk", environments.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms), 100)
+        job = make_job(
+            "exp3.bwk",
+            environments.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms),
+            100,
+        )
         launch = gpu.launch_of(job.policy.init(job.params, job.problem, 1))
         return "ld.shared" in gpu.ptx(job), launch.near
 
@@ -85,10 +102,16 @@ def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
 
 def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> None:
-        raise gpu.CudaSupportError("Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:")
+        raise gpu.CudaSupportError(
+            "Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:"
+        )
 
     monkeypatch.setattr(card.cuda, "current_context", none)
-    with pytest.raises(purse.PurseError, match=r'^device="cuda" needs an NVIDIA GPU and its driver: CUDA driver library cannot be found\.$'):
+    with pytest.raises(
+        purse.PurseError,
+        match=r'^device="cuda" needs an NVIDIA GPU and its driver: CUDA driver library cannot '
+        r"be found\.$",
+    ):
         purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
 
 
@@ -97,7 +120,10 @@ def test_a_gpu_that_gives_up_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch
         raise gpu.CudaAPIError(2, "Call to cuMemAlloc results in\nCUDA_ERROR_OUT_OF_MEMORY")
 
     monkeypatch.setattr(card.cuda, "current_context", full)
-    with pytest.raises(purse.PurseError, match=r"^the GPU gave up: \[2\] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY$"):
+    with pytest.raises(
+        purse.PurseError,
+        match=r"^the GPU gave up: \[2\] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY$",
+    ):
         purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
 
 
@@ -105,14 +131,19 @@ def test_a_state_that_a_gpu_cannot_hold_is_refused() -> None:
     class SmallState(NamedTuple):
         flags: np.ndarray[Any, np.dtype[np.bool_]]
 
-    with pytest.raises(purse.PurseError, match=r"^state\.flags has items of 1 bytes \(bool\); a GPU needs 8: float64 or int64$"):
+    with pytest.raises(
+        purse.PurseError,
+        match=r"^state\.flags has items of 1 bytes \(bool\); a GPU needs 8: float64 or int64$",
+    ):
         gpu.launch_of(SmallState(np.zeros((1, 3), np.bool_)))
 
 
 def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("purse.engine.gpu")
     monkeypatch.setitem(sys.modules, "purse.engine.gpu", None)
-    with pytest.raises(purse.PurseError, match=r'^device="cuda" needs the extra: pip install "purse\[gpu\]"$'):
+    with pytest.raises(
+        purse.PurseError, match=r'^device="cuda" needs the extra: pip install "purse\[gpu\]"$'
+    ):
         purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
 
 
@@ -151,18 +182,27 @@ def test_several_plays_are_as_on_the_cpu(name: str) -> None:
 def test_many_arms_and_long_games_are_as_on_the_cpu() -> None:
     grid = np.linspace(0.1, 0.9, 3000)
     check_gpu("exp3.bwk", purse.environments.bernoulli(rewards=grid, costs=1 - grid / 2))
-    ours, theirs = (purse.simulate("exp3++.bwk", "misleading_ratio", 30_000, n_paths=64, device=device) for device in ("cpu", "cuda"))
+    ours, theirs = (
+        purse.simulate("exp3++.bwk", "misleading_ratio", 30_000, n_paths=64, device=device)
+        for device in ("cpu", "cuda")
+    )
     assert (ours.gain == theirs.gain).all()
     assert (ours.pulls == theirs.pulls).all()
 
 
 @pytest.mark.gpu
-def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = purse.simulate("exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda")
+def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = purse.simulate(
+        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda"
+    )
     monkeypatch.setattr(card, "CHUNK", 300)
     monkeypatch.setattr(gpu, "FIRST_STRETCH", 7)
     monkeypatch.setattr(gpu, "NEAR_BYTES", 0)
-    pieces = purse.simulate("exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda")
+    pieces = purse.simulate(
+        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda"
+    )
     assert (whole.gain == pieces.gain).all()
     assert (whole.pulls == pieces.pulls).all()
     assert whole.by_round is not None
@@ -173,8 +213,14 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(monkeypatc
 @pytest.mark.gpu
 def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
     job, shown = make_job("exp3.bwk", "misleading_ratio", 500, marks=5), Progress("test")
-    ours, theirs = cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)), gpu.simulate(job, 50, shown, start=70)
-    assert all((here == there).all() for here, there in zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True))
+    ours, theirs = (
+        cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)),
+        gpu.simulate(job, 50, shown, start=70),
+    )
+    assert all(
+        (here == there).all()
+        for here, there in zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True)
+    )
 
 
 @pytest.mark.gpu

@@ -16,7 +16,9 @@ DEVICE = type("Device", (), {"compute_capability": (9, 0)})
 
 def code_of(function: Any, *kinds: Any) -> str:
     with compiling(), patch("numba.cuda.dispatcher.get_current_device", DEVICE):
-        return str(cuda.compile(function, types.void(*kinds), device=False, cc=(9, 0), abi="numba")[0])
+        return str(
+            cuda.compile(function, types.void(*kinds), device=False, cc=(9, 0), abi="numba")[0]
+        )
 
 
 def product_and_sum(x: Any, out: Any) -> None:
@@ -45,7 +47,8 @@ def test_a_product_and_a_sum_are_rounded_one_by_one() -> None:
 
 
 def test_a_loop_over_a_range_counts_without_choosing() -> None:
-    assert code_of(total, float64[:], float64[:]).count("selp") == 1  # how many rounds there are; numba-cuda's own way chooses twice in each
+    # how many rounds there are; numba-cuda's own way chooses twice in each
+    assert code_of(total, float64[:], float64[:]).count("selp") == 1
 
 
 def test_a_constant_index_may_be_negative_and_others_are_taken_as_they_are() -> None:

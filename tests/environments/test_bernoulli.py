@@ -15,7 +15,12 @@ def test_declares_fixed_costs_and_means() -> None:
     assert world.name == "bernoulli"
     assert (world.n_arms, world.n_resources, world.n_rounds, world.horizon) == (2, 1, None, None)
     assert world.costs is not None
-    assert world.costs.tolist() == world.cost_min.tolist() == world.cost_max.tolist() == [[800_000_000], [300_000_000]]
+    assert (
+        world.costs.tolist()
+        == world.cost_min.tolist()
+        == world.cost_max.tolist()
+        == [[800_000_000], [300_000_000]]
+    )
     assert world.reward_means is not None
     assert world.reward_means.tolist() == [0.9, 0.6]
     assert world.efficiencies is not None

@@ -32,21 +32,32 @@ def test_the_uniform_distribution_has_equally_spaced_cells() -> None:
 
 
 def test_cells_of_the_arcsine_distribution() -> None:
-    ends = EDGES / 2 - np.sin(np.pi * EDGES) / (2 * np.pi)  # the integral of its quantiles sin(pi p / 2)^2
+    # the integral of its quantiles sin(pi p / 2)^2
+    ends = EDGES / 2 - np.sin(np.pi * EDGES) / (2 * np.pi)
     np.testing.assert_allclose(cell_means(np.array([0.5]), 1)[0], CELLS * np.diff(ends), rtol=1e-9)
 
 
 def test_cells_of_a_triangle_and_of_its_mirror_image() -> None:
     edges = 1 - np.sqrt(1 - EDGES)  # density 2 (1 - x)
     cells = CELLS * np.diff(edges**2 - 2 * edges**3 / 3)
-    np.testing.assert_allclose(cell_means(np.array([1 / 3, 2 / 3]), 3), [cells, 1 - cells[::-1]], rtol=1e-9)
+    np.testing.assert_allclose(
+        cell_means(np.array([1 / 3, 2 / 3]), 3), [cells, 1 - cells[::-1]], rtol=1e-9
+    )
 
 
-@pytest.mark.parametrize(("mean", "concentration"), [(0.3, 4), (0.7, 4), (0.5, 10), (0.05, 50), (0.9, 1_000)])
+@pytest.mark.parametrize(
+    ("mean", "concentration"), [(0.3, 4), (0.7, 4), (0.5, 10), (0.05, 50), (0.9, 1_000)]
+)
 def test_each_cell_is_the_mean_of_its_quantiles(mean: float, concentration: float) -> None:
     points = (np.arange(2_000) + 0.5) / 2_000
-    quantiles = stats.beta.ppf((np.arange(CELLS)[:, None] + points) / CELLS, concentration * mean, concentration * (1 - mean))
-    np.testing.assert_allclose(cell_means(np.array([mean]), concentration)[0], quantiles.mean(axis=1), rtol=1e-3)
+    quantiles = stats.beta.ppf(
+        (np.arange(CELLS)[:, None] + points) / CELLS,
+        concentration * mean,
+        concentration * (1 - mean),
+    )
+    np.testing.assert_allclose(
+        cell_means(np.array([mean]), concentration)[0], quantiles.mean(axis=1), rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize("concentration", CONCENTRATIONS)
@@ -65,7 +76,9 @@ def test_means_are_exact_and_cells_sorted_however_wide_or_narrow(concentration: 
 @pytest.mark.parametrize("concentration", [1e3, 1e6, 1e9])
 def test_the_spread_is_that_of_the_distribution_less_what_cells_hide(concentration: float) -> None:
     means = np.array([0.1, 0.3, 0.5, 0.8])
-    ratio = cell_means(means, concentration).std(axis=1) / np.sqrt(means * (1 - means) / (concentration + 1))
+    ratio = cell_means(means, concentration).std(axis=1) / np.sqrt(
+        means * (1 - means) / (concentration + 1)
+    )
     assert (np.abs(ratio - 0.995) < 0.003).all()
 
 
@@ -127,9 +140,15 @@ def test_draws_are_cells_with_the_declared_means_and_independent() -> None:
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
-    array = beta(np.array([0.5, 0.25], kind), np.array([0.3, 0.6], kind), kind(4), kind(0.1), np.int64(1))
-    text = environments.make("beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1)
-    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True))
+    array = beta(
+        np.array([0.5, 0.25], kind), np.array([0.3, 0.6], kind), kind(4), kind(0.1), np.int64(1)
+    )
+    text = environments.make(
+        "beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1
+    )
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,11 +189,26 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("beta:rewards=[.5],costs=[.5],concentration=0,cost_min=.1", "concentration=0: must be a number above 0"),
-        ("beta:rewards=[.5],costs=[2],concentration=4,cost_min=.1", "costs=[2]: must lie between cost_min=0.1 and cost_max=1"),
-        ("beta:rewards=.5,costs=[.5],concentration=4,cost_min=.1", "rewards=0.5: must have 1 dimension"),
-        ("beta:rewards=[.5],costs=[.5]", "beta needs concentration, cost_min; write beta:concentration=...,cost_min=..."),
-        ("beta:rewards=[.5],costs=[.5],concentrate=4,cost_min=.1", "unknown option of beta 'concentrate'; did you mean 'concentration'?"),
+        (
+            "beta:rewards=[.5],costs=[.5],concentration=0,cost_min=.1",
+            "concentration=0: must be a number above 0",
+        ),
+        (
+            "beta:rewards=[.5],costs=[2],concentration=4,cost_min=.1",
+            "costs=[2]: must lie between cost_min=0.1 and cost_max=1",
+        ),
+        (
+            "beta:rewards=.5,costs=[.5],concentration=4,cost_min=.1",
+            "rewards=0.5: must have 1 dimension",
+        ),
+        (
+            "beta:rewards=[.5],costs=[.5]",
+            "beta needs concentration, cost_min; write beta:concentration=...,cost_min=...",
+        ),
+        (
+            "beta:rewards=[.5],costs=[.5],concentrate=4,cost_min=.1",
+            "unknown option of beta 'concentrate'; did you mean 'concentration'?",
+        ),
     ],
     ids=str,
 )
@@ -184,5 +218,8 @@ def test_refuses_bad_text_by_name(text: str, message: str) -> None:
 
 
 def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^concentration=10000000000\.0: must be a number above 0 and at most 1e\+09"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^concentration=10000000000\.0: must be a number above 0 and at most 1e\+09",
+    ):
         environments.beta([0.5], [0.5], 1e10, 0.1)

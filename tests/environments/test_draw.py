@@ -6,14 +6,26 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import atoms, bernoulli, misleading_ratio, switching, table, two_point, two_worlds
+from purse.environments import (
+    atoms,
+    bernoulli,
+    misleading_ratio,
+    switching,
+    table,
+    two_point,
+    two_worlds,
+)
 
 
 @pytest.mark.parametrize("n_atoms", range(1, 10))
 def test_any_number_of_atoms_is_drawn_by_its_probabilities(n_atoms: int) -> None:
     weights, n = np.arange(1, n_atoms + 1), 20_000
     chances = weights / weights.sum()
-    rewards, _ = draws(atoms(chances[None], rewards=[np.arange(n_atoms) / 10], costs=[[1] * n_atoms]), n, seed=n_atoms)
+    rewards, _ = draws(
+        atoms(chances[None], rewards=[np.arange(n_atoms) / 10], costs=[[1] * n_atoms]),
+        n,
+        seed=n_atoms,
+    )
     counts = np.bincount(np.rint(rewards[:, 0] * 10).astype(int), minlength=n_atoms)
     assert counts.sum() == n
     assert (np.abs(counts - n * chances) <= 4 * np.sqrt(n * chances * (1 - chances))).all()
@@ -22,7 +34,9 @@ def test_any_number_of_atoms_is_drawn_by_its_probabilities(n_atoms: int) -> None
 @pytest.mark.parametrize("certain", range(5))
 def test_a_certain_atom_always_comes(certain: int) -> None:
     chances = np.eye(5)[certain]
-    rewards, costs = draws(atoms([chances], rewards=[np.arange(5) / 10], costs=[np.arange(1, 6)]), 5_000, seed=1)
+    rewards, costs = draws(
+        atoms([chances], rewards=[np.arange(5) / 10], costs=[np.arange(1, 6)]), 5_000, seed=1
+    )
     assert (rewards == certain / 10).all()
     assert (costs == (certain + 1) * 10**9).all()
 
@@ -30,7 +44,9 @@ def test_a_certain_atom_always_comes(certain: int) -> None:
 @pytest.mark.parametrize("n_phases", [2, 3, 7, 8])
 def test_every_phase_has_its_rounds(n_phases: int) -> None:
     lengths = np.arange(1, n_phases + 1)
-    world = switching(lengths, rewards=np.zeros((n_phases, 1)), costs=np.arange(1, n_phases + 1)[:, None])
+    world = switching(
+        lengths, rewards=np.zeros((n_phases, 1)), costs=np.arange(1, n_phases + 1)[:, None]
+    )
     _, costs = draws(world, 2 * int(lengths.sum()))
     assert (costs[:, 0, 0] // 10**9).tolist() == np.repeat(lengths, lengths).tolist() * 2
 
@@ -38,9 +54,13 @@ def test_every_phase_has_its_rounds(n_phases: int) -> None:
 def test_a_draw_depends_on_seed_path_round_and_arm_only() -> None:
     world = two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1)
     wider = two_point(rewards=[0.5, 0.5, 0.5], costs=[0.5, 0.5, 0.5], cost_min=0.1)
-    for here, there in zip(draws(world, 500, seed=3, path=2), draws(wider, 500, seed=3, path=2), strict=True):
+    for here, there in zip(
+        draws(world, 500, seed=3, path=2), draws(wider, 500, seed=3, path=2), strict=True
+    ):
         assert (here == there[:, :2]).all()
-    tables = [draws(world, 500, seed=seed, path=path)[0].tobytes() for seed in (3, 4) for path in (2, 3)]
+    tables = [
+        draws(world, 500, seed=seed, path=path)[0].tobytes() for seed in (3, 4) for path in (2, 3)
+    ]
     assert len(set(tables)) == 4
 
 
@@ -56,7 +76,11 @@ def test_rounds_are_independent() -> None:
     [
         bernoulli(rewards=[0.9, 0.6], costs=[[0.8, 1], [0.3, 1]]),
         two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1),
-        atoms(np.full((2, 3), 1 / 4, order="F") * [[1, 1, 2]], rewards=np.ones((2, 3), order="F"), costs=np.ones((2, 3), order="F")),
+        atoms(
+            np.full((2, 3), 1 / 4, order="F") * [[1, 1, 2]],
+            rewards=np.ones((2, 3), order="F"),
+            costs=np.ones((2, 3), order="F"),
+        ),
         table(np.ones((3, 2), order="F"), costs=np.ones((3, 2), order="F")),
         table(np.ones((3, 2)), costs=[1, 1], shuffle=True),
         switching(5, rewards=[[0.5, 0.5], [0.1, 0.2]], costs=[1, 2]),

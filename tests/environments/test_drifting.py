@@ -18,8 +18,15 @@ def test_tables() -> None:
     assert world.tables.last.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
     assert world.tables.period == 8
     up = [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25]
-    assert (world.tables.below[:, :, 0] / 2**53).T.tolist() == [up, [1 - mean for mean in up], [0.5] * 8]
-    assert (world.tables.costs[:, :, :, 0] == np.array([500_000_000, 250_000_000, 1_000_000_000])[:, None]).all()
+    assert (world.tables.below[:, :, 0] / 2**53).T.tolist() == [
+        up,
+        [1 - mean for mean in up],
+        [0.5] * 8,
+    ]
+    assert (
+        world.tables.costs[:, :, :, 0]
+        == np.array([500_000_000, 250_000_000, 1_000_000_000])[:, None]
+    ).all()
 
 
 def test_three_rows_go_from_the_last_back_to_the_first() -> None:
@@ -31,8 +38,14 @@ def test_three_rows_go_from_the_last_back_to_the_first() -> None:
 
 def test_one_round_is_a_switch_in_every_round() -> None:
     rewards, costs = [[0.3, 0.7], [0.9, 0.2], [0.5, 0.1]], [[0.5, 0.4], [0.3, 0.2], [0.1, 0.6]]
-    drift, switch = drifting(rounds=1, rewards=rewards, costs=costs), switching(segments=1, rewards=rewards, costs=costs)
-    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(drift.tables, switch.tables, strict=True))
+    drift, switch = (
+        drifting(rounds=1, rewards=rewards, costs=costs),
+        switching(segments=1, rewards=rewards, costs=costs),
+    )
+    assert all(
+        np.array_equal(ours, theirs)
+        for ours, theirs in zip(drift.tables, switch.tables, strict=True)
+    )
 
 
 def test_ends_of_the_way_are_certain_and_come_again() -> None:
@@ -45,7 +58,11 @@ def test_ends_of_the_way_are_certain_and_come_again() -> None:
 
 def test_each_round_pays_as_often_as_the_line_says() -> None:
     length, periods = 10, 2_000
-    rewards, _ = draws(drifting(rounds=length, rewards=[[0.9, 0.2], [0.3, 0.6]], costs=[1, 1]), 2 * length * periods, seed=8)
+    rewards, _ = draws(
+        drifting(rounds=length, rewards=[[0.9, 0.2], [0.3, 0.6]], costs=[1, 1]),
+        2 * length * periods,
+        seed=8,
+    )
     way = np.concatenate([np.arange(length), np.arange(length, 0, -1)])[:, None] / length
     means = (1 - way) * [0.9, 0.2] + way * [0.3, 0.6]
     seen = rewards.reshape(periods, 2 * length, 2).mean(axis=0)
@@ -64,33 +81,59 @@ def test_costs_drift_where_they_are_given_for_each_row() -> None:
 
 def test_costs_between_are_rounded_to_the_nearest_unit() -> None:
     _, units = draws(drifting(rounds=3, rewards=[[1], [0]], costs=[[1], [0.5]]), 6)
-    assert units[:, 0, 0].tolist() == [1_000_000_000, 833_333_333, 666_666_667, 500_000_000, 666_666_667, 833_333_333]
+    assert units[:, 0, 0].tolist() == [
+        1_000_000_000,
+        833_333_333,
+        666_666_667,
+        500_000_000,
+        666_666_667,
+        833_333_333,
+    ]
 
 
 def test_several_resources_drift_apart() -> None:
     world = drifting(rounds=2, rewards=[[1, 0], [0, 1]], costs=[[[1, 0], [3, 4]], [[5, 6], [7, 4]]])
     assert world.n_resources == 2
-    assert (draws(world, 4)[1] / 10**9).tolist() == [[[1, 0], [3, 4]], [[3, 3], [5, 4]], [[5, 6], [7, 4]], [[3, 3], [5, 4]]]
+    assert (draws(world, 4)[1] / 10**9).tolist() == [
+        [[1, 0], [3, 4]],
+        [[3, 3], [5, 4]],
+        [[5, 6], [7, 4]],
+        [[3, 3], [5, 4]],
+    ]
 
 
 @pytest.mark.parametrize("length", [1, 999, 1_000, 1_001, 1_999, 2_500, 10**11 + 7, 10**12])
 def test_long_ways_have_a_thousand_equal_steps(length: int) -> None:
     world = drifting(rounds=length, rewards=[[0, 1], [1, 0]], costs=[1, 1])
     steps = min(length, MOST_STEPS)
-    ends = [number * length + (step * length) // steps for number in range(2) for step in range(1, steps + 1)]
+    ends = [
+        number * length + (step * length) // steps
+        for number in range(2)
+        for step in range(1, steps + 1)
+    ]
     assert world.tables.last.tolist() == ends
     assert world.tables.period == ends[-1] == 2 * length
     lengths = np.diff([0, *ends])
     assert lengths.max() - lengths.min() <= 1
     chances = world.tables.below[:, 0, 0] / 2**53
-    np.testing.assert_allclose(chances, np.concatenate([np.arange(steps), np.arange(steps, 0, -1)]) / steps, rtol=0, atol=2**-52)
+    np.testing.assert_allclose(
+        chances,
+        np.concatenate([np.arange(steps), np.arange(steps, 0, -1)]) / steps,
+        rtol=0,
+        atol=2**-52,
+    )
 
 
 def test_draws_of_a_long_way_follow_its_steps() -> None:
     length = 2_500
     world = drifting(rounds=length, rewards=[[0.5], [0.5]], costs=[[1], [2]])
     _, units = draws(world, 3 * length)
-    up = [1_000_000_000 + 1_000_000 * next(step for step in range(MOST_STEPS) if t <= (step + 1) * length // MOST_STEPS) for t in range(1, length + 1)]
+    up = [
+        1_000_000_000
+        + 1_000_000
+        * next(step for step in range(MOST_STEPS) if t <= (step + 1) * length // MOST_STEPS)
+        for t in range(1, length + 1)
+    ]
     down = [3_000_000_000 - cost for cost in up]
     assert units[:, 0, 0].tolist() == up + down + up
     assert units[:4, 0, 0].tolist() == [1_000_000_000, 1_000_000_000, 1_001_000_000, 1_001_000_000]
@@ -100,7 +143,12 @@ def test_costs_for_all_rows_stay_fixed() -> None:
     world = drifting(rounds=777, rewards=[[0.1, 0.9], [0.8, 0.2]], costs=[1 / 3, 123_456.789])
     assert world.name == "drifting"
     assert world.costs is not None
-    assert world.costs.tolist() == world.cost_min.tolist() == world.cost_max.tolist() == [[333_333_333], [123_456_789_000_000]]
+    assert (
+        world.costs.tolist()
+        == world.cost_min.tolist()
+        == world.cost_max.tolist()
+        == [[333_333_333], [123_456_789_000_000]]
+    )
     assert world.reward_means is None
     assert world.efficiencies is None
     assert world.n_rounds is None
@@ -114,11 +162,18 @@ def test_means_that_stay_are_accepted_to_the_last_bit(mean: float) -> None:
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
-    rewards, costs = np.array([[0.75, 0.5], [0.25, 1]], kind), np.array([[0.3, 0.2], [0.1, 0.2]], kind)
+    rewards, costs = (
+        np.array([[0.75, 0.5], [0.25, 1]], kind),
+        np.array([[0.3, 0.2], [0.1, 0.2]], kind),
+    )
     array = drifting(np.int64(3), rewards, costs)
     rewards[:], costs[:] = 0, 1
-    text = environments.make("drifting:rounds=3,rewards=[[.75,.5],[.25,1]],costs=[[.3,.2],[.1,.2]]", budget=1)
-    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True))
+    text = environments.make(
+        "drifting:rounds=3,rewards=[[.75,.5],[.25,1]],costs=[[.3,.2],[.1,.2]]", budget=1
+    )
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +187,10 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
         ({"rounds": [1, 2]}, "rounds=[1, 2]: must be a whole number from 1 to 1000000000000"),
         ({"rewards": [[0.1, 0.5]]}, "rewards=[[0.1, 0.5]]: must have at least two rows"),
         ({"rewards": [0.1, 0.5]}, "rewards=[0.1, 0.5]: must have 2 dimensions"),
-        ({"rewards": [[0.1], [0.5, 0.5]]}, "rewards=[[0.1], [0.5, 0.5]]: must be a rectangular array of numbers"),
+        (
+            {"rewards": [[0.1], [0.5, 0.5]]},
+            "rewards=[[0.1], [0.5, 0.5]]: must be a rectangular array of numbers",
+        ),
         ({"rewards": [[1, 0], [0, 1.2]]}, "rewards=1.2: must lie between 0 and 1"),
         ({"rewards": [[1, 0], [0, -1e-9]]}, "rewards=-1e-09: must lie between 0 and 1"),
         ({"rewards": [[1, 0], [0, np.nan]]}, "rewards=nan: must be a finite number"),
@@ -148,16 +206,24 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
 )
 def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        drifting(**{"rounds": 3, "rewards": [[0.9, 0.1], [0.1, 0.9]], "costs": [0.5, 0.5]} | options)
+        drifting(
+            **{"rounds": 3, "rewards": [[0.9, 0.1], [0.1, 0.9]], "costs": [0.5, 0.5]} | options
+        )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("drifting:rounds=0,rewards=[[1],[0]],costs=[1]", "rounds=0: must be a whole number from 1 to 1000000000000"),
+        (
+            "drifting:rounds=0,rewards=[[1],[0]],costs=[1]",
+            "rounds=0: must be a whole number from 1 to 1000000000000",
+        ),
         ("drifting:rounds=5,rewards=[[1]],costs=[1]", "rewards=[[1]]: must have at least two rows"),
         ("drifting:rounds=5,rewards=[[1],[0]]", "drifting needs costs; write drifting:costs=..."),
-        ("drifting:round=5,rewards=[[1],[0]],costs=[1]", "unknown option of drifting 'round'; did you mean 'rounds'?"),
+        (
+            "drifting:round=5,rewards=[[1],[0]],costs=[1]",
+            "unknown option of drifting 'round'; did you mean 'rounds'?",
+        ),
     ],
     ids=str,
 )
@@ -168,12 +234,19 @@ def test_refuses_bad_text_by_name(text: str, message: str) -> None:
 
 def test_costs_that_do_not_change_stay_exact_however_large() -> None:
     assert environments.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]
-    world = environments.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])  # no float has so many digits
+    # no float has so many digits
+    world = environments.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])
     assert world.costs.tolist() == [[4 * 10**18 + 1]]
     assert set(world.tables.costs.ravel().tolist()) == {4 * 10**18 + 1}
 
 
 def test_where_one_arms_cost_changes_that_of_another_stays_exact() -> None:
-    world = environments.drifting(7, [[0.5, 0.5], [1, 0.5]], [["0.1", "4000000000.000000001"], ["0.2", "4000000000.000000001"]])
+    world = environments.drifting(
+        7,
+        [[0.5, 0.5], [1, 0.5]],
+        [["0.1", "4000000000.000000001"], ["0.2", "4000000000.000000001"]],
+    )
     assert set(world.tables.costs[:, 1].ravel().tolist()) == {4 * 10**18 + 1}
-    assert sorted(set(world.tables.costs[:, 0].ravel().tolist())) == [round(10**8 + 10**8 * step / 7) for step in range(8)]
+    assert sorted(set(world.tables.costs[:, 0].ravel().tolist())) == [
+        round(10**8 + 10**8 * step / 7) for step in range(8)
+    ]

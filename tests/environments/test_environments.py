@@ -35,8 +35,13 @@ def test_names_are_functions_of_the_package() -> None:
 
 
 def test_text_and_call_make_the_same_world() -> None:
-    text, call = environments.make(EXAMPLES["bernoulli"], budget=1), environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.2])
-    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(text.tables, call.tables, strict=True))
+    text, call = (
+        environments.make(EXAMPLES["bernoulli"], budget=1),
+        environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.2]),
+    )
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(text.tables, call.tables, strict=True)
+    )
 
 
 def test_a_world_is_taken_as_it_is() -> None:
@@ -50,9 +55,13 @@ def test_the_budget_is_filled_in_where_the_world_depends_on_it() -> None:
 
 
 def test_a_function_of_the_budget() -> None:
-    world = environments.make(lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9)
+    world = environments.make(
+        lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9
+    )
     assert world.tables.last[0] == 9
-    assert purse.simulate("fixed", lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9, n_paths=1).gain.tolist() == [4.5]
+    assert purse.simulate(
+        "fixed", lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9, n_paths=1
+    ).gain.tolist() == [4.5]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +70,17 @@ def test_a_function_of_the_budget() -> None:
         ("bernouli:rewards=[.5],costs=[1]", "unknown world 'bernouli'; did you mean 'bernoulli'?"),
         ("qqqqq", "unknown world 'qqqqq'; known: ad_slots, atoms"),
         ("draw", "unknown world 'draw'"),
-        ("bernoulli:reward=[.5],costs=[1]", "unknown option of bernoulli 'reward'; did you mean 'rewards'?"),
+        (
+            "bernoulli:reward=[.5],costs=[1]",
+            "unknown option of bernoulli 'reward'; did you mean 'rewards'?",
+        ),
         ("bernoulli:rewards=[.5]", "bernoulli needs costs; write bernoulli:costs=..."),
         ("table", "table needs rewards, costs; write table:rewards=...,costs=..."),
         ("misleading_ratio:x=1", "unknown option of misleading_ratio 'x'; there are none"),
-        ("two_worlds:world=", "cannot read 'two_worlds:world='; write name or name:option=value,option=value"),
+        (
+            "two_worlds:world=",
+            "cannot read 'two_worlds:world='; write name or name:option=value,option=value",
+        ),
         ("two_worlds:world=1+1", "cannot read 'two_worlds:world=1+1'"),
         ("two_worlds:2", "cannot read 'two_worlds:2'"),
     ],
@@ -89,7 +104,9 @@ def test_text_that_cannot_be_used_says_what_to_write(text: str, message: str) ->
     ],
 )
 def test_what_is_too_large_is_refused_by_name(text: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^(segments|rounds|budget|scale)=1?5?e?\S+: must be "):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^(segments|rounds|budget|scale)=1?5?e?\S+: must be "
+    ):
         environments.make(text, budget=10)
 
 
@@ -107,11 +124,21 @@ def test_what_is_too_large_is_refused_by_name(text: str) -> None:
 def test_a_million_million_rounds_are_possible_and_one_more_is_not(field: str, text: str) -> None:
     world = environments.make(text.format(10**12), budget=10)
     assert purse.simulate("uniform", world, budget=3, n_paths=2).rounds.min() >= 3
-    with pytest.raises(purse.InvalidInput, match=rf"^{field}=1000000000001: must be a whole number from [12] to 1000000000000$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=rf"^{field}=1000000000001: must be a whole number from [12] to 1000000000000$",
+    ):
         environments.make(text.format(10**12 + 1), budget=10)
 
 
-@pytest.mark.parametrize("text", ["theorem2:n_arms=2,cost_min=1e-12", "spend_or_save:cost_min=1e-12", "two_worlds:cost_min=1e-12"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "theorem2:n_arms=2,cost_min=1e-12",
+        "spend_or_save:cost_min=1e-12",
+        "two_worlds:cost_min=1e-12",
+    ],
+)
 def test_a_cost_that_rounds_to_nothing_is_refused_by_name(text: str) -> None:
     with pytest.raises(purse.InvalidInput, match=r"^cost_min=1e-12: must be at least 1e-9"):
         environments.make(text, budget=100)
@@ -119,7 +146,10 @@ def test_a_cost_that_rounds_to_nothing_is_refused_by_name(text: str) -> None:
 
 def test_a_world_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text("import purse\n\ndef mine(pay=0.5):\n    return purse.environments.bernoulli(rewards=[pay, 0.1], costs=[1, 1])\n")
+    path.write_text(
+        "import purse\n\ndef mine(pay=0.5):\n    return "
+        "purse.environments.bernoulli(rewards=[pay, 0.1], costs=[1, 1])\n"
+    )
     world = environments.make(f"{path}:pay=0.7", budget=10)
     assert world.reward_means.tolist() == [0.7, 0.1]
     assert world.name == f"{path}:pay=0.7"

@@ -11,7 +11,10 @@ from purse.engine.draws import draws
 def test_pricing_sells_at_the_price_and_no_sale_costs_nothing() -> None:
     world = environments.pricing(prices=[2, 4, 8], chances=[0.9, 0.5, 0.1], customers=1000)
     assert world.horizon == 1000
-    assert (world.cost_min.ravel().tolist(), world.cost_max.ravel().tolist()) == ([0, 0, 0], [10**9] * 3)
+    assert (world.cost_min.ravel().tolist(), world.cost_max.ravel().tolist()) == (
+        [0, 0, 0],
+        [10**9] * 3,
+    )
     rewards, costs = draws(world, 1000)
     for arm, price in enumerate((0.25, 0.5, 1.0)):
         sold = costs[:, arm, 0] == 10**9
@@ -43,14 +46,22 @@ def test_routing_answers_are_good_or_poor_and_longer_ones_cost_more() -> None:
     world = environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=2000)
     rewards, costs = draws(world, 2000)
     assert set(rewards.ravel()) == {0.3, 1.0}
-    assert sorted(set(costs[:, 1, 0])) == [250_000_000, 375_000_000, 500_000_000, 625_000_000, 750_000_000]
+    assert sorted(set(costs[:, 1, 0])) == [
+        250_000_000,
+        375_000_000,
+        500_000_000,
+        625_000_000,
+        750_000_000,
+    ]
     assert world.reward_means == pytest.approx([0.65, 0.93])
     assert world.cost_means.ravel() == pytest.approx([0.1, 0.5])
 
 
 def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> None:
     for policy in ("exp3.bwk", "exp3++.bwk", "exp3++.price", "ucb-bv1"):
-        with pytest.raises(purse.InvalidInput, match="cost_min=0: this policy needs every pull to cost something"):
+        with pytest.raises(
+            purse.InvalidInput, match="cost_min=0: this policy needs every pull to cost something"
+        ):
             purse.simulate(policy, environments.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="pulls that cost nothing"):
         purse.regrets("uniform", environments.example("pricing"), 10, n_paths=1)
@@ -61,13 +72,25 @@ def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> Non
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: environments.pricing([1, 2], [0.5], 10), "chances has 1 entries, and prices has 2"),
-        (lambda: environments.pricing([0, 2], [0.5, 0.5], 10), r"prices=\[0, 2\]: must be positive"),
+        (
+            lambda: environments.pricing([1, 2], [0.5], 10),
+            "chances has 1 entries, and prices has 2",
+        ),
+        (
+            lambda: environments.pricing([0, 2], [0.5, 0.5], 10),
+            r"prices=\[0, 2\]: must be positive",
+        ),
         (lambda: environments.pricing([1], [1.5], 10), "chances"),
         (lambda: environments.pricing([1], [0.5], 0), "customers=0: must be a whole number from 1"),
-        (lambda: environments.ad_slots([0.1], [0.5, 0.5], [0.1], 10), "values has 2 arms, and clicks has 1"),
+        (
+            lambda: environments.ad_slots([0.1], [0.5, 0.5], [0.1], 10),
+            "values has 2 arms, and clicks has 1",
+        ),
         (lambda: environments.ad_slots([0.1], [0.5], [0.1, 0.2], 10), "costs of shape"),
-        (lambda: environments.routing([0.5], [0.1], -1), "prompts=-1: must be a whole number from 1"),
+        (
+            lambda: environments.routing([0.5], [0.1], -1),
+            "prompts=-1: must be a whole number from 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call: object, message: str) -> None:

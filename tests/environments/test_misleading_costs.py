@@ -14,7 +14,10 @@ BUDGETS = [100, 1_000, 10_000]
 def shares(policy: str) -> tuple[list[float], list[float]]:
     """The share of arm 0 in all pulls for each budget, and its standard error."""
     paths = 60
-    runs = [purse.simulate(policy, "misleading_costs", budget, n_paths=paths, seed=4) for budget in BUDGETS]
+    runs = [
+        purse.simulate(policy, "misleading_costs", budget, n_paths=paths, seed=4)
+        for budget in BUDGETS
+    ]
     each = [run.pulls[:, 0] / run.pulls.sum(axis=1) for run in runs]
     return [share.mean() for share in each], [share.std(ddof=1) / np.sqrt(paths) for share in each]
 
@@ -53,7 +56,11 @@ def test_the_mean_ratio_favours_one_arm_and_the_ratio_of_means_the_other() -> No
 
 def test_what_the_fixed_arms_earn() -> None:
     budget, paths = 1_000, 100
-    first, second = (purse.simulate(f"fixed:arm={arm}", "misleading_costs", budget, n_paths=paths, seed=2).gain / budget for arm in (0, 1))
+    first, second = (
+        purse.simulate(f"fixed:arm={arm}", "misleading_costs", budget, n_paths=paths, seed=2).gain
+        / budget
+        for arm in (0, 1)
+    )
     assert (second == 2).all()
     assert abs(first.mean() - 0.5 / 0.55) < 4 * first.std(ddof=1) / np.sqrt(paths) + 0.5 / budget
 
@@ -61,16 +68,24 @@ def test_what_the_fixed_arms_earn() -> None:
 @pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk"])
 def test_who_averages_ratios_goes_to_the_wrong_arm_as_the_budget_grows(policy: str) -> None:
     share, error = shares(policy)
-    assert all(share[i + 1] - share[i] > 4 * np.hypot(error[i], error[i + 1]) for i in range(len(BUDGETS) - 1))
+    assert all(
+        share[i + 1] - share[i] > 4 * np.hypot(error[i], error[i + 1])
+        for i in range(len(BUDGETS) - 1)
+    )
     assert share[-1] > 0.65
 
 
 def test_who_prices_costs_leaves_the_wrong_arm_as_the_budget_grows() -> None:
     share, error = shares("exp3++.price")
-    assert all(share[i] - share[i + 1] > 4 * np.hypot(error[i], error[i + 1]) for i in range(len(BUDGETS) - 1))
+    assert all(
+        share[i] - share[i + 1] > 4 * np.hypot(error[i], error[i + 1])
+        for i in range(len(BUDGETS) - 1)
+    )
     assert share[-1] < 0.05
 
 
 def test_takes_no_options() -> None:
-    with pytest.raises(purse.InvalidInput, match="unknown option of misleading_costs 'cost'; there are none"):
+    with pytest.raises(
+        purse.InvalidInput, match="unknown option of misleading_costs 'cost'; there are none"
+    ):
         environments.make("misleading_costs:cost=5", budget=10)

@@ -54,7 +54,9 @@ def test_a_single_segment_has_means() -> None:
 
 def test_each_segment_pays_as_often_as_its_means_say() -> None:
     means, length, periods = np.array([[0.9, 0.2], [0.3, 0.6]]), 50, 400
-    rewards, _ = draws(switching(segments=length, rewards=means, costs=[1, 1]), 2 * length * periods, seed=8)
+    rewards, _ = draws(
+        switching(segments=length, rewards=means, costs=[1, 1]), 2 * length * periods, seed=8
+    )
     seen = rewards.reshape(periods, 2, length, 2).mean(axis=(0, 2))
     assert (np.abs(seen - means) < 4 * np.sqrt(means * (1 - means) / (periods * length))).all()
 

@@ -76,7 +76,11 @@ def test_a_shuffle_keeps_the_arms_of_a_row_together() -> None:
 
 
 def test_each_path_and_each_seed_has_an_order_of_its_own() -> None:
-    orders = {tuple(draws(numbered(50), 50, seed=seed, path=path)[0][:, 0].tolist()) for seed in range(5) for path in range(20)}
+    orders = {
+        tuple(draws(numbered(50), 50, seed=seed, path=path)[0][:, 0].tolist())
+        for seed in range(5)
+        for path in range(20)
+    }
     assert len(orders) == 100
 
 

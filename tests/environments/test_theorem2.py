@@ -11,14 +11,25 @@ from purse import environments
 from purse.engine.draws import draws
 from purse.environments import bernoulli, theorem2
 
-POLICIES = ["fixed:arm=0", "fixed:arm=2", "uniform", "exp3.bwk", "exp3++.bwk", "exp3++.price", "oracle"]
+POLICIES = [
+    "fixed:arm=0",
+    "fixed:arm=2",
+    "uniform",
+    "exp3.bwk",
+    "exp3++.bwk",
+    "exp3++.price",
+    "oracle",
+]
 
 
 @pytest.mark.parametrize(
     ("options", "means"),
     [
         ({"n_arms": 4, "budget": 100, "cost_min": 0.25}, [0.525, 0.5, 0.5, 0.5]),
-        ({"n_arms": 4, "budget": 100, "cost_min": 0.25, "scale": 1, "best": 3}, [0.5, 0.5, 0.5, 0.6]),
+        (
+            {"n_arms": 4, "budget": 100, "cost_min": 0.25, "scale": 1, "best": 3},
+            [0.5, 0.5, 0.5, 0.6],
+        ),
         ({"n_arms": 2, "budget": 800, "cost_min": 1, "scale": 4, "best": 1}, [0.5, 0.7]),
         ({"n_arms": 1, "budget": 0.25, "cost_min": 1}, [1]),
         ({"n_arms": 3, "budget": 1e9, "cost_min": 2, "scale": 0}, [0.5, 0.5, 0.5]),
@@ -34,17 +45,29 @@ def test_means(options: dict[str, Any], means: list[float]) -> None:
 
 
 def test_is_a_bernoulli_world_with_equal_fixed_costs() -> None:
-    world, same = theorem2(n_arms=4, budget=100, cost_min=0.25, best=2), bernoulli([0.5, 0.5, 0.525, 0.5], [0.25] * 4)
+    world, same = (
+        theorem2(n_arms=4, budget=100, cost_min=0.25, best=2),
+        bernoulli([0.5, 0.5, 0.525, 0.5], [0.25] * 4),
+    )
     assert world.name == "theorem2"
-    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(world.tables, same.tables, strict=True))
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(world.tables, same.tables, strict=True)
+    )
     assert world.costs is not None
-    assert world.costs.tolist() == world.cost_min.tolist() == world.cost_max.tolist() == [[250_000_000]] * 4
+    assert (
+        world.costs.tolist()
+        == world.cost_min.tolist()
+        == world.cost_max.tolist()
+        == [[250_000_000]] * 4
+    )
     assert world.n_rounds is None
 
 
 def test_draws_are_coins_and_one_of_them_is_better() -> None:
     n, means = 40_000, np.array([0.5, 0.75, 0.5])
-    rewards, units = draws(theorem2(n_arms=3, budget=3, cost_min=0.25, scale=0.5, best=1), n, seed=6)
+    rewards, units = draws(
+        theorem2(n_arms=3, budget=3, cost_min=0.25, scale=0.5, best=1), n, seed=6
+    )
     assert set(np.unique(rewards)) == {0, 1}
     assert (np.abs(rewards.mean(axis=0) - means) < 4 * np.sqrt(means * (1 - means) / n)).all()
     assert (units == 250_000_000).all()
@@ -52,13 +75,25 @@ def test_draws_are_coins_and_one_of_them_is_better() -> None:
 
 @pytest.mark.parametrize("place", [1, 10**15])
 def test_draws_of_the_best_arm_alone_depend_on_which_is_best(place: int) -> None:
-    (first, _), (second, _) = (draws(theorem2(n_arms=3, budget=3, cost_min=0.25, scale=0.5, best=best), 200, first=place) for best in (0, 1))
+    (first, _), (second, _) = (
+        draws(theorem2(n_arms=3, budget=3, cost_min=0.25, scale=0.5, best=best), 200, first=place)
+        for best in (0, 1)
+    )
     assert (first[:, 2] == second[:, 2]).all()
     assert (first[:, 0] >= second[:, 0]).all()
     assert (first[:, 1] <= second[:, 1]).all()
 
 
-@pytest.mark.parametrize(("budget", "cost", "rounds"), [(1_000, 0.5, 2_000), (1_000, 0.3, 3_333), (1_000.5, 0.25, 4_002), (1_000, 1, 1_000), (999.9, 7, 142)])
+@pytest.mark.parametrize(
+    ("budget", "cost", "rounds"),
+    [
+        (1_000, 0.5, 2_000),
+        (1_000, 0.3, 3_333),
+        (1_000.5, 0.25, 4_002),
+        (1_000, 1, 1_000),
+        (999.9, 7, 142),
+    ],
+)
 def test_there_are_as_many_rounds_for_everyone(budget: float, cost: float, rounds: int) -> None:
     world = theorem2(n_arms=3, budget=budget, cost_min=cost)
     for policy in POLICIES:
@@ -69,8 +104,14 @@ def test_there_are_as_many_rounds_for_everyone(budget: float, cost: float, round
 
 def test_a_wrong_arm_loses_what_the_docstring_says_and_nobody_loses_more() -> None:
     budget, cost, arms, paths = 1_000, 0.5, 3, 400
-    world, most = theorem2(n_arms=arms, budget=budget, cost_min=cost, best=1), 0.25 * np.sqrt(arms * budget / cost)
-    best, wrong, mixed = (purse.simulate(policy, world, budget, n_paths=paths, seed=7).gain for policy in ("fixed:arm=1", "fixed:arm=0", "uniform"))
+    world, most = (
+        theorem2(n_arms=arms, budget=budget, cost_min=cost, best=1),
+        0.25 * np.sqrt(arms * budget / cost),
+    )
+    best, wrong, mixed = (
+        purse.simulate(policy, world, budget, n_paths=paths, seed=7).gain
+        for policy in ("fixed:arm=1", "fixed:arm=0", "uniform")
+    )
     for regret, expected in ((best - wrong, most), (best - mixed, most * 2 / 3)):
         assert abs(regret.mean() - expected) < 4 * regret.std(ddof=1) / np.sqrt(paths)
 
@@ -83,7 +124,13 @@ def test_the_least_budget_makes_the_best_arm_certain(scale: float) -> None:
             means = theorem2(n_arms=arms, budget=least, cost_min=cost, scale=scale).reward_means
             assert means is not None
             np.testing.assert_allclose(means[0], 1, rtol=1e-12)
-            with pytest.raises(purse.InvalidInput, match=re.escape(f"must be at least 4 scale² K c = {least:g}, so that the best arm's mean is at most 1")):
+            with pytest.raises(
+                purse.InvalidInput,
+                match=re.escape(
+                    f"must be at least 4 scale² K c = {least:g}, so that the best arm's "
+                    "mean is at most 1"
+                ),
+            ):
                 theorem2(n_arms=arms, budget=least * 0.999, cost_min=cost, scale=scale)
 
 
@@ -142,7 +189,10 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
         ("theorem2:n_arms=5,cost_min=.5,scale=-1", "scale=-1: must be a number at least 0"),
         ("theorem2:n_arms=5,cost_min=.5,best=5", "best=5: must be a whole number from 0 to 4"),
         ("theorem2:n_arms=5,cost_min=.5,scale=2", "budget=10: must be at least 4 scale² K c = 40"),
-        ("theorem2:n_arms=5,cost_min=.5,bst=1", "unknown option of theorem2 'bst'; did you mean 'best'?"),
+        (
+            "theorem2:n_arms=5,cost_min=.5,bst=1",
+            "unknown option of theorem2 'bst'; did you mean 'best'?",
+        ),
     ],
     ids=str,
 )

@@ -69,7 +69,11 @@ def test_without_a_quiet_time_the_large_cost_comes_first(budget: float, alpha: f
     assert world.tables.last.tolist() == [1, FOREVER]
     rewards, units = draws(world, 3)
     assert rewards.tolist() == [[1, 0], [1, 1], [1, 1]]
-    assert units[:, :, 0].tolist() == [[10**9, stakes(budget, alpha).large_cost], [10**9] * 2, [10**9] * 2]
+    assert units[:, :, 0].tolist() == [
+        [10**9, stakes(budget, alpha).large_cost],
+        [10**9] * 2,
+        [10**9] * 2,
+    ]
 
 
 @pytest.mark.parametrize("best", [0, 1])
@@ -88,7 +92,9 @@ def test_rounds_around_the_end_of_the_quiet_time(budget: float, alpha: float, be
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_nothing_declared_or_drawn_in_the_quiet_time_tells_the_best_arm(budget: float, alpha: float) -> None:
+def test_nothing_declared_or_drawn_in_the_quiet_time_tells_the_best_arm(
+    budget: float, alpha: float
+) -> None:
     one, two = (theorem5(budget, alpha, best) for best in (0, 1))
     quiet, large, _ = stakes(budget, alpha)
     for world in (one, two):
@@ -104,13 +110,23 @@ def test_nothing_declared_or_drawn_in_the_quiet_time_tells_the_best_arm(budget: 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_regret_is_nothing_or_all_and_half_of_it_over_both_choices_for_every_player(budget: float, alpha: float) -> None:
+def test_regret_is_nothing_or_all_and_half_of_it_over_both_choices_for_every_player(
+    budget: float, alpha: float
+) -> None:
     at_stake = stakes(budget, alpha).late_rounds
     worlds = [theorem5(budget, alpha, best=best) for best in (0, 1)]
-    bests = [purse.simulate(f"fixed:arm={best}", world, budget, n_paths=20, seed=1).gain for best, world in enumerate(worlds)]
+    bests = [
+        purse.simulate(f"fixed:arm={best}", world, budget, n_paths=20, seed=1).gain
+        for best, world in enumerate(worlds)
+    ]
     assert all((gain == at_stake).all() for gain in bests)
     for policy in POLICIES:
-        regrets = np.array([best - purse.simulate(policy, world, budget, n_paths=20, seed=1).gain for best, world in zip(bests, worlds, strict=True)])
+        regrets = np.array(
+            [
+                best - purse.simulate(policy, world, budget, n_paths=20, seed=1).gain
+                for best, world in zip(bests, worlds, strict=True)
+            ]
+        )
         assert np.isin(regrets, [0, at_stake]).all(), policy
         assert (regrets.sum(axis=0) == at_stake).all(), policy
 
@@ -119,9 +135,16 @@ def test_regret_is_nothing_or_all_and_half_of_it_over_both_choices_for_every_pla
 def test_who_takes_the_wrong_arm_has_nothing_left(budget: float) -> None:
     for alpha in ALPHAS:
         quiet, large, late = stakes(budget, alpha)
-        right, wrong = (purse.simulate(f"fixed:arm={arm}", theorem5(budget, alpha), budget, n_paths=1) for arm in (0, 1))
+        right, wrong = (
+            purse.simulate(f"fixed:arm={arm}", theorem5(budget, alpha), budget, n_paths=1)
+            for arm in (0, 1)
+        )
         assert (right.gain[0], right.rounds[0]) == (late, quiet + late)
-        assert (wrong.gain[0], wrong.rounds[0], wrong.spent_units[0, 0]) == (0, quiet + 1, quiet * 10**9 + large)
+        assert (wrong.gain[0], wrong.rounds[0], wrong.spent_units[0, 0]) == (
+            0,
+            quiet + 1,
+            quiet * 10**9 + large,
+        )
 
 
 @pytest.mark.parametrize("budget", [100, 1_000.5, "1000.5"])
@@ -134,7 +157,9 @@ def test_text_fills_the_budget_in(budget: float | str) -> None:
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
 def test_numpy_inputs(kind: type) -> None:
     ours, theirs = theorem5(kind(100), np.float64(0.5), np.int64(1)), theorem5(100, 0.5, 1)
-    assert all(np.array_equal(our, their) for our, their in zip(ours.tables, theirs.tables, strict=True))
+    assert all(
+        np.array_equal(our, their) for our, their in zip(ours.tables, theirs.tables, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +171,10 @@ def test_numpy_inputs(kind: type) -> None:
         ({"budget": np.inf}, "budget=inf: must be a number at least 1"),
         ({"budget": "100"}, "budget='100': must be a number at least 1"),
         ({"budget": True}, "budget=True: must be a number at least 1"),
-        ({"budget": 5e9}, "budget=5000000000.0: must be a number with at most nine decimals, up to 4,611,686,018"),
+        (
+            {"budget": 5e9},
+            "budget=5000000000.0: must be a number with at most nine decimals, up to 4,611,686,018",
+        ),
         ({"alpha": -0.1}, "alpha=-0.1: must be a number at least 0 and at most 1"),
         ({"alpha": 1.1}, "alpha=1.1: must be a number at least 0 and at most 1"),
         ({"alpha": np.nan}, "alpha=nan: must be a number at least 0 and at most 1"),

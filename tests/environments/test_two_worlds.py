@@ -10,7 +10,10 @@ from purse.engine.draws import draws
 from purse.environments import two_worlds
 
 
-@pytest.mark.parametrize(("cost", "first_pay"), [(0.01, 1.0), (0.1, 1.0), (1 / 3, 1.0), (0.4, 0.75), (0.5, 0.5), (0.8, 0.125), (1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("cost", "first_pay"),
+    [(0.01, 1.0), (0.1, 1.0), (1 / 3, 1.0), (0.4, 0.75), (0.5, 0.5), (0.8, 0.125), (1.0, 0.0)],
+)
 @pytest.mark.parametrize("world", [1, 2])
 def test_phases_and_what_the_first_one_pays(cost: float, first_pay: float, world: int) -> None:
     place = two_worlds(budget=5, cost_min=cost, world=world)
@@ -40,7 +43,9 @@ def test_has_no_mean_to_tell() -> None:
 @pytest.mark.parametrize(("world", "gains"), [(1, [100, 0]), (2, [100, 900])])
 def test_what_the_fixed_arms_earn(world: int, gains: list[float]) -> None:
     place = two_worlds(budget=100, cost_min=0.1, world=world)
-    assert [purse.simulate(f"fixed:arm={arm}", place, budget=100, n_paths=1).gain[0] for arm in (0, 1)] == gains
+    assert [
+        purse.simulate(f"fixed:arm={arm}", place, budget=100, n_paths=1).gain[0] for arm in (0, 1)
+    ] == gains
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,33 @@ from purse import paper
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_opens_without_complaint_or_network_and_fits(study: tuple[Path, paper.Study], opened: Any, width: int, dark: bool) -> None:
+def test_the_page_opens_without_complaint_or_network_and_fits(
+    study: tuple[Path, paper.Study], opened: Any, width: int, dark: bool
+) -> None:
     with opened(study[1].page, width=width, dark=dark) as (view, complaints):
         assert complaints == []
         assert view.title() == "What the paper claims, what we measured, what is true"
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert view.evaluate("[...document.querySelectorAll('svg')].every(each => each.getBoundingClientRect().width > 200)")
-        ink, paper_ = view.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+        assert view.evaluate(
+            "[...document.querySelectorAll('svg')].every(each => "
+            "each.getBoundingClientRect().width > 200)"
+        )
+        ink, paper_ = view.evaluate(
+            "[getComputedStyle(document.body).color, "
+            "getComputedStyle(document.body).backgroundColor]"
+        )
         assert (brightness(ink) > brightness(paper_)) == dark
 
 
-def test_links_of_the_verdicts_lead_to_their_sections(study: tuple[Path, paper.Study], opened: Any) -> None:
+def test_links_of_the_verdicts_lead_to_their_sections(
+    study: tuple[Path, paper.Study], opened: Any
+) -> None:
     with opened(study[1].page) as (view, _):
         for title in study[1].findings:
             view.get_by_role("link", name=title, exact=True).first.click()
-            assert abs(view.get_by_role("heading", name=title, exact=True).bounding_box()["y"]) < 900
+            assert (
+                abs(view.get_by_role("heading", name=title, exact=True).bounding_box()["y"]) < 900
+            )
 
 
 def brightness(colour: str) -> float:

@@ -32,9 +32,13 @@ def test_every_claim_is_there_in_order_with_all_its_parts() -> None:
         "Equation (sum)",
         "Theorem 1",
     ]
-    assert {f"Theorem {number}" for number in range(1, 6)} | {f"Proposition {letter}" for letter in "ABC"} <= {module.TITLE for module in modules}
+    assert {f"Theorem {number}" for number in range(1, 6)} | {
+        f"Proposition {letter}" for letter in "ABC"
+    } <= {module.TITLE for module in modules}
     assert len({module.ORDER for module in modules}) == len(modules)
-    assert all(module.SAYS.endswith(".") and module.COMMANDS and module.__doc__ for module in modules)
+    assert all(
+        module.SAYS.endswith(".") and module.COMMANDS and module.__doc__ for module in modules
+    )
 
 
 def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
@@ -45,9 +49,15 @@ def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
 def test_the_page_holds_everything_in_one_file(study: Studied) -> None:
     text = study[1].page.read_text()
     assert re.findall(r'(?:src|href)="(?!#)[^"]*"', text) == []
-    assert text.count("<svg") == sum(isinstance(block, Picture) for found in study[1].findings.values() for block in found.blocks)
+    assert text.count("<svg") == sum(
+        isinstance(block, Picture) for found in study[1].findings.values() for block in found.blocks
+    )
     targets = set(re.findall(r'id="([^"]+)"', text))
-    assert {html.unescape(link) for link in re.findall(r'href="#([^"]+)"', text) if not link.startswith("m")} <= targets
+    assert {
+        html.unescape(link)
+        for link in re.findall(r'href="#([^"]+)"', text)
+        if not link.startswith("m")
+    } <= targets
     assert "A quick look" in text
 
 
@@ -58,7 +68,9 @@ def test_the_markdown_links_to_pictures_that_are_there(study: Studied) -> None:
     assert all((folder / link).read_text().startswith("<?xml") for link in links)
 
 
-def test_a_second_study_computes_nothing_and_writes_the_same(study: Studied, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_study_computes_nothing_and_writes_the_same(
+    study: Studied, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, first = study
     before = {path: path.read_bytes() for path in first.files}
 
@@ -71,7 +83,9 @@ def test_a_second_study_computes_nothing_and_writes_the_same(study: Studied, mon
     assert {path: path.read_bytes() for path in again.files} == before
 
 
-def test_an_interrupted_study_continues_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_study_continues_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from purse import dispatch
 
     only = [claim for claim in claims() if claim.TITLE in ("The class G", "Proposition B")]
@@ -98,36 +112,64 @@ def test_the_committed_page_is_of_these_claims() -> None:
     assert "--quick" not in text
     assert "does not show it" not in text
     for claim in claims():
-        assert f"## {claim.TITLE}\n\n*The claim.* {page.typeset(claim.SAYS)}\n" in text, f"{claim.TITLE} has changed: run `make paper`"
+        assert f"## {claim.TITLE}\n\n*The claim.* {page.typeset(claim.SAYS)}\n" in text, (
+            f"{claim.TITLE} has changed: run `make paper`"
+        )
         for command in claim.COMMANDS:
             assert f"    {command}\n" in text, f"{claim.TITLE} has changed: run `make paper`"
-    assert sorted(COMMITTED.parent.glob("pictures/*.svg")) == sorted(COMMITTED.parent / link for link in set(re.findall(r"\]\((pictures/[^)]+)\)", text)))
+    assert sorted(COMMITTED.parent.glob("pictures/*.svg")) == sorted(
+        COMMITTED.parent / link for link in set(re.findall(r"\]\((pictures/[^)]+)\)", text))
+    )
 
 
-@pytest.mark.parametrize("command", [command for claim in claims() for command in claim.COMMANDS if command.startswith("purse")])
-def test_the_commands_on_the_page_run(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [command for claim in claims() for command in claim.COMMANDS if command.startswith("purse")],
+)
+def test_the_commands_on_the_page_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("purse.study.Study.publish", lambda study, folder: [folder / "report.html"])  # drawing takes longer than all the rest
+    # drawing takes longer than all the rest
+    monkeypatch.setattr("purse.study.Study.publish", lambda study, folder: [folder / "report.html"])
     words = shlex.split(command)[1:]
     if words[0] in ("compare", "regret", "simulate"):  # the same, with a small budget and few paths
-        words = [word for word, before in zip(words, ["", *words], strict=False) if "-b" not in (word, before) and "-n" not in (word, before)]
+        words = [
+            word
+            for word, before in zip(words, ["", *words], strict=False)
+            if "-b" not in (word, before) and "-n" not in (word, before)
+        ]
         words += ["-b", "1e3", "-n", "2"]
     result = CliRunner().invoke(cli.cli, words)
     assert result.exit_code == 0, result.output
     assert result.output
 
 
-def test_the_command_prints_the_verdicts_and_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "claims", lambda: [claim for claim in claims() if claim.TITLE in ("Equation (greedy)", "Algorithm 2 as printed")])
+def test_the_command_prints_the_verdicts_and_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        paper,
+        "claims",
+        lambda: [
+            claim
+            for claim in claims()
+            if claim.TITLE in ("Equation (greedy)", "Algorithm 2 as printed")
+        ],
+    )
     plain = CliRunner().invoke(cli.cli, ["paper", "--quick", "-o", str(tmp_path)])
     assert plain.exit_code == 0
-    assert plain.output.startswith("Equation (greedy): true, and sharper: max_i r(i) is enough\n    500 random instances")
+    assert plain.output.startswith(
+        "Equation (greedy): true, and sharper: max_i r(i) is enough\n    500 random instances"
+    )
     assert plain.output.endswith(f"Written to {tmp_path / 'paper.html'}\n")
     machine = CliRunner().invoke(cli.cli, ["paper", "--quick", "-o", str(tmp_path), "--json"])
     assert json.loads(machine.output)["claims"]["Algorithm 2 as printed"]["agrees"] is True
 
 
-def test_a_run_that_does_not_show_a_verdict_says_so_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_does_not_show_a_verdict_says_so_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim = next(claim for claim in claims() if claim.TITLE == "Equation (greedy)")
     monkeypatch.setattr(claim, "study", lambda lab: Finding("true", "nothing", False, ["Text."]))
     monkeypatch.setattr(paper, "claims", lambda: [claim])
@@ -144,17 +186,30 @@ def test_the_printed_probabilities_sum_to_one_and_the_mean_of_eps() -> None:
         assert total == pytest.approx(1 + min(0.1, 0.5 * np.sqrt(np.log(5) / t)), abs=1e-12)
 
 
-@pytest.mark.parametrize(("n_arms", "cost", "gap", "round_"), [(2, 1, 0.5, 6.2e9), (10, 1, 0.5, 9.6e9), (10, 0.1, 0.1, 1.8e17), (2, 0.5, 0.1, 1.3e14)])
-def test_delta_binds_where_the_inequality_turns(n_arms: int, cost: float, gap: float, round_: float) -> None:
+@pytest.mark.parametrize(
+    ("n_arms", "cost", "gap", "round_"),
+    [(2, 1, 0.5, 6.2e9), (10, 1, 0.5, 9.6e9), (10, 0.1, 0.1, 1.8e17), (2, 0.5, 0.1, 1.3e14)],
+)
+def test_delta_binds_where_the_inequality_turns(
+    n_arms: int, cost: float, gap: float, round_: float
+) -> None:
     beta = 256 / cost**2
     t = delta_binds.binds_from(n_arms, cost, gap, beta)
     assert t == pytest.approx(round_, rel=0.03)
-    assert beta * np.log(t) / (t * gap**2) == pytest.approx(0.5 * np.sqrt(np.log(n_arms) / (t * n_arms)), rel=1e-6)
+    assert beta * np.log(t) / (t * gap**2) == pytest.approx(
+        0.5 * np.sqrt(np.log(n_arms) / (t * n_arms)), rel=1e-6
+    )
 
 
 def test_subscripts_are_set_everywhere_but_in_code() -> None:
-    assert page.typeset("e_t(i) and Σ_{t ≤ τ} of `line_1`, max_i") == "e<sub>t</sub>(i) and Σ<sub>t ≤ τ</sub> of `line_1`, max<sub>i</sub>"
-    assert page.typeset("same_costs and p̃_t(i), B^α, ½B^0.3") == "same_costs and p̃<sub>t</sub>(i), B<sup>α</sup>, ½B<sup>0.3</sup>"
+    assert (
+        page.typeset("e_t(i) and Σ_{t ≤ τ} of `line_1`, max_i")
+        == "e<sub>t</sub>(i) and Σ<sub>t ≤ τ</sub> of `line_1`, max<sub>i</sub>"
+    )
+    assert (
+        page.typeset("same_costs and p̃_t(i), B^α, ½B^0.3")
+        == "same_costs and p̃<sub>t</sub>(i), B<sup>α</sup>, ½B<sup>0.3</sup>"
+    )
 
 
 def test_tables_set_numbers_to_the_right_and_drop_the_sign_of_nothing() -> None:
@@ -163,6 +218,14 @@ def test_tables_set_numbers_to_the_right_and_drop_the_sign_of_nothing() -> None:
 
 
 def test_a_picture_is_the_same_every_time() -> None:
-    picture = Picture("p", "A caption.", [purse.paper.finding.Panel("t", "x", "y", [purse.paper.finding.Curve("c", [1, 10], [1, 2], [0, 1], [2, 3])])])
+    picture = Picture(
+        "p",
+        "A caption.",
+        [
+            purse.paper.finding.Panel(
+                "t", "x", "y", [purse.paper.finding.Curve("c", [1, 10], [1, 2], [0, 1], [2, 3])]
+            )
+        ],
+    )
     assert svg(picture) == svg(picture)
     assert svg(picture).rstrip().endswith("</svg>")

@@ -1,4 +1,6 @@
-"""What the tests of the policies share: a live policy held, round by round, against a plain learner."""
+"""What the tests of the policies share: a live policy held, round by round, against a plain
+learner.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,38 @@ from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
 EXACT = 1e-12
-LIBM = {"exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "pow", "powi", "ldexp", "fmod", "cbrt", "hypot"}
-LIBM |= {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "erfc", "tgamma", "lgamma"}
+LIBM = {
+    "exp",
+    "exp2",
+    "exp10",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "pow",
+    "powi",
+    "ldexp",
+    "fmod",
+    "cbrt",
+    "hypot",
+}
+LIBM |= {
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "erf",
+    "erfc",
+    "tgamma",
+    "lgamma",
+}
 
 
 class Learner(Protocol):
@@ -29,21 +61,34 @@ class Learner(Protocol):
 
 
 class PlainIndex:
-    """An index rule written out: `index(t, i, pulls, rewards, costs)` of arm i, from the pulls and the means of all arms (nan where there is no report).
+    """An index rule written out: `index(t, i, pulls, rewards, costs)` of arm i, from the pulls and
+    the means of all arms (nan where there is no report).
 
     With probability `explore(t, n_arms)` any arm comes.
     """
 
-    def __init__(self, n_arms: int, index: Callable[..., float], explore: Callable[[int, int], float] = lambda t, n_arms: 0.0) -> None:
+    def __init__(
+        self,
+        n_arms: int,
+        index: Callable[..., float],
+        explore: Callable[[int, int], float] = lambda t, n_arms: 0.0,
+    ) -> None:
         self.index, self.explore = index, explore
-        self.pulls, self.rewards, self.costs = np.zeros(n_arms), np.full(n_arms, np.nan), np.full(n_arms, np.nan)
+        self.pulls, self.rewards, self.costs = (
+            np.zeros(n_arms),
+            np.full(n_arms, np.nan),
+            np.full(n_arms, np.nan),
+        )
         self.sums = np.zeros((2, n_arms))
 
     def probabilities(self, t: int) -> Floats:
         n_arms = len(self.pulls)
         if t <= n_arms:
             return np.eye(n_arms)[t - 1]
-        scores = [self.index(t, i, self.pulls, self.rewards, self.costs) if self.pulls[i] else math.inf for i in range(n_arms)]
+        scores = [
+            self.index(t, i, self.pulls, self.rewards, self.costs) if self.pulls[i] else math.inf
+            for i in range(n_arms)
+        ]
         best = np.array(scores) == max(scores)
         explore = self.explore(t, n_arms)
         return explore / n_arms + (1 - explore) * best / best.sum()
@@ -54,15 +99,29 @@ class PlainIndex:
         self.rewards[arm], self.costs[arm] = self.sums[:, arm] / self.pulls[arm]
 
 
-def live_for(world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any) -> purse.Policy:
-    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT, **told}
-    return purse.Policy(policy, n_arms=world.n_arms, budget=budget, seed=seed, stop="exit", **bounds)
+def live_for(
+    world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any
+) -> purse.Policy:
+    bounds = {
+        "cost_min": world.cost_min / amount.UNIT,
+        "cost_max": world.cost_max / amount.UNIT,
+        **told,
+    }
+    return purse.Policy(
+        policy, n_arms=world.n_arms, budget=budget, seed=seed, stop="exit", **bounds
+    )
 
 
 def surprise(live: purse.Policy, world: World, n_rounds: int) -> float:
-    """How many standard errors the arms' counts are from the sums of their probabilities, for the worst arm."""
+    """How many standard errors the arms' counts are from the sums of their probabilities, for the
+    worst arm.
+    """
     rewards, costs = draws(world, n_rounds)
-    counts, expected, variance = np.zeros(world.n_arms), np.zeros(world.n_arms), np.zeros(world.n_arms)
+    counts, expected, variance = (
+        np.zeros(world.n_arms),
+        np.zeros(world.n_arms),
+        np.zeros(world.n_arms),
+    )
     for t in range(n_rounds):
         chances = live.probabilities()
         ticket = live.ask()
@@ -75,8 +134,12 @@ def surprise(live: purse.Policy, world: World, n_rounds: int) -> float:
     return float((np.abs(counts - expected) / np.sqrt(variance)).max())
 
 
-def deviation(live: purse.Policy, plain: Learner, world: World, n_rounds: int, *, out: int = 1, seed: int = 0) -> float:
-    """The largest difference between the two in any round, with up to `out` tickets out that are told in a random order."""
+def deviation(
+    live: purse.Policy, plain: Learner, world: World, n_rounds: int, *, out: int = 1, seed: int = 0
+) -> float:
+    """The largest difference between the two in any round, with up to `out` tickets out that are
+    told in a random order.
+    """
     rewards, costs = draws(world, n_rounds, seed=seed)
     order = np.random.default_rng(seed)
     waiting: list[Ticket] = []
@@ -89,15 +152,30 @@ def deviation(live: purse.Policy, plain: Learner, world: World, n_rounds: int, *
             i = ticket.arm
             units = int(costs[ticket.t - 1, i, 0])
             assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
-            plain.learn(ticket.t, i, ticket.probability, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
+            plain.learn(
+                ticket.t,
+                i,
+                ticket.probability,
+                float(rewards[ticket.t - 1, i]),
+                units * float(live.problem.share[0]),
+            )
     return worst
 
 
 def calls_of_libm(loop: Any) -> set[str]:
-    """The functions of the C library that the machine code of a compiled function calls, but for sqrt, which is the same everywhere."""
+    """The functions of the C library that the machine code of a compiled function calls, but for
+    sqrt, which is the same everywhere.
+    """
     modules = [overload.library._get_module_for_linking() for overload in loop.overloads.values()]
-    called = {function.name for module in modules for function in module.functions if function.is_declaration}
-    return {name for name in called if re.sub(r"^llvm\.|\.v?[0-9]*f(32|64)(\.i32)?$", "", name) in LIBM}
+    called = {
+        function.name
+        for module in modules
+        for function in module.functions
+        if function.is_declaration
+    }
+    return {
+        name for name in called if re.sub(r"^llvm\.|\.v?[0-9]*f(32|64)(\.i32)?$", "", name) in LIBM
+    }
 
 
 @pytest.fixture(scope="session")
@@ -107,17 +185,23 @@ def libm_calls() -> Callable[[Any], set[str]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _the_same_bits_on_every_machine(looked_through: dict[str, int]) -> Iterator[None]:
-    """What the tests of a policy have compiled calls nothing that C libraries differ in; `purse.fastmath` has what it needs."""
+    """What the tests of a policy have compiled calls nothing that C libraries differ in;
+    `purse.fastmath` has what it needs.
+    """
     yield
     for loop in jit._bound.values():
         if looked_through.get(loop.__name__) != len(loop.overloads):
-            assert not calls_of_libm(loop), f"{loop.__name__} calls {', '.join(sorted(calls_of_libm(loop)))} of the C library"
+            assert not calls_of_libm(loop), (
+                f"{loop.__name__} calls {', '.join(sorted(calls_of_libm(loop)))} of the C library"
+            )
             looked_through[loop.__name__] = len(loop.overloads)
 
 
 @pytest.fixture(scope="session")
 def looked_through() -> dict[str, int]:
-    """How many compiled versions of each loop have passed: most are there still when the next policy is tested."""
+    """How many compiled versions of each loop have passed: most are there still when the next
+    policy is tested.
+    """
     return {}
 
 
@@ -161,7 +245,17 @@ def plain_rates() -> Callable[..., Floats]:
     """The exploration rates of EXP3++, all bounds from scratch."""
 
     def rates(
-        t: int, cap: float, pulls: Floats, rewards: Floats, costs: Floats, *, c_min: float, lam: float, alpha: float, beta: float, direct: bool
+        t: int,
+        cap: float,
+        pulls: Floats,
+        rewards: Floats,
+        costs: Floats,
+        *,
+        c_min: float,
+        lam: float,
+        alpha: float,
+        beta: float,
+        direct: bool,
     ) -> Floats:
         n_arms = len(pulls)
         ucb, lcb = np.full(n_arms, 1 / c_min), np.zeros(n_arms)
@@ -190,13 +284,22 @@ def plain_rates() -> Callable[..., Floats]:
 
 @pytest.fixture(scope="session")
 def index_deviation() -> Callable[..., float]:
-    """How far a policy is from `PlainIndex`: random costs, costs above one, and reports in a random order."""
+    """How far a policy is from `PlainIndex`: random costs, costs above one, and reports in a random
+    order.
+    """
 
     def largest(policy: str, index: Callable[..., float], **more: Any) -> float:
         cheap = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-        dear = environments.function("two_point")([0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5)
+        dear = environments.function("two_point")(
+            [0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5
+        )
         cases = [(cheap, 1, 3000), (cheap, 30, 3000), (dear, 1, 2000)]
-        return max(deviation(live_for(world, policy), PlainIndex(world.n_arms, index, **more), world, n, out=out) for world, out, n in cases)
+        return max(
+            deviation(
+                live_for(world, policy), PlainIndex(world.n_arms, index, **more), world, n, out=out
+            )
+            for world, out, n in cases
+        )
 
     return largest
 
@@ -207,7 +310,11 @@ def refuses() -> Callable[..., None]:
 
     def refuses(policy: str, *options: str, allowed: str = "must be a number above 0") -> None:
         for field, told in (("plays", {"plays": 2}), ("n_resources", {"n_resources": 2})):
-            with pytest.raises(purse.InvalidInput, match=rf"^{re.escape(policy)} plays problems with {field}=1, and this one has {field}=2$"):
+            with pytest.raises(
+                purse.InvalidInput,
+                match=rf"^{re.escape(policy)} plays problems with {field}=1, and this one has "
+                rf"{field}=2$",
+            ):
                 purse.Policy(policy, n_arms=3, budget=10, cost_min=0.5, **told)  # type: ignore[arg-type]
         for option in options:
             with pytest.raises(purse.InvalidInput, match=rf"^{option.split('=')[0]}=.*: {allowed}"):
@@ -218,7 +325,9 @@ def refuses() -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def index_edges() -> Callable[[str], None]:
-    """One arm; no arm comes before one whose report is missing; without any report all arms are equal."""
+    """One arm; no arm comes before one whose report is missing; without any report all arms are
+    equal.
+    """
 
     def edges(policy: str) -> None:
         alone = purse.Policy(policy, n_arms=1, budget=10, cost_min=0.5)

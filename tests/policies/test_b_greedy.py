@@ -34,7 +34,8 @@ def test_equal_ratios_share_and_the_report_that_is_missing_comes_first() -> None
     live = purse.Policy("b-greedy", n_arms=3, budget=100, cost_min=0.5, seed=0)
     first, second, third = live.ask(), live.ask(), live.ask()
     live.tell(first, 1, 1)
-    # t = 4: eps = 3/4, 1/4 of the chances for each arm; the rest, 1/4, goes to the two arms without a report
+    # t = 4: eps = 3/4, 1/4 of the chances for each arm; the rest, 1/4, goes to the two arms without
+    # a report
     assert live.probabilities() == pytest.approx([2 / 8, 3 / 8, 3 / 8], abs=1e-15)
     live.tell(second, 0.5, 0.5)
     assert live.probabilities() == pytest.approx([1 / 4, 1 / 4, 1 / 2], abs=1e-15)
@@ -44,12 +45,21 @@ def test_equal_ratios_share_and_the_report_that_is_missing_comes_first() -> None
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
-def test_follows_the_formula(alpha: float, index_deviation: Callable[..., float], exact: float) -> None:
-    assert index_deviation(f"b-greedy:alpha={alpha}", plain, explore=lambda t, n_arms: min(1.0, alpha * n_arms / t)) < exact
+def test_follows_the_formula(
+    alpha: float, index_deviation: Callable[..., float], exact: float
+) -> None:
+    assert (
+        index_deviation(
+            f"b-greedy:alpha={alpha}", plain, explore=lambda t, n_arms: min(1.0, alpha * n_arms / t)
+        )
+        < exact
+    )
 
 
 @pytest.mark.parametrize("alpha", [1, 50])
-def test_arms_come_as_often_as_their_probabilities_say(alpha: float, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    alpha: float, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, f"b-greedy:alpha={alpha}")
     for _ in range(3):
@@ -76,6 +86,8 @@ def test_default() -> None:
     assert b_greedy.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2.0,)
 
 
-def test_edges_and_refusals(index_edges: Callable[[str], None], refuses: Callable[..., None]) -> None:
+def test_edges_and_refusals(
+    index_edges: Callable[[str], None], refuses: Callable[..., None]
+) -> None:
     index_edges("b-greedy")
     refuses("b-greedy", "alpha=-1", "alpha=x", allowed="must be a number at least 0")

@@ -25,11 +25,14 @@ def give(live: purse.Policy, shapes: list[list[float]]) -> None:
 
 
 class Plain:
-    """The rule written out, with the counts of successes and failures, on the gammas of `purse.sampling`."""
+    """The rule written out, with the counts of successes and failures, on the gammas of
+    `purse.sampling`.
+    """
 
     def __init__(self, n_arms: int, seed: int = 0) -> None:
         self.seed = seed
-        self.successes, self.failures = np.zeros((n_arms, 2)), np.zeros((n_arms, 2))  # of rewards, of costs
+        # of rewards, of costs
+        self.successes, self.failures = np.zeros((n_arms, 2)), np.zeros((n_arms, 2))
 
     def thetas(self, t: int) -> Floats:
         key = key_of(self.seed, t, used=2)
@@ -53,22 +56,36 @@ class Plain:
 
 
 def shapes(plain: Plain) -> Floats:
-    return np.stack([plain.successes[:, 0], plain.failures[:, 0], plain.successes[:, 1], plain.failures[:, 1]], axis=1) + 1
+    return (
+        np.stack(
+            [
+                plain.successes[:, 0],
+                plain.failures[:, 0],
+                plain.successes[:, 1],
+                plain.failures[:, 1],
+            ],
+            axis=1,
+        )
+        + 1
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("budgeted-thompson", n_arms=2, budget=100, cost_min=0.5, seed=0)
-    # t = 1: all four uniform; theta_r = (0.245, 0.352), theta_c = (0.688, 0.852), ratios (0.356, 0.413)
+    # t = 1: all four uniform; theta_r = (0.245, 0.352), theta_c = (0.688, 0.852), ratios (0.356,
+    # 0.413)
     assert tell_all(live, (1, 0.5)) == [1]
     # the reward is a success; the cost of 0.5 is one too, since its toss is 0.350
     assert live._state.shapes[0].tolist() == [[1, 1, 1, 1], [2, 1, 2, 1]]
     # t = 2: theta_r = (0.037, 0.331), theta_c = (0.009, 0.833), ratios (3.942, 0.397)
     assert tell_all(live, (0, 1)) == [0]
     assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [2, 1, 2, 1]]
-    # t = 3: theta_r = (0.234, 0.331), theta_c = (0.757, 0.771), ratios (0.309, 0.430); the reward's toss is 0.026 < 0.25
+    # t = 3: theta_r = (0.234, 0.331), theta_c = (0.757, 0.771), ratios (0.309, 0.430); the reward's
+    # toss is 0.026 < 0.25
     assert tell_all(live, (0.25, 1)) == [1]
     assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 1, 3, 1]]
-    # t = 4: theta_r = (0.527, 0.985), theta_c = (0.608, 0.823), ratios (0.867, 1.196); the tosses are 0.971 > 0.25 and 0.163 < 0.5
+    # t = 4: theta_r = (0.527, 0.985), theta_c = (0.608, 0.823), ratios (0.867, 1.196); the tosses
+    # are 0.971 > 0.25 and 0.163 < 0.5
     assert tell_all(live, (0.25, 0.5)) == [1]
     assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 2, 4, 1]]
 
@@ -76,13 +93,17 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 def test_the_numbers_in_the_comments_above() -> None:
     plain = Plain(2)
     assert plain.thetas(1) == pytest.approx(np.array([[0.245, 0.688], [0.352, 0.852]]), abs=5e-4)
-    assert [uniform(key_of(0, t), k) for t, k in ((1, 1), (3, 0), (4, 0), (4, 1))] == pytest.approx([0.350, 0.026, 0.971, 0.163], abs=5e-4)
+    assert [uniform(key_of(0, t), k) for t, k in ((1, 1), (3, 0), (4, 0), (4, 1))] == pytest.approx(
+        [0.350, 0.026, 0.971, 0.163], abs=5e-4
+    )
 
 
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out: int) -> None:
-    world = environments.function("beta")([0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2)
+    world = environments.function("beta")(
+        [0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2
+    )
     live, plain = make_live(world, "budgeted-thompson", seed=seed), Plain(3, seed)
     rewards, costs = draws(world, 3000)
     order = np.random.default_rng(seed)
@@ -92,12 +113,17 @@ def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out
         assert waiting[-1].arm == plain.arm(t)
         while len(waiting) >= order.integers(1, out + 1):
             ticket = waiting.pop(order.integers(len(waiting)))
-            reward, cost = float(rewards[ticket.t - 1, ticket.arm]), int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT
+            reward, cost = (
+                float(rewards[ticket.t - 1, ticket.arm]),
+                int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT,
+            )
             assert live.tell(ticket, reward, cost)
             plain.learn(ticket.t, ticket.arm, reward, cost)
     assert live._state.shapes[0].tolist() == shapes(plain).tolist()
     assert live._state.moulds[0, :, :, 0] == pytest.approx(shapes(plain) - 1 / 3, rel=1e-15)
-    assert live._state.moulds[0, :, :, 1] == pytest.approx(1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15)
+    assert live._state.moulds[0, :, :, 1] == pytest.approx(
+        1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15
+    )
     assert plain.failures.min() > 0
 
 
@@ -115,7 +141,9 @@ def test_arms_come_as_often_as_beta_draws_say() -> None:
     best = np.argmax(rng.beta(a, b, (3, many)) / rng.beta(c, d, (3, many)), axis=0)
     wanted = np.bincount(best, minlength=3) / many
     assert wanted.min() > 0.02
-    assert (np.abs(counts / n - wanted) < 4 * np.sqrt(wanted * (1 - wanted) * (1 / n + 1 / many))).all()
+    assert (
+        np.abs(counts / n - wanted) < 4 * np.sqrt(wanted * (1 - wanted) * (1 / n + 1 / many))
+    ).all()
 
 
 def test_what_is_neither_0_nor_1_is_tossed_and_the_two_tosses_are_independent() -> None:
@@ -145,7 +173,8 @@ def test_finds_the_arm_that_is_worth_most_where_the_mean_of_ratios_misleads() ->
 
 def test_huge_counts_stay_exact() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=2, budget=10, cost_min=0.1, stop="exit")
-    give(live, [[5e8, 5e8, 5e8, 5e8], [4.99e8, 5.01e8, 5e8, 5e8]])  # ratios 1 and 0.998, with errors of 5e-5
+    # ratios 1 and 0.998, with errors of 5e-5
+    give(live, [[5e8, 5e8, 5e8, 5e8], [4.99e8, 5.01e8, 5e8, 5e8]])
     for _ in range(200):
         ticket = live.ask()
         assert ticket.arm == 0
@@ -159,17 +188,24 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 def test_cannot_tell_its_probabilities() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=2, budget=10, cost_min=0.5)
-    with pytest.raises(purse.PurseError, match=r"^budgeted-thompson draws its arm without computing probabilities$"):
+    with pytest.raises(
+        purse.PurseError, match=r"^budgeted-thompson draws its arm without computing probabilities$"
+    ):
         live.probabilities()
     assert live.ask().probability == 1
 
 
 def test_has_no_options() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of budgeted-thompson 'prior'; there are none"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"unknown option of budgeted-thompson 'prior'; there are none"
+    ):
         purse.Policy("budgeted-thompson:prior=1", n_arms=2, budget=10, cost_min=0.5)
 
 
 @pytest.mark.parametrize("field", ["plays", "n_resources"])
 def test_refuses_several_plays_and_resources(field: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=rf"^budgeted-thompson plays problems with {field}=1, and this one has {field}=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=rf"^budgeted-thompson plays problems with {field}=1, and this one has {field}=2$",
+    ):
         purse.Policy("budgeted-thompson", n_arms=3, budget=10, cost_min=0.5, **{field: 2})

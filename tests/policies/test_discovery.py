@@ -75,12 +75,16 @@ def in_turn(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_names_are_the_files() -> None:
     assert len(policies.names()) == len(FILES)
-    assert {policies.load(name).__name__ for name in policies.names()} == {f"purse.policies.{stem}" for stem in FILES}
+    assert {policies.load(name).__name__ for name in policies.names()} == {
+        f"purse.policies.{stem}" for stem in FILES
+    }
 
 
 def test_names_are_sorted_and_hold_the_papers_policies() -> None:
     assert policies.names() == sorted(policies.names())
-    assert {"exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed", "oracle"} <= set(policies.names())
+    assert {"exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed", "oracle"} <= set(
+        policies.names()
+    )
 
 
 @pytest.mark.parametrize("stem", FILES)
@@ -93,7 +97,9 @@ def test_a_name_maps_to_its_file(stem: str) -> None:
 @pytest.mark.parametrize("stem", FILES)
 @pytest.mark.parametrize("words", ["Guarantee", "Departures from the paper", "Needs"])
 def test_a_docstring_says_what_holds_what_differs_and_what_is_needed(stem: str, words: str) -> None:
-    assert words in " ".join((importlib.import_module(f"purse.policies.{stem}").__doc__ or "").split())
+    assert words in " ".join(
+        (importlib.import_module(f"purse.policies.{stem}").__doc__ or "").split()
+    )
 
 
 def test_no_two_named_tuples_of_the_package_share_a_name() -> None:
@@ -102,27 +108,41 @@ def test_no_two_named_tuples_of_the_package_share_a_name() -> None:
         if not info.name.endswith("__main__"):
             module = importlib.import_module(info.name)
             for value in vars(module).values():
-                if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields") and value.__module__.startswith("purse."):
+                if (
+                    isinstance(value, type)
+                    and issubclass(value, tuple)
+                    and hasattr(value, "_fields")
+                    and value.__module__.startswith("purse.")
+                ):
                     homes[value.__name__].add(value.__module__)
     assert {"Exp3BwKParams", "Exp3PlusPlusBwKState", "GapBounds", "Ticket"} <= set(homes)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
 def test_a_wrong_name_suggests_the_nearest() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'\?$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'\?$"
+    ):
         policies.load("exp3.bkw")
 
 
 def test_a_name_near_to_none_lists_all() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^unknown policy 'qqq'; known: .*exp3\+\+.bwk, .*uniform$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^unknown policy 'qqq'; known: .*exp3\+\+.bwk, .*uniform$"
+    ):
         policies.load("qqq")
 
 
 def test_a_policy_from_a_file_plays_in_the_engine_and_live(in_turn: str) -> None:
-    run = purse.simulate(in_turn, environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5]), budget=4, n_paths=2)
+    run = purse.simulate(
+        in_turn, environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5]), budget=4, n_paths=2
+    )
     assert run.pulls.tolist() == [[3, 3, 2]] * 2
     live = purse.Policy(f"{in_turn}:chance=0.5", n_arms=3, budget=10, cost_min=0.5)
-    assert [(ticket.arm, ticket.probability) for ticket in (live.ask(), live.ask(), live.ask(), live.ask())] == [(0, 0.5), (1, 0.5), (2, 0.5), (0, 0.5)]
+    assert [
+        (ticket.arm, ticket.probability)
+        for ticket in (live.ask(), live.ask(), live.ask(), live.ask())
+    ] == [(0, 0.5), (1, 0.5), (2, 0.5), (0, 0.5)]
 
 
 def test_a_policy_that_is_a_module_plays_in_the_engine_and_live(in_turn: str) -> None:
@@ -133,7 +153,9 @@ def test_a_policy_that_is_a_module_plays_in_the_engine_and_live(in_turn: str) ->
     assert [live.ask().arm for _ in range(4)] == [0, 1, 2, 0]
 
 
-def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(tmp_path: Path) -> None:
+def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_the_next(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "in_turn.py"
     path.write_text(IN_TURN)
     for chance in (1, 0.25):
@@ -142,7 +164,10 @@ def test_an_option_may_be_a_whole_number_in_one_live_policy_and_a_fraction_in_th
 
 
 def test_a_policy_file_still_plays_after_it_was_copied_to_another_folder(tmp_path: Path) -> None:
-    script = "import sys, purse; live = purse.Policy(sys.argv[1], n_arms=2, budget=10, cost_min=1); print(live.ask().arm, live.ask().arm)"
+    script = (
+        "import sys, purse; live = purse.Policy(sys.argv[1], n_arms=2, budget=10, "
+        "cost_min=1); print(live.ask().arm, live.ask().arm)"
+    )
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "in_turn.py").write_text(IN_TURN)
@@ -154,7 +179,9 @@ def test_a_policy_file_still_plays_after_it_was_copied_to_another_folder(tmp_pat
 
 
 def test_options_of_a_policy_file_are_checked(in_turn: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of in-turn 'chanse'; did you mean 'chance'\?"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"unknown option of in-turn 'chanse'; did you mean 'chance'\?"
+    ):
         purse.Policy(f"{in_turn}:chanse=1", n_arms=2, budget=10, cost_min=0.5)
 
 
@@ -162,13 +189,25 @@ def test_options_of_a_policy_file_are_checked(in_turn: str) -> None:
     ("content", "message"),
     [
         (None, "policy file {path!r} does not exist"),
-        ("NAME = 'half'\ndef params(problem): ...\n", "{path} is not a policy: it has no init, row, choose, update"),
-        ("def (:\n", "policy file {path!r} does not load: SyntaxError: invalid syntax (mine.py, line 1)"),
-        ("import nothing_of_this_name\n", "policy file {path!r} does not load: ModuleNotFoundError: No module named 'nothing_of_this_name'"),
+        (
+            "NAME = 'half'\ndef params(problem): ...\n",
+            "{path} is not a policy: it has no init, row, choose, update",
+        ),
+        (
+            "def (:\n",
+            "policy file {path!r} does not load: SyntaxError: invalid syntax (mine.py, line 1)",
+        ),
+        (
+            "import nothing_of_this_name\n",
+            "policy file {path!r} does not load: ModuleNotFoundError: No module named "
+            "'nothing_of_this_name'",
+        ),
         ("1 / 0\n", "policy file {path!r} does not load: ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_file_that_is_no_policy_gets_one_clear_line(content: str | None, message: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_policy_gets_one_clear_line(
+    content: str | None, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.py"
     if content is not None:
         path.write_text(content)
@@ -187,7 +226,10 @@ def test_a_file_that_does_not_load_is_read_again_once_it_is_mended(tmp_path: Pat
 
 
 def test_a_module_that_is_no_policy_gets_one_clear_line() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"is not a policy: it has no NAME, params, init, row, choose, update$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"is not a policy: it has no NAME, params, init, row, choose, update$",
+    ):
         policies.load(ModuleType("empty"))
 
 
@@ -196,13 +238,21 @@ def test_an_edited_file_is_seen_in_the_same_process(tmp_path: Path) -> None:
     source = (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text()
     path.write_text(source)
     first = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
-    path.write_text(source.replace("if state.rewards[i] * state.costs[best] >", "if state.rewards[i] * state.costs[best] <", 1))
+    path.write_text(
+        source.replace(
+            "if state.rewards[i] * state.costs[best] >",
+            "if state.rewards[i] * state.costs[best] <",
+            1,
+        )
+    )
     second = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
     assert (first != second).any()
 
 
 def test_only_the_exact_name_is_a_name() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown policy 'exp3-bwk'; did you mean 'exp3\.bwk'"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"unknown policy 'exp3-bwk'; did you mean 'exp3\.bwk'"
+    ):
         policies.load("exp3-bwk")
 
 
@@ -212,4 +262,6 @@ def test_a_call_of_the_c_library_would_be_seen(libm_calls: Callable[..., set[str
         return math.log(x) + math.sqrt(x) ** 0.3 + abs(x)
 
     spread_of_logs(2.0)
-    assert {name.removeprefix("llvm.").removesuffix(".f64") for name in libm_calls(spread_of_logs)} == {"log", "pow"}
+    assert {
+        name.removeprefix("llvm.").removesuffix(".f64") for name in libm_calls(spread_of_logs)
+    } == {"log", "pow"}

@@ -73,16 +73,22 @@ def test_rounds_by_hand() -> None:
         layer = layer_of_round(t, 3) - 1
         counts[layer, ticket.arm] += 1
         assert (live._state.pulls[0] == counts).all()
-        mean, a = live._state.rewards[0, layer, ticket.arm] / counts[layer, ticket.arm], math.log(192) / counts[layer, ticket.arm]
+        mean, a = (
+            live._state.rewards[0, layer, ticket.arm] / counts[layer, ticket.arm],
+            math.log(192) / counts[layer, ticket.arm],
+        )
         # after one pull the width is 5.257 + 2.293 = 7.550, after two 2.628 + 1.621 = 4.250
-        assert a + math.sqrt(a) == pytest.approx({1: 7.550, 2: 4.250, 3: 3.076}[int(counts[layer, ticket.arm])], abs=1e-3)
+        assert a + math.sqrt(a) == pytest.approx(
+            {1: 7.550, 2: 4.250, 3: 3.076}[int(counts[layer, ticket.arm])], abs=1e-3
+        )
         assert live._state.upper[0, layer, ticket.arm] == pytest.approx(mean + a + math.sqrt(a))
         assert live._state.lower[0, layer, ticket.arm] == pytest.approx(mean - a - math.sqrt(a))
 
 
 def test_an_elimination_by_hand() -> None:
     live = purse.Policy("elimination-race", n_arms=2, budget=500, cost_min=0.5, seed=0)
-    # T = 1,000, L = 10, ln(4 * 2 * 1000 * 10 / 0.05) = 14.29: with rewards 1 and 0 layer 1 needs widths that sum to less than 1,
+    # T = 1,000, L = 10, ln(4 * 2 * 1000 * 10 / 0.05) = 14.29: with rewards 1 and 0 layer 1 needs
+    # widths that sum to less than 1,
     # which is 14.29 / n + sqrt(14.29 / n) < 1/2 for both: n = 107
     assert math.log(4 * 2 * 1000 * 10 / 0.05) / 107 == pytest.approx(0.1335, abs=1e-4)
     while live._state.sizes[0, 0] == 2:
@@ -101,20 +107,40 @@ def test_layers_come_with_their_probabilities() -> None:
 
 
 @pytest.mark.parametrize(("n_arms", "out"), [(2, 1), (4, 1), (4, 40)])
-def test_follows_the_formula(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, n_arms: int, out: int) -> None:
+def test_follows_the_formula(
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    n_arms: int,
+    out: int,
+) -> None:
     world = environments.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
     plain = PlainRace(n_arms, 4000)
-    assert largest_deviation(make_live(world, "elimination-race", budget=2000), plain, world, 3000, out=out) < exact
+    assert (
+        largest_deviation(
+            make_live(world, "elimination-race", budget=2000), plain, world, 3000, out=out
+        )
+        < exact
+    )
     assert len(plain.active[1]) < n_arms
 
 
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, out: int
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    out: int,
 ) -> None:
-    # layer 1 drops arm 1 before the rewards change, a slower one drops arm 0 after it, and from layer 1 too
-    world = environments.function("switching")(segments=[600, 10**6], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5])
-    live, plain = make_live(world, "elimination-race:delta=1", budget=2500), PlainRace(2, 5000, delta=1)
+    # layer 1 drops arm 1 before the rewards change, a slower one drops arm 0 after it, and from
+    # layer 1 too
+    world = environments.function("switching")(
+        segments=[600, 10**6], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
+    )
+    live, plain = (
+        make_live(world, "elimination-race:delta=1", budget=2500),
+        PlainRace(2, 5000, delta=1),
+    )
     assert largest_deviation(live, plain, world, 4000, out=out) < exact
     assert not plain.active[1]
     assert live._state.sizes[0, 0] == 0
@@ -122,23 +148,34 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
     assert live.probabilities()[1] > 0.5
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = environments.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
     assert frequency_surprise(make_live(world, "elimination-race", budget=3000), world, 5000) < 4
 
 
 def test_recovers_from_corruption_that_successive_elimination_would_not() -> None:
-    # for 600 of 20,000 rounds the arms are swapped: the fast layers are fooled, the slow ones put that right
-    world = environments.function("switching")(segments=[600, 10**9], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5])
+    # for 600 of 20,000 rounds the arms are swapped: the fast layers are fooled, the slow ones put
+    # that right
+    world = environments.function("switching")(
+        segments=[600, 10**9], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
+    )
     run = purse.simulate("elimination-race:delta=1", world, 10_000, n_paths=20)
     assert (run.pulls[:, 1] > 0.6 * run.rounds).all()
 
 
 def test_horizon_and_budget_give_the_rounds() -> None:
-    assert elimination_race.params(problem()) == elimination_race.EliminationRaceParams(2, 8, math.log(4 * 2 * 200 * 8 / 0.05))
-    assert elimination_race.params(problem(horizon=64), delta=0.5) == elimination_race.EliminationRaceParams(2, 6, math.log(4 * 2 * 64 * 6 / 0.5))
+    assert elimination_race.params(problem()) == elimination_race.EliminationRaceParams(
+        2, 8, math.log(4 * 2 * 200 * 8 / 0.05)
+    )
+    assert elimination_race.params(
+        problem(horizon=64), delta=0.5
+    ) == elimination_race.EliminationRaceParams(2, 6, math.log(4 * 2 * 64 * 6 / 0.5))
     assert elimination_race.params(problem(horizon=65)).n_layers == 7
-    assert elimination_race.params(problem(horizon=1)) == elimination_race.EliminationRaceParams(2, 1, math.log(4 * 2 / 0.05))
+    assert elimination_race.params(problem(horizon=1)) == elimination_race.EliminationRaceParams(
+        2, 1, math.log(4 * 2 / 0.05)
+    )
 
 
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
@@ -149,10 +186,15 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("delta", [0, -1, 1.5, "x"])
 def test_options_are_checked(delta: object) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"
+    ):
         purse.Policy(f"elimination-race:delta={delta}", n_arms=2, budget=10, cost_min=0.5)
 
 
 def test_refuses_several_plays() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^elimination-race plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^elimination-race plays problems with plays=1, and this one has plays=2$",
+    ):
         elimination_race.params(problem(plays=2))

@@ -18,8 +18,16 @@ class Plain:
     """The rule written out; money in hundredths."""
 
     def __init__(self, costs: list[float], budget: float, explore: float, *, frozen: bool) -> None:
-        self.cents, self.costs = [round(100 * cost) for cost in costs], [cost / max(costs) for cost in costs]
-        self.left, self.explore, self.unseen, self.frozen = round(100 * budget), round(100 * explore), round(100 * explore), frozen
+        self.cents, self.costs = (
+            [round(100 * cost) for cost in costs],
+            [cost / max(costs) for cost in costs],
+        )
+        self.left, self.explore, self.unseen, self.frozen = (
+            round(100 * budget),
+            round(100 * explore),
+            round(100 * explore),
+            frozen,
+        )
         self.pulls, self.rewards = [0] * len(costs), [0.0] * len(costs)
 
     def probabilities(self, t: int) -> Floats:
@@ -27,7 +35,10 @@ class Plain:
         fit = [i for i in arms if self.cents[i] <= self.explore]
         if fit:
             return np.eye(len(self.costs))[fit[(t - 1) % len(fit)]]
-        scores = [self.rewards[i] / self.pulls[i] / self.costs[i] if self.pulls[i] else math.inf for i in arms]
+        scores = [
+            self.rewards[i] / self.pulls[i] / self.costs[i] if self.pulls[i] else math.inf
+            for i in arms
+        ]
         paid = [i for i in arms if self.cents[i] <= self.left]
         best = [i for i in paid if scores[i] == max(scores[j] for j in paid)]
         return np.isin(arms, best) / max(1, len(best))
@@ -41,9 +52,20 @@ class Plain:
             self.rewards[arm] += reward
 
 
-def live_for(costs: list[float], budget: float, options: str = "", *, seed: int = 0, stop: str = "hold") -> purse.Policy:
+def live_for(
+    costs: list[float], budget: float, options: str = "", *, seed: int = 0, stop: str = "hold"
+) -> purse.Policy:
     policy = f"epsilon-first{options}"
-    return purse.Policy(policy, n_arms=len(costs), budget=budget, cost_min=costs, cost_max=costs, costs=costs, seed=seed, stop=stop)
+    return purse.Policy(
+        policy,
+        n_arms=len(costs),
+        budget=budget,
+        cost_min=costs,
+        cost_max=costs,
+        costs=costs,
+        seed=seed,
+        stop=stop,
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
@@ -51,10 +73,12 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     # 4 to explore with: two sweeps of 1.6 leave 0.8, which the third arm does not fit into
     rewards = [(1, 0.4), (0, 0.3), (1, 0.9), (0, 0.4), (1, 0.3), (1, 0.9)]
     assert tell_all(live, *rewards) == [0, 1, 2, 0, 1, 2]
-    # t = 7: E = 2 arms fit into 0.8, number 6 mod 2 = 0 of them is arm 0; t = 8: E = 2 arms fit into 0.4, number 7 mod 2 = 1 is arm 1; 0.1 stays
+    # t = 7: E = 2 arms fit into 0.8, number 6 mod 2 = 0 of them is arm 0; t = 8: E = 2 arms fit
+    # into 0.4, number 7 mod 2 = 1 is arm 1; 0.1 stays
     assert live.probabilities().tolist() == [1, 0, 0]
     assert tell_all(live, (0, 0.4), (1, 0.3)) == [0, 1]
-    # t = 9: r / c = ((1/3) / 0.4, (2/3) / 0.3, 1 / 0.9) = (0.83, 2.22, 1.11), and 8 - 3.9 = 4.1 is left: 13 times arm 1 leave 0.2
+    # t = 9: r / c = ((1/3) / 0.4, (2/3) / 0.3, 1 / 0.9) = (0.83, 2.22, 1.11), and 8 - 3.9 = 4.1 is
+    # left: 13 times arm 1 leave 0.2
     assert live.probabilities().tolist() == [0, 1, 0]
     assert tell_all(live, *[(0, 0.3)] * 12) == [1] * 12
     # t = 21: what exploitation brings is not learnt; 0.5 is left
@@ -65,10 +89,20 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
         live.ask()
 
 
-def test_the_next_best_arm_comes_when_the_best_is_too_dear(tell_all: Callable[..., list[int]]) -> None:
+def test_the_next_best_arm_comes_when_the_best_is_too_dear(
+    tell_all: Callable[..., list[int]],
+) -> None:
     live = live_for([0.9, 0.3], 3.7, ":epsilon=0")
-    # one sweep of 1.2 leaves 2.5; r / c = (1 / 0.9, 0.2 / 0.3): arm 0 twice, then 0.7 is left, which buys arm 1 twice
-    assert tell_all(live, (1, 0.9), (0.2, 0.3), (1, 0.9), (0, 0.9), (1, 0.3), (0, 0.3)) == [0, 1, 0, 0, 1, 1]
+    # one sweep of 1.2 leaves 2.5; r / c = (1 / 0.9, 0.2 / 0.3): arm 0 twice, then 0.7 is left,
+    # which buys arm 1 twice
+    assert tell_all(live, (1, 0.9), (0.2, 0.3), (1, 0.9), (0, 0.9), (1, 0.3), (0, 0.3)) == [
+        0,
+        1,
+        0,
+        0,
+        1,
+        1,
+    ]
     with pytest.raises(purse.GameOver):
         live.ask()
 
@@ -83,18 +117,30 @@ def test_always_goes_on_learning(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("epsilon", [0, 0.25, 1])
 @pytest.mark.parametrize("learn", epsilon_first.LEARN)
 def test_follows_the_rule(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, epsilon: float, learn: str, out: int
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    epsilon: float,
+    learn: str,
+    out: int,
 ) -> None:
     world = environments.function("bernoulli")(REWARDS, COSTS)
-    live = make_live(world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS)
+    live = make_live(
+        world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS
+    )
     plain = Plain(COSTS, 2000.01, max(2.7, epsilon * 2000.01), frozen=learn == "first")
     assert largest_deviation(live, plain, world, 2000, out=out) < exact
 
 
 @pytest.mark.parametrize("budget", [0.2, 0.31, 1, 2.69, 2.7, 2.71, 50.33])
 @pytest.mark.parametrize("epsilon", [0, 0.3, 1])
-def test_follows_the_rule_until_nothing_can_be_paid_for(exact: float, budget: float, epsilon: float) -> None:
-    live, coins = live_for(COSTS, budget, f":epsilon={epsilon}", stop="exit"), np.random.default_rng(0)
+def test_follows_the_rule_until_nothing_can_be_paid_for(
+    exact: float, budget: float, epsilon: float
+) -> None:
+    live, coins = (
+        live_for(COSTS, budget, f":epsilon={epsilon}", stop="exit"),
+        np.random.default_rng(0),
+    )
     plain = Plain(COSTS, budget, min(budget, max(2.7, epsilon * budget)), frozen=True)
     for t in range(1, 10**6):
         chances = plain.probabilities(t)
@@ -111,13 +157,19 @@ def test_follows_the_rule_until_nothing_can_be_paid_for(exact: float, budget: fl
 
 
 def test_sweeps_pull_all_arms_equally_often() -> None:
-    run = purse.simulate("epsilon-first:epsilon=1", environments.function("bernoulli")(REWARDS, COSTS), 270, n_paths=3)
+    run = purse.simulate(
+        "epsilon-first:epsilon=1",
+        environments.function("bernoulli")(REWARDS, COSTS),
+        270,
+        n_paths=3,
+    )
     assert run.pulls.tolist() == [[100] * 5] * 3
 
 
 def test_epsilon_as_numbers() -> None:
     problem = Problem.of(n_arms=2, budget=1000, cost_min=0.5, cost_max=1, costs=[0.5, 1])
-    # C = 1.5, ln(2 * 1000 / 0.5) = 8.294, epsilon^3 = 1.5 * 8.294 / 2000 = 0.00622, epsilon = 0.1839
+    # C = 1.5, ln(2 * 1000 / 0.5) = 8.294, epsilon^3 = 1.5 * 8.294 / 2000 = 0.00622, epsilon =
+    # 0.1839
     assert epsilon_first.params(problem).explore == pytest.approx(183.93e9, rel=1e-4)
     assert epsilon_first.params(problem, epsilon=0.25).explore == 250 * 10**9
     assert epsilon_first.params(problem, epsilon=0).explore == 15 * 10**8
@@ -125,8 +177,13 @@ def test_epsilon_as_numbers() -> None:
 
 
 def test_budget_and_costs_count_in_largest_costs() -> None:
-    small, large = (Problem.of(n_arms=2, budget=1000 * k, cost_min=0.5 * k, cost_max=k, costs=[0.5 * k, k]) for k in (1, 20))
-    assert epsilon_first.params(large).explore == pytest.approx(20 * epsilon_first.params(small).explore, rel=1e-10)
+    small, large = (
+        Problem.of(n_arms=2, budget=1000 * k, cost_min=0.5 * k, cost_max=k, costs=[0.5 * k, k])
+        for k in (1, 20)
+    )
+    assert epsilon_first.params(large).explore == pytest.approx(
+        20 * epsilon_first.params(small).explore, rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("budget", [1e-9, 0.2, 1])
@@ -137,12 +194,15 @@ def test_a_budget_below_one_sweep_is_all_for_exploration(budget: float) -> None:
 
 @pytest.mark.parametrize("budget", [100, 1000, 10_000])
 def test_keeps_to_its_guarantee(budget: float) -> None:
-    run = purse.simulate("epsilon-first", environments.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50)
+    run = purse.simulate(
+        "epsilon-first", environments.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50
+    )
     b, low, total = budget / 0.9, 1 / 3, 3.0
     part = (total * math.log(5 * b / low) / (2 * b)) ** (1 / 3)
     regret = 1.4 * budget - run.gain
     assert regret.mean() + 4 * regret.std() / np.sqrt(50) < (3 * part * b + 1) / low + 1
-    assert regret.mean() > part * budget * (1.4 - np.mean(REWARDS) / np.mean(COSTS)) * 0.9  # that much exploration costs
+    # that much exploration costs
+    assert regret.mean() > part * budget * (1.4 - np.mean(REWARDS) / np.mean(COSTS)) * 0.9
 
 
 def test_ties_are_broken_evenly() -> None:
@@ -187,13 +247,21 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^epsilon-first needs to know what each arm costs"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^epsilon-first needs to know what each arm costs"
+    ):
         purse.simulate("epsilon-first", "misleading_ratio", 10)
-    with pytest.raises(purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for epsilon-first"):
-        purse.Policy("epsilon-first", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10)
+    with pytest.raises(
+        purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for epsilon-first"
+    ):
+        purse.Policy(
+            "epsilon-first", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10
+        )
 
 
-@pytest.mark.parametrize(("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")])
+@pytest.mark.parametrize(
+    ("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")]
+)
 def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=f"^epsilon-first plays problems with {message}"):
         purse.Policy("epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]

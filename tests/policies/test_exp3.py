@@ -32,7 +32,9 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
@@ -65,11 +67,19 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize(("n_arms", "gamma"), [(3, None), (10, None), (7, 0.5), (4, 1.0)])
 @pytest.mark.parametrize("out", [1, 40])
 def test_follows_the_formula(
-    n_arms: int, gamma: float | None, out: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    n_arms: int,
+    gamma: float | None,
+    out: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3:gamma={gamma}" if gamma else "exp3", budget=2000)
-    plain = PlainExp3(n_arms, gamma or math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * 10_000)))  # T = 2000 / 0.2
+    # T = 2000 / 0.2
+    plain = PlainExp3(
+        n_arms, gamma or math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * 10_000))
+    )
     assert largest_deviation(live, plain, world, 2000, out=out) < exact
 
 
@@ -83,13 +93,18 @@ def test_rounds_are_the_horizon_or_what_the_budget_pays_for() -> None:
     assert rounds(budget=400, cost_min=2, cost_max=4) == 200
     assert rounds(horizon=30) == 30
     assert rounds(horizon=3000) == 3000
-    assert rounds(budget=[100, 60], cost_min=[[0.5, 1], [1, 0.5]], n_resources=2) == 120  # the second resource runs out first
-    assert rounds(budget=[100, 60], cost_min=[[0.5, 1], [1, 0]], n_resources=2) == 200  # and does not count where it may be left untouched
+    # the second resource runs out first
+    assert rounds(budget=[100, 60], cost_min=[[0.5, 1], [1, 0.5]], n_resources=2) == 120
+    # and does not count where it may be left untouched
+    assert rounds(budget=[100, 60], cost_min=[[0.5, 1], [1, 0]], n_resources=2) == 200
 
 
 def test_refuses_where_no_number_of_rounds_is_known() -> None:
     told = {"budget": [100, 60], "cost_min": [[0.5, 0], [0, 0.5]], "n_resources": 2}
-    with pytest.raises(purse.InvalidInput, match=r"^exp3 needs to know how many rounds there are: pass horizon=\.\.\."):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3 needs to know how many rounds there are: pass horizon=\.\.\.",
+    ):
         exp3.params(problem(**told))
     assert exp3.params(problem(**told, horizon=200)) == exp3.params(problem())
     assert exp3.params(problem(**told), gamma=0.25).gamma == 0.25
@@ -97,15 +112,21 @@ def test_refuses_where_no_number_of_rounds_is_known() -> None:
 
 def test_gamma_as_numbers() -> None:
     assert exp3.params(problem()).gamma == pytest.approx(0.0635134, abs=1e-7)
-    assert exp3.params(problem(budget=0.5)).gamma == pytest.approx(math.sqrt(2 * math.log(2) / (math.e - 1)))
+    assert exp3.params(problem(budget=0.5)).gamma == pytest.approx(
+        math.sqrt(2 * math.log(2) / (math.e - 1))
+    )
     assert exp3.params(problem(n_arms=10, horizon=3)).gamma == 1
     assert exp3.params(problem(n_arms=1)).gamma == 0
 
 
 def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
-    cheap, dear = (purse.Policy("exp3", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2))
+    cheap, dear = (
+        purse.Policy("exp3", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
+    )
     rewards = np.random.default_rng(0).random(300)
-    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(dear, *[(r, 1.0) for r in rewards])
+    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(
+        dear, *[(r, 1.0) for r in rewards]
+    )
     assert (cheap.probabilities() == dear.probabilities()).all()
 
 
@@ -123,7 +144,9 @@ def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
     assert 8000 - run.gain.mean() < 617 + error
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, "exp3:gamma=0.3"), world, 3000) < 4
 
@@ -140,10 +163,14 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("gamma", [2, -0.1, "x", True])
 def test_refuses_a_gamma_that_is_none(gamma: object) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"
+    ):
         purse.Policy(f"exp3:gamma={gamma}", n_arms=2, budget=10, cost_min=0.5)
 
 
 def test_refuses_several_plays() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3 plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^exp3 plays problems with plays=1, and this one has plays=2$"
+    ):
         exp3.params(problem(plays=2))

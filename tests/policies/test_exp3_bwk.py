@@ -28,10 +28,14 @@ class PlainExp3BwK:
     def probabilities(self, t: int) -> Floats:
         top = max(self.log_weights)
         weights = [math.exp(x - top) for x in self.log_weights]
-        return np.array([(1 - self.gamma) * w / sum(weights) + self.gamma / self.n_arms for w in weights])
+        return np.array(
+            [(1 - self.gamma) * w / sum(weights) + self.gamma / self.n_arms for w in weights]
+        )
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        self.log_weights[arm] += self.gamma * self.c_min / self.n_arms * reward / (probability * cost)
+        self.log_weights[arm] += (
+            self.gamma * self.c_min / self.n_arms * reward / (probability * cost)
+        )
 
 
 def problem(**changes: object) -> Problem:
@@ -39,7 +43,9 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
+    )
 
 
 @pytest.mark.parametrize("option", GAMMAS)
@@ -75,14 +81,20 @@ def test_gamma_as_numbers() -> None:
 
 
 def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
-    assert exp3_bwk.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_bwk.params(problem())
+    assert exp3_bwk.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_bwk.params(
+        problem()
+    )
 
 
 @pytest.mark.parametrize(
     ("n_arms", "options", "gamma"),
     [
         (3, "", math.sqrt(0.2 * 3 * math.log(3) / ((math.e - 1) * 20_000))),
-        (7, ":gamma=proof", math.sqrt(0.2 * 7 * math.log(7) / ((math.e - 1) * 20_000 + (math.e - 2) * 7))),
+        (
+            7,
+            ":gamma=proof",
+            math.sqrt(0.2 * 7 * math.log(7) / ((math.e - 1) * 20_000 + (math.e - 2) * 7)),
+        ),
         (10, "", math.sqrt(0.2 * 10 * math.log(10) / ((math.e - 1) * 20_000))),
         (10, ":gamma=1", 1.0),
     ],
@@ -102,7 +114,10 @@ def test_plain_formula(
 
 @pytest.mark.parametrize("n_arms", [3, 7])
 def test_plain_formula_while_the_shift_moves(
-    n_arms: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    n_arms: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
     live = make_live(world, "exp3.bwk:gamma=0.5")
@@ -112,20 +127,26 @@ def test_plain_formula_while_the_shift_moves(
     assert live._state.shift[0, 0] > 2 * exp3_bwk.HIGHEST
 
 
-def test_plain_formula_with_late_reports(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_plain_formula_with_late_reports(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = world_of(7)
     live = make_live(world, "exp3.bwk:gamma=0.5")
     assert largest_deviation(live, PlainExp3BwK(7, 0.2, 0.5), world, 20_000, out=40) < exact
 
 
-def test_plain_formula_with_costs_above_one(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_plain_formula_with_costs_above_one(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3.bwk", budget=25_000)
     plain = PlainExp3BwK(3, 0.2, math.sqrt(0.2 * 3 * math.log(3) / ((math.e - 1) * 5000)))
     assert largest_deviation(live, plain, world, 5000) < exact
 
 
-def test_an_arm_that_never_pays_keeps_its_share_of_exploration(make_live: Callable[..., purse.Policy]) -> None:
+def test_an_arm_that_never_pays_keeps_its_share_of_exploration(
+    make_live: Callable[..., purse.Policy],
+) -> None:
     live = make_live(environments.function("bernoulli")([1, 0], [0.5, 0.5]), "exp3.bwk:gamma=0.5")
     for _ in range(8000):
         ticket = live.ask()
@@ -134,7 +155,9 @@ def test_an_arm_that_never_pays_keeps_its_share_of_exploration(make_live: Callab
     assert live.probabilities() == pytest.approx([0.75, 0.25], abs=1e-15)
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(7)
     assert frequency_surprise(make_live(world, "exp3.bwk:gamma=0.3"), world, 5000) < 4
 
@@ -172,7 +195,13 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays_and_resources_in_one_line() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3.bwk plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3.bwk plays problems with plays=1, and this one has plays=2$",
+    ):
         exp3_bwk.params(problem(plays=2))
-    with pytest.raises(purse.InvalidInput, match=r"^exp3.bwk plays problems with n_resources=1, and this one has n_resources=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3.bwk plays problems with n_resources=1, and this one has n_resources=2$",
+    ):
         exp3_bwk.params(problem(n_resources=2))

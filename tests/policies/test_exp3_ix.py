@@ -14,9 +14,13 @@ from purse.types import Floats, Problem, World
 
 
 class PlainExp3Ix:
-    """The rule with cumulative losses and the softmax afresh in every round; `scale` other than None is c_min of the version that looks at costs."""
+    """The rule with cumulative losses and the softmax afresh in every round; `scale` other than
+    None is c_min of the version that looks at costs.
+    """
 
-    def __init__(self, n_arms: int, rate: Callable[[int], float], scale: float | None = None) -> None:
+    def __init__(
+        self, n_arms: int, rate: Callable[[int], float], scale: float | None = None
+    ) -> None:
         self.n_arms, self.rate, self.scale, self.losses = n_arms, rate, scale, np.zeros(n_arms)
 
     def probabilities(self, t: int) -> Floats:
@@ -41,7 +45,9 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
@@ -81,7 +87,8 @@ def test_rounds_by_hand_anytime(tell_all: Callable[..., list[int]]) -> None:
 
     assert tell_all(live, (0.5, 1)) == [1]
     loss1 = 0.5 / (1 - p0 + math.sqrt(math.log(2) / 4) / 2)  # 0.5979202
-    p0 = 1 / (1 + math.exp(math.sqrt(math.log(2) / 6) * (loss0 - loss1)))  # eta_3 = 0.3398890: 0.4440712
+    # eta_3 = 0.3398890: 0.4440712
+    p0 = 1 / (1 + math.exp(math.sqrt(math.log(2) / 6) * (loss0 - loss1)))
     assert p0 == pytest.approx(0.4440712, abs=1e-7)
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
@@ -95,18 +102,31 @@ def test_rounds_by_hand_anytime(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0.4"])
 @pytest.mark.parametrize("out", [1, 40])
 def test_follows_the_formula(
-    n_arms: int, eta: str, out: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    n_arms: int,
+    eta: str,
+    out: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3-ix:eta={eta}", budget=2000)
-    assert largest_deviation(live, PlainExp3Ix(n_arms, rates(n_arms, 10_000)[eta]), world, 2000, out=out) < exact
+    assert (
+        largest_deviation(
+            live, PlainExp3Ix(n_arms, rates(n_arms, 10_000)[eta]), world, 2000, out=out
+        )
+        < exact
+    )
 
 
-def test_follows_the_formula_while_the_lowest_loss_moves(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula_while_the_lowest_loss_moves(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = environments.function("two_point")([0.3, 0.25, 0.2], [0.5, 0.6, 0.7], cost_min=0.2)
     live, plain = make_live(world, "exp3-ix:eta=0.4"), PlainExp3Ix(3, lambda t: 0.4)
     assert largest_deviation(live, plain, world, 6000) < exact
-    assert 0.4 * live._state.low[0, 0] > 3 * -math.log(exp3_ix.LEAST)  # it moved at least three times
+    # it moved at least three times
+    assert 0.4 * live._state.low[0, 0] > 3 * -math.log(exp3_ix.LEAST)
 
 
 def test_parameters_as_numbers() -> None:
@@ -115,28 +135,43 @@ def test_parameters_as_numbers() -> None:
     assert exp3_ix.params(problem(budget=400, cost_min=2, cost_max=4)) == params
     assert exp3_ix.params(problem(horizon=200, budget=7)) == params
     assert exp3_ix.params(problem(), eta="anytime").eta == pytest.approx(0.5887050, abs=1e-7)
-    assert [type(exp3_ix.params(problem(), eta=eta).eta) for eta in ("rounds", "anytime", 1, 0.5)] == [float] * 4
+    assert [
+        type(exp3_ix.params(problem(), eta=eta).eta) for eta in ("rounds", "anytime", 1, 0.5)
+    ] == [float] * 4
 
 
 def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
-    cheap, dear = (purse.Policy("exp3-ix", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2))
+    cheap, dear = (
+        purse.Policy("exp3-ix", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
+    )
     rewards = np.random.default_rng(0).random(300)
-    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(dear, *[(r, 1.0) for r in rewards])
+    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(
+        dear, *[(r, 1.0) for r in rewards]
+    )
     assert (cheap.probabilities() == dear.probabilities()).all()
 
 
-@pytest.mark.parametrize(("eta", "lead", "rest"), [("rounds", math.sqrt(8), math.sqrt(2)), ("anytime", 4, 2)])
+@pytest.mark.parametrize(
+    ("eta", "lead", "rest"), [("rounds", math.sqrt(8), math.sqrt(2)), ("anytime", 4, 2)]
+)
 def test_regret_is_within_the_bound_on_every_path(eta: str, lead: float, rest: float) -> None:
     rewards = 1.0 * (np.random.default_rng(0).random((20_000, 3)) < [0.3, 0.8, 0.3])
-    run = purse.simulate(f"exp3-ix:eta={eta}", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20)
-    # with delta = 0.01 the bounds are 2483 and 3509, which may fail on one path of a hundred; chance alone loses some 6700
-    bound = lead * math.sqrt(60_000 * math.log(3)) + (rest * math.sqrt(60_000 / math.log(3)) + 1) * math.log(200)
+    run = purse.simulate(
+        f"exp3-ix:eta={eta}", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
+    )
+    # with delta = 0.01 the bounds are 2483 and 3509, which may fail on one path of a hundred;
+    # chance alone loses some 6700
+    bound = lead * math.sqrt(60_000 * math.log(3)) + (
+        rest * math.sqrt(60_000 / math.log(3)) + 1
+    ) * math.log(200)
     assert (run.rounds == 20_000).all()
     assert (rewards[:, 1].sum() - run.gain < bound).all()
 
 
 @pytest.mark.parametrize("eta", ["anytime", "0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(eta: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    eta: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3-ix:eta={eta}"), world, 3000) < 4
 
@@ -172,9 +207,13 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays_and_an_unknown_number_of_rounds() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3-ix plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^exp3-ix plays problems with plays=1, and this one has plays=2$"
+    ):
         exp3_ix.params(problem(plays=2))
     told = problem(budget=[10, 10], cost_min=[[0.5, 0], [0, 0.5]], n_resources=2)
-    with pytest.raises(purse.InvalidInput, match=r"^exp3-ix needs to know how many rounds there are"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^exp3-ix needs to know how many rounds there are"
+    ):
         exp3_ix.params(told)
     assert exp3_ix.params(told, eta="anytime").anytime

@@ -18,7 +18,9 @@ from purse.types import Floats, Problem, Ticket, World
 
 
 class Plain:
-    """The rule written out in 50 digits: weights that cannot overflow, and a cap that is found by trying every number of arms."""
+    """The rule written out in 50 digits: weights that cannot overflow, and a cap that is found by
+    trying every number of arms.
+    """
 
     def __init__(self, n_arms: int, plays: int, gamma: float) -> None:
         self.n_arms, self.plays, self.gamma = n_arms, plays, gamma
@@ -48,15 +50,24 @@ class Plain:
             context.prec = 50
             weights, self.frozen[t] = self.cut([Decimal(x).exp() for x in self.log_weights])
             gamma = Decimal(self.gamma)
-            return np.array([float(self.plays * ((1 - gamma) * weight / sum(weights) + gamma / self.n_arms)) for weight in weights])
+            return np.array(
+                [
+                    float(self.plays * ((1 - gamma) * weight / sum(weights) + gamma / self.n_arms))
+                    for weight in weights
+                ]
+            )
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
         if arm not in self.frozen[t] and self.plays < self.n_arms:
-            self.log_weights[arm] += self.plays * self.gamma / self.n_arms * (reward - cost) / probability
+            self.log_weights[arm] += (
+                self.plays * self.gamma / self.n_arms * (reward - cost) / probability
+            )
 
 
 def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out: int) -> float:
-    """The largest difference between the two in any round, with up to `out` tickets out that are told in a random order."""
+    """The largest difference between the two in any round, with up to `out` tickets out that are
+    told in a random order.
+    """
     rewards, costs = draws(world, n_rounds)
     order = np.random.default_rng(0)
     waiting: list[Ticket] = []
@@ -73,8 +84,12 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out
             arms = list(ticket.arms)
             paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
             assert live.tell(ticket, paid, units[:, None] / amount.UNIT)
-            for arm, chance, reward, unit in zip(arms, ticket.probabilities, paid, units, strict=True):
-                plain.learn(ticket.t, arm, chance, float(reward), float(unit * live.problem.share[0]))
+            for arm, chance, reward, unit in zip(
+                arms, ticket.probabilities, paid, units, strict=True
+            ):
+                plain.learn(
+                    ticket.t, arm, chance, float(reward), float(unit * live.problem.share[0])
+                )
     return worst
 
 
@@ -83,11 +98,21 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
+    )
 
 
 def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purse.Policy:
-    live = purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=len(log_weights), plays=plays, budget=1e6, cost_min=0.1, stop="exit", seed=2)
+    live = purse.Policy(
+        f"exp3.m.b:gamma={gamma}",
+        n_arms=len(log_weights),
+        plays=plays,
+        budget=1e6,
+        cost_min=0.1,
+        stop="exit",
+        seed=2,
+    )
     give(live, log_weights)
     return live
 
@@ -95,7 +120,11 @@ def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purs
 def give(live: purse.Policy, log_weights: list[float]) -> None:
     """These log-weights to a live policy."""
     state, top = live._state, max(log_weights)
-    state.log_weights[0], state.shift[0], state.weights[0] = log_weights, top, [math.exp(max(-708, x - top)) for x in log_weights]
+    state.log_weights[0], state.shift[0], state.weights[0] = (
+        log_weights,
+        top,
+        [math.exp(max(-708, x - top)) for x in log_weights],
+    )
 
 
 def test_rounds_by_hand() -> None:
@@ -108,7 +137,9 @@ def test_rounds_by_hand() -> None:
     third = 3 - one - other
     # 1/3 (1 - 0.4) / (2/3) = 0.3 and 1/3 (0 - 0.4) / (2/3) = -0.2
     log_weights = {one: 0.3, other: -0.2, third: 0.0}
-    assert live._state.log_weights[0] == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
+    assert live._state.log_weights[0] == pytest.approx(
+        [log_weights[i] for i in range(3)], abs=1e-15
+    )
     # shares (1.350, 0.819, 1) / 3.169 = (0.426, 0.258, 0.316), none at 2/3; p = share + 1/3
     total = math.exp(0.3) + math.exp(-0.2) + 1
     p = {i: math.exp(x) / total + 1 / 3 for i, x in log_weights.items()}
@@ -119,9 +150,12 @@ def test_rounds_by_hand() -> None:
     # -1/6 / p and 0.3 / p
     log_weights[ticket.arms[0]] -= 1 / 6 / p[ticket.arms[0]]
     log_weights[ticket.arms[1]] += 0.3 / p[ticket.arms[1]]
-    assert live._state.log_weights[0] == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
+    assert live._state.log_weights[0] == pytest.approx(
+        [log_weights[i] for i in range(3)], abs=1e-15
+    )
     give(live, [2, 0, 0])
-    # e^2 / (e^2 + 2) = 0.787 > 2/3: arm 0 is at the cap and comes for sure; the others share 1/3: p = 2 (1/2 1/6 + 1/6) = 1/2
+    # e^2 / (e^2 + 2) = 0.787 > 2/3: arm 0 is at the cap and comes for sure; the others share 1/3: p
+    # = 2 (1/2 1/6 + 1/6) = 1/2
     assert live.probabilities() == pytest.approx([1, 0.5, 0.5], abs=1e-15)
     ticket = live.ask()
     assert 0 in ticket.arms
@@ -133,20 +167,31 @@ def test_rounds_by_hand() -> None:
 
 @pytest.mark.parametrize(("reward", "cost"), [(1, 0.1), (0, 1)])
 @pytest.mark.parametrize("plays", [1, 2])
-def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(plays: int, reward: float, cost: float) -> None:
+def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(
+    plays: int, reward: float, cost: float
+) -> None:
     world = environments.function("bernoulli")([reward, reward / 2, reward / 2], [cost, cost, cost])
-    _, state = cpu.play_block(make_job("exp3.m.b:gamma=0.5", world, cost * plays * 5_000, plays=plays, cost_min=0.1, cost_max=1), 2)
+    _, state = cpu.play_block(
+        make_job(
+            "exp3.m.b:gamma=0.5", world, cost * plays * 5_000, plays=plays, cost_min=0.1, cost_max=1
+        ),
+        2,
+    )
     top = state.log_weights.max(axis=1, keepdims=True)
     assert (np.abs(state.log_weights).max(axis=1) > 2 * exp3_m_b.FAR).all()
     assert (np.abs(top - state.shift) <= exp3_m_b.FAR + 1).all()
-    assert state.weights == pytest.approx(np.exp(np.maximum(-708, state.log_weights - state.shift)), rel=1e-12)
+    assert state.weights == pytest.approx(
+        np.exp(np.maximum(-708, state.log_weights - state.shift)), rel=1e-12
+    )
 
 
 def test_gamma_as_numbers() -> None:
     # g = 100 0.5 / 0.5 = 100; sqrt(4 ln 2 / (1.71828 100)) = 0.12703
     assert exp3_m_b.params(problem()).gamma == pytest.approx(0.1270268, abs=1e-7)
     # g = 100 0.8 / 0.2 = 400; sqrt(4 ln 4 / (1.71828 400)) = 0.08982
-    assert exp3_m_b.params(problem(plays=1, cost_min=0.2)).gamma == pytest.approx(0.0898215, abs=1e-7)
+    assert exp3_m_b.params(problem(plays=1, cost_min=0.2)).gamma == pytest.approx(
+        0.0898215, abs=1e-7
+    )
     assert exp3_m_b.params(problem(), gamma=0.25).gamma == 0.25
     assert exp3_m_b.params(problem(budget=1)).gamma == 1
     assert exp3_m_b.params(problem(cost_min=1)).gamma == 1
@@ -155,19 +200,37 @@ def test_gamma_as_numbers() -> None:
 
 
 def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
-    assert exp3_m_b.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_m_b.params(problem())
+    assert exp3_m_b.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_m_b.params(
+        problem()
+    )
 
 
 @pytest.mark.parametrize("out", [1, 30])
-@pytest.mark.parametrize(("n_arms", "plays", "gamma"), [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1)])
-def test_follows_the_formula(make_live: Callable[..., purse.Policy], exact: float, n_arms: int, plays: int, gamma: float, out: int) -> None:
+@pytest.mark.parametrize(
+    ("n_arms", "plays", "gamma"),
+    [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1)],
+)
+def test_follows_the_formula(
+    make_live: Callable[..., purse.Policy],
+    exact: float,
+    n_arms: int,
+    plays: int,
+    gamma: float,
+    out: int,
+) -> None:
     world = world_of(n_arms)
-    live, plain = make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays), Plain(n_arms, plays, gamma)
+    live, plain = (
+        make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays),
+        Plain(n_arms, plays, gamma),
+    )
     assert deviation(live, plain, world, 2000, out) < exact
-    assert (plays > 1 and plays < n_arms and gamma < 1) == any(plain.frozen.values())  # some arms were at the cap
+    # some arms were at the cap
+    assert (plays > 1 and plays < n_arms and gamma < 1) == any(plain.frozen.values())
 
 
-def test_follows_the_formula_with_its_own_gamma(make_live: Callable[..., purse.Policy], exact: float) -> None:
+def test_follows_the_formula_with_its_own_gamma(
+    make_live: Callable[..., purse.Policy], exact: float
+) -> None:
     world = world_of(5)
     live = make_live(world, "exp3.m.b", budget=4000, plays=2)
     gamma = math.sqrt(5 * math.log(2.5) / ((math.e - 1) * 4000 * 0.8 / 0.2))
@@ -188,7 +251,9 @@ def test_follows_the_formula_with_its_own_gamma(make_live: Callable[..., purse.P
         [800, 400, 399, 398, 0],
     ],
 )
-def test_weights_of_any_size_are_capped_as_the_formula_says(log_weights: list[float], gamma: float, plays: int, exact: float) -> None:
+def test_weights_of_any_size_are_capped_as_the_formula_says(
+    log_weights: list[float], gamma: float, plays: int, exact: float
+) -> None:
     live, plain = with_log_weights(log_weights, gamma, plays), Plain(5, plays, gamma)
     plain.log_weights = log_weights
     wanted = plain.probabilities(1)
@@ -197,7 +262,9 @@ def test_weights_of_any_size_are_capped_as_the_formula_says(log_weights: list[fl
 
 
 @pytest.mark.parametrize("plays", [1, 2, 3])
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], plays: int) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], plays: int
+) -> None:
     world = world_of(6)
     rewards, costs = draws(world, 6000)
     live = make_live(world, "exp3.m.b:gamma=0.3", plays=plays)
@@ -259,10 +326,15 @@ def test_gamma_zero_and_one_choose_uniformly(gamma: int) -> None:
 
 @pytest.mark.parametrize("gamma", [2, -0.1, "x", True])
 def test_refuses_a_gamma_that_is_none(gamma: object) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"
+    ):
         purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=2, budget=100, cost_min=0.5)
 
 
 def test_refuses_several_resources() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3.m.b plays problems with n_resources=1, and this one has n_resources=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3.m.b plays problems with n_resources=1, and this one has n_resources=2$",
+    ):
         exp3_m_b.params(problem(n_resources=2))

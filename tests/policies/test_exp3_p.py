@@ -16,9 +16,13 @@ from purse.types import Floats, Problem, World
 
 
 class PlainExp3P:
-    """The rule with its sums of estimated gains; `scale` other than None is c_min of the version that looks at costs."""
+    """The rule with its sums of estimated gains; `scale` other than None is c_min of the version
+    that looks at costs.
+    """
 
-    def __init__(self, n_arms: int, rounds: int, delta: float = 0.05, scale: float | None = None) -> None:
+    def __init__(
+        self, n_arms: int, rounds: int, delta: float = 0.05, scale: float | None = None
+    ) -> None:
         self.n_arms, self.scale, self.gains = n_arms, scale, np.zeros(n_arms)
         self.beta = math.sqrt(math.log(n_arms / delta) / (n_arms * rounds))
         self.eta = 0.95 * math.sqrt(math.log(n_arms) / (n_arms * rounds))
@@ -42,13 +46,20 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("exp3.p", n_arms=2, budget=100, cost_min=0.5, seed=0)
-    # T = 200: beta = sqrt(ln 40 / 400) = 0.0960323, eta = 0.95 sqrt(ln 2 / 400) = 0.0395463, gamma = 1.05 sqrt(2 ln 2 / 200) = 0.0874182
-    beta, eta, g = math.sqrt(math.log(40) / 400), 0.95 * math.sqrt(math.log(2) / 400), 1.05 * math.sqrt(2 * math.log(2) / 200)
+    # T = 200: beta = sqrt(ln 40 / 400) = 0.0960323, eta = 0.95 sqrt(ln 2 / 400) = 0.0395463, gamma
+    # = 1.05 sqrt(2 ln 2 / 200) = 0.0874182
+    beta, eta, g = (
+        math.sqrt(math.log(40) / 400),
+        0.95 * math.sqrt(math.log(2) / 400),
+        1.05 * math.sqrt(2 * math.log(2) / 200),
+    )
     assert live.probabilities().tolist() == [0.5, 0.5]
 
     assert tell_all(live, (1, 0.5)) == [1]
@@ -64,7 +75,8 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
     assert tell_all(live, (0, 1)) == [0]
-    gain0, gain1 = gain0 + beta / p0, gain1 + beta / (1 - p0)  # + 0.1954094, + 0.1888323: the arm that is less likely gains on the other
+    # + 0.1954094, + 0.1888323: the arm that is less likely gains on the other
+    gain0, gain1 = gain0 + beta / p0, gain1 + beta / (1 - p0)
     p0 = (1 - g) / (1 + math.exp(eta * (gain1 - gain0))) + g / 2  # 0.4915008
     assert p0 == pytest.approx(0.4915008, abs=1e-7)
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
@@ -73,7 +85,12 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize(("n_arms", "delta"), [(2, 0.05), (3, 0.001), (10, 0.5)])
 @pytest.mark.parametrize("out", [1, 40])
 def test_follows_the_formula(
-    n_arms: int, delta: float, out: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    n_arms: int,
+    delta: float,
+    out: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3.p:delta={delta}", budget=2000)
@@ -89,7 +106,9 @@ def test_follows_the_formula_where_the_learning_rate_is_large(
 
 def chances_from(params: exp3_p.Exp3PParams, gains: Floats) -> Floats:
     weights = np.exp(params.eta * (gains - gains.max(axis=-1, keepdims=True)))
-    return (1 - params.gamma) * weights / weights.sum(axis=-1, keepdims=True) + params.gamma / params.n_arms
+    return (1 - params.gamma) * weights / weights.sum(
+        axis=-1, keepdims=True
+    ) + params.gamma / params.n_arms
 
 
 def test_weights_that_grow_with_every_report_stay_those_of_the_gains() -> None:
@@ -111,7 +130,9 @@ def test_a_probability_that_the_rule_never_gives_overflows_nothing() -> None:
         assert one.chances == pytest.approx(chances_from(params, one.gains), abs=1e-13)
 
 
-def test_plays_uniformly_where_there_are_too_few_rounds_to_learn(tell_all: Callable[..., list[int]]) -> None:
+def test_plays_uniformly_where_there_are_too_few_rounds_to_learn(
+    tell_all: Callable[..., list[int]],
+) -> None:
     assert exp3_p.params(problem(n_arms=3, horizon=14)).gamma == 1  # 4.41 * 3 ln 3 = 14.5
     assert exp3_p.params(problem(n_arms=3, horizon=15)).gamma < 0.5
     live = purse.Policy("exp3.p", n_arms=3, budget=100, cost_min=0.5, horizon=14)
@@ -121,28 +142,38 @@ def test_plays_uniformly_where_there_are_too_few_rounds_to_learn(tell_all: Calla
 
 def test_parameters_as_numbers() -> None:
     params = exp3_p.params(problem(), delta=0.05)
-    assert (params.beta, params.eta, params.gamma) == pytest.approx((0.0960323, 0.0395463, 0.0874182), abs=1e-7)
+    assert (params.beta, params.eta, params.gamma) == pytest.approx(
+        (0.0960323, 0.0395463, 0.0874182), abs=1e-7
+    )
     assert exp3_p.params(problem(budget=400, cost_min=2, cost_max=4)) == params
     assert exp3_p.params(problem(horizon=200, budget=7)) == params
     assert exp3_p.params(problem(), delta=1).beta == pytest.approx(math.sqrt(math.log(2) / 400))
 
 
 def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
-    cheap, dear = (purse.Policy("exp3.p", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2))
+    cheap, dear = (
+        purse.Policy("exp3.p", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
+    )
     rewards = np.random.default_rng(0).random(300)
-    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(dear, *[(r, 1.0) for r in rewards])
+    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(
+        dear, *[(r, 1.0) for r in rewards]
+    )
     assert (cheap.probabilities() == dear.probabilities()).all()
 
 
 def test_regret_is_within_the_bound_on_every_path() -> None:
     rewards = 1.0 * (np.random.default_rng(0).random((20_000, 3)) < [0.3, 0.8, 0.3])
-    run = purse.simulate("exp3.p:delta=0.01", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20)
+    run = purse.simulate(
+        "exp3.p:delta=0.01", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
+    )
     # the bound is 3013, which may fail on one path of a hundred; chance alone loses some 6700
     assert (run.rounds == 20_000).all()
     assert (rewards[:, 1].sum() - run.gain < 5.15 * math.sqrt(20_000 * 3 * math.log(300))).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, "exp3.p", horizon=3000), world, 3000) < 4
 
@@ -159,12 +190,18 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("delta", [0, -1, 1.5, "x", True])
 def test_refuses_a_delta_that_is_none(delta: object) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"
+    ):
         purse.Policy(f"exp3.p:delta={delta}", n_arms=2, budget=10, cost_min=0.5)
 
 
 def test_refuses_several_plays_and_an_unknown_number_of_rounds() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3.p plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^exp3.p plays problems with plays=1, and this one has plays=2$"
+    ):
         exp3_p.params(problem(plays=2))
-    with pytest.raises(purse.InvalidInput, match=r"^exp3.p needs to know how many rounds there are"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^exp3.p needs to know how many rounds there are"
+    ):
         exp3_p.params(problem(budget=[10, 10], cost_min=[[0.5, 0], [0, 0.5]], n_resources=2))

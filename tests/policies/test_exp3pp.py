@@ -14,7 +14,9 @@ from purse.types import Floats, Problem, World
 
 
 class PlainExp3PlusPlus:
-    """The rule with losses, as its paper has it: weights from cumulative losses, and all bounds in every round."""
+    """The rule with losses, as its paper has it: weights from cumulative losses, and all bounds in
+    every round.
+    """
 
     def __init__(self, n_arms: int, alpha: float = 3.0, beta: float = 256.0) -> None:
         self.n_arms, self.alpha, self.beta = n_arms, alpha, beta
@@ -25,8 +27,13 @@ class PlainExp3PlusPlus:
         ucb, lcb = np.ones(self.n_arms), np.zeros(self.n_arms)
         for i in range(self.n_arms):
             if self.pulls[i]:
-                radius = math.sqrt((self.alpha * math.log(t) + math.log(self.n_arms)) / (2 * self.pulls[i]))
-                ucb[i], lcb[i] = min(1.0, self.losses[i] / self.pulls[i] + radius), max(0.0, self.losses[i] / self.pulls[i] - radius)
+                radius = math.sqrt(
+                    (self.alpha * math.log(t) + math.log(self.n_arms)) / (2 * self.pulls[i])
+                )
+                ucb[i], lcb[i] = (
+                    min(1.0, self.losses[i] / self.pulls[i] + radius),
+                    max(0.0, self.losses[i] / self.pulls[i] - radius),
+                )
         return np.maximum(0, lcb - ucb.min())
 
     def probabilities(self, t: int) -> Floats:
@@ -36,7 +43,12 @@ class PlainExp3PlusPlus:
         root = math.sqrt(math.log(k) / (t * k))
         weights = np.exp(-0.5 * root * (self.estimates - self.estimates.min()))
         cap = min(1 / (2 * k), 0.5 * root)
-        eps = np.array([min(cap, self.beta * math.log(t) / (t * gap**2)) if gap > 0 else cap for gap in self.gaps(t)])
+        eps = np.array(
+            [
+                min(cap, self.beta * math.log(t) / (t * gap**2)) if gap > 0 else cap
+                for gap in self.gaps(t)
+            ]
+        )
         self.rounds_with_a_gap += bool((eps < cap).any())
         return (1 - eps.sum()) * weights / weights.sum() + eps
 
@@ -52,18 +64,22 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("exp3++", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
-    assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)  # the initial pulls do not enter the weights
+    # the initial pulls do not enter the weights
+    assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
 
     assert tell_all(live, (0.5, 0.8)) == [0]
     loss0 = 0.5 / 0.5  # 1
     half = 0.5 * math.sqrt(math.log(2) / (4 * 2))  # 0.1471763, both eta and eps in round 4
-    p0 = (1 - 2 * half) * math.exp(-half * loss0) / (math.exp(-half * loss0) + 1) + half  # 0.4740831
+    # 0.4740831
+    p0 = (1 - 2 * half) * math.exp(-half * loss0) / (math.exp(-half * loss0) + 1) + half
     assert p0 == pytest.approx(0.4740831, abs=1e-7)
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
@@ -96,32 +112,58 @@ def test_a_gap_by_hand(tell_all: Callable[..., list[int]]) -> None:
     eps0, eps1 = 0.5 * math.sqrt(math.log(2) / 402), 0.1 * math.log(201) / (201 * gap**2)
     assert eps1 < eps0 / 2
     weight = math.exp(-0.5 * math.sqrt(math.log(2) / 402) * live._state.losses[0, 1])
-    assert live.probabilities()[1] == pytest.approx((1 - eps0 - eps1) * weight / (1 + weight) + eps1, abs=1e-14)
+    assert live.probabilities()[1] == pytest.approx(
+        (1 - eps0 - eps1) * weight / (1 + weight) + eps1, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 10])
 @pytest.mark.parametrize("out", [1, 200])
 def test_follows_the_formula_at_the_defaults(
-    n_arms: int, out: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    n_arms: int,
+    out: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
-    assert largest_deviation(make_live(world, "exp3++"), PlainExp3PlusPlus(n_arms), world, 4000, out=out) < exact
+    assert (
+        largest_deviation(
+            make_live(world, "exp3++"), PlainExp3PlusPlus(n_arms), world, 4000, out=out
+        )
+        < exact
+    )
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(3, 0.01), (0.2, 0.1)])
 @pytest.mark.parametrize("out", [1, 100])
 def test_follows_the_formula_where_gaps_bind(
-    alpha: float, beta: float, out: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    alpha: float,
+    beta: float,
+    out: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world, plain = world_of(3), PlainExp3PlusPlus(3, alpha, beta)
-    assert largest_deviation(make_live(world, f"exp3++:alpha={alpha},beta={beta}"), plain, world, 6000, out=out) < exact
+    assert (
+        largest_deviation(
+            make_live(world, f"exp3++:alpha={alpha},beta={beta}"), plain, world, 6000, out=out
+        )
+        < exact
+    )
     assert plain.rounds_with_a_gap > 2000
 
 
 def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
-    cheap, dear = (purse.Policy("exp3++:beta=0.01", n_arms=3, budget=1000, cost_min=low, seed=5) for low in (0.5, 0.1))
+    cheap, dear = (
+        purse.Policy("exp3++:beta=0.01", n_arms=3, budget=1000, cost_min=low, seed=5)
+        for low in (0.5, 0.1)
+    )
     rewards = np.random.default_rng(0).random(300)
-    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(dear, *[(r, 1.0) for r in rewards])
+    assert tell_all(cheap, *[(r, 0.5) for r in rewards]) == tell_all(
+        dear, *[(r, 1.0) for r in rewards]
+    )
     assert (cheap.probabilities() == dear.probabilities()).all()
 
 
@@ -140,14 +182,18 @@ def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++{options}"), world, 3000) < 4
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01,alpha=0.2"])
 def test_plays_several_resources(options: str) -> None:
-    check_policy(f"exp3++{options}", environments.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy(
+        f"exp3++{options}", environments.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]])
+    )
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
@@ -179,5 +225,8 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3\+\+ plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3\+\+ plays problems with plays=1, and this one has plays=2$",
+    ):
         exp3pp.params(problem(plays=2))

@@ -15,7 +15,9 @@ Rates = Callable[..., Floats]
 
 
 class PlainExp3PlusPlusBwK:
-    """Algorithm 2 as docs/readings.md reads it: weights from cumulative losses and all bounds in every round."""
+    """Algorithm 2 as docs/readings.md reads it: weights from cumulative losses and all bounds in
+    every round.
+    """
 
     def __init__(
         self,
@@ -30,14 +32,30 @@ class PlainExp3PlusPlusBwK:
         mixing: str = "all",
         width: str = "printed",
     ) -> None:
-        self.rates, self.n_arms, self.c_min, self.epsilon, self.mixing = rates, n_arms, c_min, epsilon, mixing
-        self.bounds = {"c_min": c_min, "lam": lam or c_min, "alpha": alpha, "beta": beta or 256 / c_min**2, "direct": width == "direct"}
+        self.rates, self.n_arms, self.c_min, self.epsilon, self.mixing = (
+            rates,
+            n_arms,
+            c_min,
+            epsilon,
+            mixing,
+        )
+        self.bounds = {
+            "c_min": c_min,
+            "lam": lam or c_min,
+            "alpha": alpha,
+            "beta": beta or 256 / c_min**2,
+            "direct": width == "direct",
+        }
         self.losses, self.pulls, self.rewards, self.costs = (np.zeros(n_arms) for _ in range(4))
         self.rounds_with_a_gap = 0
 
     def explore(self, t: int) -> Floats:
         k = self.n_arms
-        root = {"lemma": math.sqrt(math.log(k) / (t * k)), "printed": math.sqrt(math.log(k) / t), "cmin": self.c_min * math.sqrt(math.log(k) / (t * k))}
+        root = {
+            "lemma": math.sqrt(math.log(k) / (t * k)),
+            "printed": math.sqrt(math.log(k) / t),
+            "cmin": self.c_min * math.sqrt(math.log(k) / (t * k)),
+        }
         cap = min(1 / (2 * k), 0.5 * root[self.epsilon])
         rates = self.rates(t, cap, self.pulls, self.rewards, self.costs, **self.bounds)
         self.rounds_with_a_gap += bool((rates < cap).any())
@@ -68,14 +86,20 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.1, n_arms), np.linspace(cost_min + 0.05, 0.95, n_arms), cost_min=cost_min)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.1, n_arms),
+        np.linspace(cost_min + 0.05, 0.95, n_arms),
+        cost_min=cost_min,
+    )
 
 
 def written(**options: object) -> str:
     return "exp3++.bwk:" + ",".join(f"{name}={value}" for name, value in options.items())
 
 
-def test_initial_pulls_are_the_arms_in_order_and_certain(tell_all: Callable[..., list[int]]) -> None:
+def test_initial_pulls_are_the_arms_in_order_and_certain(
+    tell_all: Callable[..., list[int]],
+) -> None:
     live = purse.Policy("exp3++.bwk", n_arms=4, budget=100, cost_min=0.5)
     for i in range(4):
         assert live.probabilities().tolist() == np.eye(4)[i].tolist()
@@ -99,19 +123,28 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     loss1 = (1 / 0.5 - 0) / (1 - p0)
     gamma = 0.5 * 0.5 * math.sqrt(math.log(2) / (5 * 2))
     eps = 0.5 * math.sqrt(math.log(2) / (5 * 2))
-    p0 = (1 - 2 * eps) * math.exp(-gamma * loss0) / (math.exp(-gamma * loss0) + math.exp(-gamma * loss1)) + eps
+    p0 = (1 - 2 * eps) * math.exp(-gamma * loss0) / (
+        math.exp(-gamma * loss0) + math.exp(-gamma * loss1)
+    ) + eps
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
     assert tell_all(live, (1, 1)) == [0]
     loss0 += (1 / 0.5 - 1) / p0
     gamma = 0.5 * 0.5 * math.sqrt(math.log(2) / (6 * 2))
     eps = 0.5 * math.sqrt(math.log(2) / (6 * 2))
-    p0 = (1 - 2 * eps) * math.exp(-gamma * loss0) / (math.exp(-gamma * loss0) + math.exp(-gamma * loss1)) + eps
+    p0 = (1 - 2 * eps) * math.exp(-gamma * loss0) / (
+        math.exp(-gamma * loss0) + math.exp(-gamma * loss1)
+    ) + eps
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
 
-@pytest.mark.parametrize(("epsilon", "cap"), [("lemma", math.log(3) / 3), ("printed", math.log(3)), ("cmin", 0.5**2 * math.log(3) / 3)])
-def test_least_probability_by_hand(epsilon: str, cap: float, tell_all: Callable[..., list[int]]) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "cap"),
+    [("lemma", math.log(3) / 3), ("printed", math.log(3)), ("cmin", 0.5**2 * math.log(3) / 3)],
+)
+def test_least_probability_by_hand(
+    epsilon: str, cap: float, tell_all: Callable[..., list[int]]
+) -> None:
     live = purse.Policy(f"exp3++.bwk:epsilon={epsilon}", n_arms=3, budget=10_000, cost_min=0.5)
     tell_all(live, *[(0, 1)] * 3)
     for _ in range(1500):
@@ -123,10 +156,23 @@ def test_least_probability_by_hand(epsilon: str, cap: float, tell_all: Callable[
 
 @pytest.mark.parametrize(("n_arms", "n_rounds"), [(2, 10_000), (3, 30_000), (10, 10_000)])
 def test_plain_formula_at_the_defaults(
-    n_arms: int, n_rounds: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    n_arms: int,
+    n_rounds: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
-    assert largest_deviation(make_live(world, "exp3++.bwk"), PlainExp3PlusPlusBwK(plain_rates, n_arms, 0.2), world, n_rounds) < exact
+    assert (
+        largest_deviation(
+            make_live(world, "exp3++.bwk"),
+            PlainExp3PlusPlusBwK(plain_rates, n_arms, 0.2),
+            world,
+            n_rounds,
+        )
+        < exact
+    )
 
 
 GAPS_BIND = [
@@ -135,11 +181,19 @@ GAPS_BIND = [
     (8_000, 0.8, {"beta": 0.01, "width": "printed", "alpha": 0.2, "lam": 0.7, "mixing": "printed"}),
     (8_000, 0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "lam": 0.15}),
     (8_000, 0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "epsilon": "printed"}),
-    (8_000, 0.2, {"beta": 0.01, "width": "direct", "alpha": 0.2, "epsilon": "cmin", "mixing": "printed"}),
+    (
+        8_000,
+        0.2,
+        {"beta": 0.01, "width": "direct", "alpha": 0.2, "epsilon": "cmin", "mixing": "printed"},
+    ),
 ]
 
 
-@pytest.mark.parametrize(("n_rounds", "c_min", "options"), GAPS_BIND, ids=lambda value: written(**value) if isinstance(value, dict) else str(value))
+@pytest.mark.parametrize(
+    ("n_rounds", "c_min", "options"),
+    GAPS_BIND,
+    ids=lambda value: written(**value) if isinstance(value, dict) else str(value),
+)
 def test_plain_formula_where_gaps_bind(
     n_rounds: int,
     c_min: float,
@@ -158,15 +212,28 @@ def test_plain_formula_where_gaps_bind(
 @pytest.mark.parametrize("epsilon", ["lemma", "printed", "cmin"])
 @pytest.mark.parametrize("mixing", ["all", "printed"])
 def test_plain_formula_of_each_variant(
-    epsilon: str, mixing: str, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    epsilon: str,
+    mixing: str,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(5)
     plain = PlainExp3PlusPlusBwK(plain_rates, 5, 0.2, epsilon=epsilon, mixing=mixing)
-    assert largest_deviation(make_live(world, written(epsilon=epsilon, mixing=mixing)), plain, world, 5000) < exact
+    assert (
+        largest_deviation(
+            make_live(world, written(epsilon=epsilon, mixing=mixing)), plain, world, 5000
+        )
+        < exact
+    )
 
 
 def test_plain_formula_across_the_quiet_round(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(3, 0.8)
     live = make_live(world, "exp3++.bwk:beta=1,width=direct,alpha=0.2")
@@ -176,19 +243,36 @@ def test_plain_formula_across_the_quiet_round(
     assert plain.rounds_with_a_gap > 1000
 
 
-@pytest.mark.parametrize("options", [{}, {"beta": 0.01, "width": "direct"}, {"mixing": "printed"}], ids=lambda options: written(**options))
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"beta": 0.01, "width": "direct"}, {"mixing": "printed"}],
+    ids=lambda options: written(**options),
+)
 def test_plain_formula_with_late_reports(
-    options: dict[str, object], make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    options: dict[str, object],
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(3)
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, **options)  # type: ignore[arg-type]
-    assert largest_deviation(make_live(world, written(**options)), plain, world, 10_000, out=200) < exact
+    assert (
+        largest_deviation(make_live(world, written(**options)), plain, world, 10_000, out=200)
+        < exact
+    )
 
 
 @pytest.mark.parametrize("order", ["reversed", "shuffled"])
-def test_plain_formula_after_ten_thousand_reports_came_at_once(order: str, make_live: Callable[..., purse.Policy], plain_rates: Rates, exact: float) -> None:
+def test_plain_formula_after_ten_thousand_reports_came_at_once(
+    order: str, make_live: Callable[..., purse.Policy], plain_rates: Rates, exact: float
+) -> None:
     world = environments.function("bernoulli")([0.2, 0.1], [0.5, 0.5])
-    live, plain, chance = make_live(world, "exp3++.bwk"), PlainExp3PlusPlusBwK(plain_rates, 2, 0.5), np.random.default_rng(0)
+    live, plain, chance = (
+        make_live(world, "exp3++.bwk"),
+        PlainExp3PlusPlusBwK(plain_rates, 2, 0.5),
+        np.random.default_rng(0),
+    )
 
     def report(ticket: purse.Ticket) -> None:
         reward = float(chance.random() < (0.2, 0.1)[ticket.arm])
@@ -206,20 +290,33 @@ def test_plain_formula_after_ten_thousand_reports_came_at_once(order: str, make_
 
 
 def test_plain_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, beta=0.01, width="direct")
-    assert largest_deviation(make_live(world, "exp3++.bwk:beta=0.01,width=direct"), plain, world, 5000) < exact
+    assert (
+        largest_deviation(make_live(world, "exp3++.bwk:beta=0.01,width=direct"), plain, world, 5000)
+        < exact
+    )
 
 
-@pytest.mark.parametrize("options", ["", ":beta=0.01,width=direct", ":mixing=printed", ":beta=0.01,width=direct,mixing=printed"])
-def test_arms_come_as_often_as_their_probabilities_say(options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+@pytest.mark.parametrize(
+    "options",
+    ["", ":beta=0.01,width=direct", ":mixing=printed", ":beta=0.01,width=direct,mixing=printed"],
+)
+def test_arms_come_as_often_as_their_probabilities_say(
+    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++.bwk{options}"), world, 5000) < 4
 
 
-def test_printed_mixing_sums_to_more_than_one_and_ours_does_not(tell_all: Callable[..., list[int]]) -> None:
+def test_printed_mixing_sums_to_more_than_one_and_ours_does_not(
+    tell_all: Callable[..., list[int]],
+) -> None:
     live = purse.Policy("exp3++.bwk:mixing=printed", n_arms=5, budget=1000, cost_min=0.5)
     tell_all(live, *[(1, 0.5)] * 5)
     eps = min(1 / 10, 0.5 * math.sqrt(math.log(5) / (6 * 5)))
@@ -236,7 +333,9 @@ def test_with_the_theorys_beta_gaps_are_not_looked_at_within_a_million_rounds() 
     assert exp3pp_bwk.params(problem()).quiet > 1_000_000
 
 
-@pytest.mark.parametrize("options", ["", ":beta=0.01,width=direct", ":mixing=printed,epsilon=printed"])
+@pytest.mark.parametrize(
+    "options", ["", ":beta=0.01,width=direct", ":mixing=printed,epsilon=printed"]
+)
 def test_one_arm(options: str, tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy(f"exp3++.bwk{options}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)) == [0, 0, 0, 0]
@@ -266,7 +365,13 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays_and_resources_in_one_line() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3\+\+.bwk plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3\+\+.bwk plays problems with plays=1, and this one has plays=2$",
+    ):
         exp3pp_bwk.params(problem(plays=2))
-    with pytest.raises(purse.InvalidInput, match=r"^exp3\+\+.bwk plays problems with n_resources=1, and this one has n_resources=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3\+\+.bwk plays problems with n_resources=1, and this one has n_resources=2$",
+    ):
         exp3pp_bwk.params(problem(n_resources=2))

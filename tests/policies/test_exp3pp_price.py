@@ -17,10 +17,26 @@ Rates = Callable[..., Floats]
 class PlainPrice:
     """Algorithm D7: every score with today's price, every bound in every round."""
 
-    def __init__(self, rates: Rates, n_arms: int, c_min: float, *, alpha: float = 3.0, beta: float | None = None) -> None:
+    def __init__(
+        self,
+        rates: Rates,
+        n_arms: int,
+        c_min: float,
+        *,
+        alpha: float = 3.0,
+        beta: float | None = None,
+    ) -> None:
         self.rates, self.n_arms = rates, n_arms
-        self.bounds = {"c_min": c_min, "lam": c_min, "alpha": alpha, "beta": beta or 256 / c_min**2, "direct": True}
-        self.reward_estimates, self.cost_estimates, self.pulls, self.rewards, self.costs = (np.zeros(n_arms) for _ in range(5))
+        self.bounds = {
+            "c_min": c_min,
+            "lam": c_min,
+            "alpha": alpha,
+            "beta": beta or 256 / c_min**2,
+            "direct": True,
+        }
+        self.reward_estimates, self.cost_estimates, self.pulls, self.rewards, self.costs = (
+            np.zeros(n_arms) for _ in range(5)
+        )
         self.rounds_with_a_gap = 0
 
     def probabilities(self, t: int) -> Floats:
@@ -50,10 +66,16 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.1, n_arms), np.linspace(cost_min + 0.05, 0.95, n_arms), cost_min=cost_min)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.1, n_arms),
+        np.linspace(cost_min + 0.05, 0.95, n_arms),
+        cost_min=cost_min,
+    )
 
 
-def test_initial_pulls_are_the_arms_in_order_and_certain(tell_all: Callable[..., list[int]]) -> None:
+def test_initial_pulls_are_the_arms_in_order_and_certain(
+    tell_all: Callable[..., list[int]],
+) -> None:
     live = purse.Policy("exp3++.price", n_arms=4, budget=100, cost_min=0.5)
     for i in range(4):
         assert live.probabilities().tolist() == np.eye(4)[i].tolist()
@@ -80,7 +102,9 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     score1 = (1 / q - theta * 0.6 / q) / (1 + theta)
     root = math.sqrt(math.log(2) / (5 * 2))
     eps = 0.5 * root
-    p0 = (1 - 2 * eps) * math.exp(root * score0) / (math.exp(root * score0) + math.exp(root * score1)) + eps
+    p0 = (1 - 2 * eps) * math.exp(root * score0) / (
+        math.exp(root * score0) + math.exp(root * score1)
+    ) + eps
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
     q0 = p0
 
@@ -90,39 +114,70 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     score1 = (1 / q - theta * 0.6 / q) / (1 + theta)
     root = math.sqrt(math.log(2) / (6 * 2))
     eps = 0.5 * root
-    p0 = (1 - 2 * eps) * math.exp(root * score0) / (math.exp(root * score0) + math.exp(root * score1)) + eps
+    p0 = (1 - 2 * eps) * math.exp(root * score0) / (
+        math.exp(root * score0) + math.exp(root * score1)
+    ) + eps
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
 
 @pytest.mark.parametrize("n_arms", [3, 10])
 def test_plain_formula_at_the_defaults(
-    n_arms: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    n_arms: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(n_arms)
-    assert largest_deviation(make_live(world, "exp3++.price"), PlainPrice(plain_rates, n_arms, 0.2), world, 10_000) < exact
+    assert (
+        largest_deviation(
+            make_live(world, "exp3++.price"), PlainPrice(plain_rates, n_arms, 0.2), world, 10_000
+        )
+        < exact
+    )
 
 
 @pytest.mark.parametrize(("alpha", "n_rounds"), [(3, 20_000), (0.2, 10_000)])
 def test_plain_formula_where_gaps_bind(
-    alpha: float, n_rounds: int, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    alpha: float,
+    n_rounds: int,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(3)
     plain = PlainPrice(plain_rates, 3, 0.2, alpha=alpha, beta=0.01)
-    assert largest_deviation(make_live(world, f"exp3++.price:beta=0.01,alpha={alpha}"), plain, world, n_rounds) < exact
+    assert (
+        largest_deviation(
+            make_live(world, f"exp3++.price:beta=0.01,alpha={alpha}"), plain, world, n_rounds
+        )
+        < exact
+    )
     assert plain.rounds_with_a_gap > 2000
 
 
 @pytest.mark.parametrize("beta", [0.01, None])
 def test_plain_formula_with_late_reports(
-    beta: float | None, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    beta: float | None,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = world_of(3)
     live = make_live(world, f"exp3++.price:beta={beta or 'theory'}")
-    assert largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=beta), world, 10_000, out=200) < exact
+    assert (
+        largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=beta), world, 10_000, out=200)
+        < exact
+    )
 
 
 def test_plain_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], plain_rates: Rates, exact: float
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    plain_rates: Rates,
+    exact: float,
 ) -> None:
     world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3++.price:beta=0.01")
@@ -130,7 +185,9 @@ def test_plain_formula_with_costs_above_one(
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++.price{options}"), world, 5000) < 4
 
@@ -173,7 +230,13 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays_and_resources_in_one_line() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^exp3\+\+.price plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3\+\+.price plays problems with plays=1, and this one has plays=2$",
+    ):
         exp3pp_price.params(problem(plays=2))
-    with pytest.raises(purse.InvalidInput, match=r"^exp3\+\+.price plays problems with n_resources=1, and this one has n_resources=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^exp3\+\+.price plays problems with n_resources=1, and this one has n_resources=2$",
+    ):
         exp3pp_price.params(problem(n_resources=2))

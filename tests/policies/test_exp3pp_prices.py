@@ -23,14 +23,21 @@ class Plain:
         if t <= self.n_arms:
             return np.eye(self.n_arms)[t - 1]
         scale = self.budgets.min() / self.budgets
-        rewards, costs, spent, earned = np.zeros(self.n_arms), np.zeros((self.n_arms, len(scale))), np.zeros(len(scale)), 0.0
+        rewards, costs, spent, earned = (
+            np.zeros(self.n_arms),
+            np.zeros((self.n_arms, len(scale))),
+            np.zeros(len(scale)),
+            0.0,
+        )
         for asked, arm, chance, reward, cost in self.reports:
             spent += scale * cost
             earned += reward
             if asked > self.n_arms:
                 rewards[arm] += reward / chance
                 costs[arm] += scale * cost / chance
-        weights = np.exp(math.sqrt(math.log(len(scale)) / self.budgets.min()) * (spent - spent.max()))
+        weights = np.exp(
+            math.sqrt(math.log(len(scale)) / self.budgets.min()) * (spent - spent.max())
+        )
         prices = weights / weights.sum()
         theta = earned / (prices @ spent) if spent.any() else 0.0
         root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
@@ -46,11 +53,14 @@ class Plain:
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("exp3++.prices", n_arms=2, budget=10, cost_min=0.5, horizon=20, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
-    # budgets 10 and 20: the scale is (1, 1/2), S = (1.5, 1); no estimate yet, so both arms are alike
+    # budgets 10 and 20: the scale is (1, 1/2), S = (1.5, 1); no estimate yet, so both arms are
+    # alike
     assert live.probabilities().tolist() == [0.5, 0.5]
     (arm,) = tell_all(live, (1, 0.5))
-    # t = 4: R^ = 2, C^ = (0.5, 0.5) / 0.5 = (1, 1); S = (2, 1.5), kappa = sqrt(ln 2 / 10) = 0.2633, v = (0.5329, 0.4671), theta = 2 / 1.7664 = 1.1322
-    # score = (2 - 1.1322) / 2.1322 = 0.4070; root = sqrt(ln 2 / 8) = 0.2944; p = 1 / (1 + exp(-0.1198)) = 0.5299; eps = 0.1472
+    # t = 4: R^ = 2, C^ = (0.5, 0.5) / 0.5 = (1, 1); S = (2, 1.5), kappa = sqrt(ln 2 / 10) = 0.2633,
+    # v = (0.5329, 0.4671), theta = 2 / 1.7664 = 1.1322
+    # score = (2 - 1.1322) / 2.1322 = 0.4070; root = sqrt(ln 2 / 8) = 0.2944; p = 1 / (1 +
+    # exp(-0.1198)) = 0.5299; eps = 0.1472
     # p~ = (1 - 0.2944) 0.5299 + 0.1472 = 0.5211
     assert live.probabilities()[arm] == pytest.approx(0.5211, abs=1e-4)
 
@@ -67,7 +77,16 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 def test_follows_the_formula(text: str, budget: list[float], horizon: int | None, out: int) -> None:
     world = environments.make(text, budget)
     bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
-    live = purse.Policy("exp3++.prices", n_arms=3, budget=budget, n_resources=len(budget), horizon=horizon, stop="exit", seed=0, **bounds)
+    live = purse.Policy(
+        "exp3++.prices",
+        n_arms=3,
+        budget=budget,
+        n_resources=len(budget),
+        horizon=horizon,
+        stop="exit",
+        seed=0,
+        **bounds,
+    )
     share = live.problem.share
     plain = Plain(3, [*(live.problem.budget * share), *([] if horizon is None else [horizon])])
     rewards, costs = draws(world, 250)
@@ -78,29 +97,53 @@ def test_follows_the_formula(text: str, budget: list[float], horizon: int | None
         while len(waiting) >= (1 if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
-            live.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), [[amount.text(unit) for unit in units]])
+            live.tell(
+                ticket,
+                float(rewards[ticket.t - 1, ticket.arm]),
+                [[amount.text(unit) for unit in units]],
+            )
             paid = np.array([*(units * share), *([] if horizon is None else [1.0])])
-            plain.learn(ticket.t, ticket.arm, ticket.probability, float(rewards[ticket.t - 1, ticket.arm]), paid)
+            plain.learn(
+                ticket.t,
+                ticket.arm,
+                ticket.probability,
+                float(rewards[ticket.t - 1, ticket.arm]),
+                paid,
+            )
     assert worst < 1e-12
 
 
 def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> None:
     world = environments.misleading_ratio()
-    one, many = (purse.simulate(policy, world, 500, n_paths=5) for policy in ("exp3++.price", "exp3++.prices"))
+    one, many = (
+        purse.simulate(policy, world, 500, n_paths=5)
+        for policy in ("exp3++.price", "exp3++.prices")
+    )
     assert one.pulls.tolist() == many.pulls.tolist()
 
 
 def test_it_mixes_models_where_no_single_one_is_best() -> None:
     world = environments.make("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=5000", 1)
     optimum = purse.mixture.lp_optimum(world, 250).value
-    gains = {policy: purse.simulate(policy, world, 250, n_paths=10).gain.mean() for policy in ("exp3++.prices", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")}
+    gains = {
+        policy: purse.simulate(policy, world, 250, n_paths=10).gain.mean()
+        for policy in ("exp3++.prices", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")
+    }
     assert gains["exp3++.prices"] > 0.95 * optimum
-    assert all(gains["exp3++.prices"] > gain for policy, gain in gains.items() if policy != "exp3++.prices")
+    assert all(
+        gains["exp3++.prices"] > gain for policy, gain in gains.items() if policy != "exp3++.prices"
+    )
 
 
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
-    check_policy("exp3++.prices", environments.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]), horizon=120)
-    check_policy("exp3++.prices", environments.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150))
+    check_policy(
+        "exp3++.prices",
+        environments.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
+        horizon=120,
+    )
+    check_policy(
+        "exp3++.prices", environments.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150)
+    )
 
 
 def test_refuses_several_plays_and_options() -> None:

@@ -27,7 +27,11 @@ class Plain:
         index = np.full(n_arms, -math.inf)
         for i in range(n_arms):
             if self.costs[i] <= self.left + 1e-9:
-                bound = self.rewards[i] / self.pulls[i] + math.sqrt(2 * math.log(t - 1) / self.pulls[i]) if self.pulls[i] else math.inf
+                bound = (
+                    self.rewards[i] / self.pulls[i] + math.sqrt(2 * math.log(t - 1) / self.pulls[i])
+                    if self.pulls[i]
+                    else math.inf
+                )
                 index[i] = bound / self.costs[i]
         best = (index == index.max()) & (index > -math.inf)
         return best / max(1, best.sum())
@@ -38,8 +42,19 @@ class Plain:
         self.left -= cost
 
 
-def live_for(costs: list[float], budget: float, *, seed: int = 0, stop: str = "hold") -> purse.Policy:
-    return purse.Policy("fractional-kube", n_arms=len(costs), budget=budget, cost_min=costs, cost_max=costs, costs=costs, seed=seed, stop=stop)
+def live_for(
+    costs: list[float], budget: float, *, seed: int = 0, stop: str = "hold"
+) -> purse.Policy:
+    return purse.Policy(
+        "fractional-kube",
+        n_arms=len(costs),
+        budget=budget,
+        cost_min=costs,
+        cost_max=costs,
+        costs=costs,
+        seed=seed,
+        stop=stop,
+    )
 
 
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
@@ -64,14 +79,24 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_follows_the_formula(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, out: int, seed: int) -> None:
+def test_follows_the_formula(
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    out: int,
+    seed: int,
+) -> None:
     world = environments.function("bernoulli")(REWARDS, COSTS)
     live = make_live(world, "fractional-kube", budget=3600, costs=COSTS, seed=seed)
     assert largest_deviation(live, Plain(COSTS, 4000), world, 4000, out=out, seed=seed) < exact
 
 
 def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float) -> None:
-    live, plain, coins = live_for(COSTS, 40.3, stop="exit"), Plain(COSTS, 40.3 / 0.9), np.random.default_rng(0)
+    live, plain, coins = (
+        live_for(COSTS, 40.3, stop="exit"),
+        Plain(COSTS, 40.3 / 0.9),
+        np.random.default_rng(0),
+    )
     rounds = 0
     while True:
         chances = plain.probabilities(rounds + 1)
@@ -91,7 +116,8 @@ def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float) -> None
 
 def test_ties_are_broken_evenly() -> None:
     world = environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
-    run = purse.simulate("fractional-kube", world, 2, n_paths=3000)  # three initial pulls and one among three that have done equally well
+    # three initial pulls and one among three that have done equally well
+    run = purse.simulate("fractional-kube", world, 2, n_paths=3000)
     assert (np.abs(run.pulls.sum(axis=0) - 4000) < 4 * np.sqrt(3000 * (1 / 3) * (2 / 3))).all()
 
 
@@ -106,7 +132,8 @@ def test_learns_which_arm_pays_most_per_unit() -> None:
     world = environments.function("bernoulli")(REWARDS, COSTS)
     run = purse.simulate("fractional-kube", world, 10_000, n_paths=10)
     assert (run.pulls.argmax(axis=1) == 0).all()
-    # an index rule with this radius pulls arm i at most 8 ln T / (c Delta)^2 times and loses c Delta each time; ln 33,000 = 10.4 and
+    # an index rule with this radius pulls arm i at most 8 ln T / (c Delta)^2 times and loses c
+    # Delta each time; ln 33,000 = 10.4 and
     # c Delta = e* c - r = (0, 0.2, 0.44, 0.26, 0.66), so 416 + 189 + 320 + 126 = 1,051
     assert 10_000 * 1.4 - run.gain.mean() < 1051
 
@@ -128,17 +155,28 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 
 def test_a_budget_of_1000_at_cost_a_tenth_buys_10000_pulls() -> None:
-    assert purse.simulate("fractional-kube", environments.function("bernoulli")([1], [0.1]), 1000, n_paths=1).rounds[0] == 10_000
+    assert (
+        purse.simulate(
+            "fractional-kube", environments.function("bernoulli")([1], [0.1]), 1000, n_paths=1
+        ).rounds[0]
+        == 10_000
+    )
 
 
 def test_refuses_costs_that_it_does_not_know() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^fractional-kube needs to know what each arm costs"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^fractional-kube needs to know what each arm costs"
+    ):
         purse.Policy("fractional-kube", n_arms=2, budget=10, cost_min=0.5)
-    with pytest.raises(purse.InvalidInput, match=r"^fractional-kube needs to know what each arm costs"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^fractional-kube needs to know what each arm costs"
+    ):
         purse.simulate("fractional-kube", "misleading_ratio", 10)
 
 
-@pytest.mark.parametrize(("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")])
+@pytest.mark.parametrize(
+    ("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")]
+)
 def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=f"^fractional-kube plays problems with {message}"):
         purse.Policy("fractional-kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
@@ -147,5 +185,7 @@ def test_refuses_several_plays_and_resources(told: dict[str, int], message: str)
 def test_refuses_caps_and_options() -> None:
     with pytest.raises(purse.InvalidInput, match="fractional-kube does not keep to caps"):
         purse.Policy("fractional-kube", n_arms=2, budget=10, cost_min=0.5, costs=0.5, caps=3)
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of fractional-kube 'lam'; there are none"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"unknown option of fractional-kube 'lam'; there are none"
+    ):
         purse.Policy("fractional-kube:lam=1", n_arms=2, budget=10, cost_min=0.5, costs=0.5)

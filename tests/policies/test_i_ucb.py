@@ -17,7 +17,9 @@ def plain(alpha: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand(
+    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
+) -> None:
     live = purse.Policy("i-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = sqrt(ln 2) = 0.83255, D = (1 / 0.5, 0 / 1) + 0.83255
@@ -34,7 +36,9 @@ def test_rounds_by_hand(scores: Callable[..., list[float]], tell_all: Callable[.
 
 
 @pytest.mark.parametrize("alpha", [0.25, 1.0])
-def test_follows_the_formula(alpha: float, index_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula(
+    alpha: float, index_deviation: Callable[..., float], exact: float
+) -> None:
     assert index_deviation(f"i-ucb:alpha={alpha}", plain(alpha)) < exact
 
 
@@ -42,6 +46,8 @@ def test_default() -> None:
     assert i_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (0.25**2,)
 
 
-def test_edges_and_refusals(index_edges: Callable[[str], None], refuses: Callable[..., None]) -> None:
+def test_edges_and_refusals(
+    index_edges: Callable[[str], None], refuses: Callable[..., None]
+) -> None:
     index_edges("i-ucb")
     refuses("i-ucb", "alpha=0", "alpha=-1", "alpha=x")

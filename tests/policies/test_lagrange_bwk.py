@@ -18,10 +18,25 @@ from purse.types import SKIP, Floats, Problem, Ticket, World
 
 
 class Plain:
-    """The two learners written out; budgets as policies see them, prices from the sums of costs and the number of rounds."""
+    """The two learners written out; budgets as policies see them, prices from the sums of costs and
+    the number of rounds.
+    """
 
-    def __init__(self, n_arms: int, budgets: list[float], rounds: int, *, skips: bool, stake: float | None = None) -> None:
-        self.n_arms, self.rounds, self.timed, self.n_actions = n_arms, rounds, stake is None, n_arms + skips
+    def __init__(
+        self,
+        n_arms: int,
+        budgets: list[float],
+        rounds: int,
+        *,
+        skips: bool,
+        stake: float | None = None,
+    ) -> None:
+        self.n_arms, self.rounds, self.timed, self.n_actions = (
+            n_arms,
+            rounds,
+            stake is None,
+            n_arms + skips,
+        )
         self.budget = min([*budgets, rounds])
         self.factors = np.array([self.budget / budget for budget in budgets])
         self.z = rounds / self.budget if stake is None else stake
@@ -30,7 +45,9 @@ class Plain:
         self.spent, self.booked = np.zeros(len(budgets)), 0
 
     def prices(self, t: int) -> Floats:
-        used = [*self.spent, (t - 1) * self.budget / self.rounds] if self.timed else list(self.spent)
+        used = (
+            [*self.spent, (t - 1) * self.budget / self.rounds] if self.timed else list(self.spent)
+        )
         eta = math.sqrt(8 * math.log(len(used)) / self.rounds)
         weights = [math.exp(eta * self.z * (use - max(used)) / (1 + self.z)) for use in used]
         return np.array(weights) / sum(weights)
@@ -51,7 +68,9 @@ class Plain:
         self.gains += self.primal.beta / self.p
         self.gains[arm] += self.payoff(q, reward, self.factors * cost) / probability
         weights = np.exp(self.primal.eta * (self.gains - self.gains.max()))
-        self.p = (1 - self.primal.gamma) * weights / weights.sum() + self.primal.gamma / self.n_actions
+        self.p = (
+            1 - self.primal.gamma
+        ) * weights / weights.sum() + self.primal.gamma / self.n_actions
         self.spent += self.factors * cost
 
 
@@ -63,8 +82,12 @@ def two_resources() -> World:
     )
 
 
-def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1) -> tuple[float, float]:
-    """The largest difference of chances in any round, and how many standard errors the counts of the actions are from them."""
+def deviation(
+    live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
+) -> tuple[float, float]:
+    """The largest difference of chances in any round, and how many standard errors the counts of
+    the actions are from them.
+    """
     rewards, costs = draws(world, n_rounds)
     order = np.random.default_rng(0)
     waiting: list[Ticket] = []
@@ -80,24 +103,46 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, 
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
-            assert live.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()])
-            plain.learn(ticket.t, ticket.arm, ticket.probability, float(rewards[ticket.t - 1, ticket.arm]), units * live.problem.share)
+            assert live.tell(
+                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()]
+            )
+            plain.learn(
+                ticket.t,
+                ticket.arm,
+                ticket.probability,
+                float(rewards[ticket.t - 1, ticket.arm]),
+                units * live.problem.share,
+            )
     return worst, float((np.abs(counts - expected) / np.sqrt(variance)).max())
 
 
 def live_for(world: World, policy: str, budget: list[float], horizon: int | None) -> purse.Policy:
     bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
-    return purse.Policy(policy, n_arms=world.n_arms, budget=budget, n_resources=world.n_resources, horizon=horizon, stop="exit", **bounds)
+    return purse.Policy(
+        policy,
+        n_arms=world.n_arms,
+        budget=budget,
+        n_resources=world.n_resources,
+        horizon=horizon,
+        stop="exit",
+        **bounds,
+    )
 
 
 def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("lagrange-bwk", n_arms=2, budget=10, cost_min=0.5, seed=0)
-    # T = 20, so z = 2, two resources with eta = sqrt(8 ln 2 / 20) = 0.52655, and EXP3.P with beta = sqrt(ln 40 / 40) = 0.30368,
+    # T = 20, so z = 2, two resources with eta = sqrt(8 ln 2 / 20) = 0.52655, and EXP3.P with beta =
+    # sqrt(ln 40 / 40) = 0.30368,
     # 0.95 sqrt(ln 2 / 40) = 0.12506 and gamma = 1.05 sqrt(2 ln 2 / 20) = 0.27644
-    beta, rate, gamma = math.sqrt(math.log(40) / 40), 0.95 * math.sqrt(math.log(2) / 40), 1.05 * math.sqrt(2 * math.log(2) / 20)
+    beta, rate, gamma = (
+        math.sqrt(math.log(40) / 40),
+        0.95 * math.sqrt(math.log(2) / 40),
+        1.05 * math.sqrt(2 * math.log(2) / 20),
+    )
     p, gains = [0.5, 0.5], [0.0, 0.0]
     (first,) = tell_all(live, (1, 0.5))
-    # q = (1/2, 1/2) for money and time: y = (1 + 2 - 2 (0.5 * 0.5 + 0.5 * 0.5)) / 3 = 2/3, where time takes B / T = 0.5
+    # q = (1/2, 1/2) for money and time: y = (1 + 2 - 2 (0.5 * 0.5 + 0.5 * 0.5)) / 3 = 2/3, where
+    # time takes B / T = 0.5
     for i in range(2):
         gains[i] += ((2 / 3 if i == first else 0) + beta) / p[i]
     assert live._state.gains[0] == pytest.approx(gains)
@@ -106,7 +151,8 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live._state.chances[0] == pytest.approx(p)
 
     (second,) = tell_all(live, (1, 1))
-    # money and time have both used 0.5: again q = (1/2, 1/2), y = (1 + 2 - 2 (0.5 * 1 + 0.5 * 0.5)) / 3 = 1/2
+    # money and time have both used 0.5: again q = (1/2, 1/2), y = (1 + 2 - 2 (0.5 * 1 + 0.5 * 0.5))
+    # / 3 = 1/2
     for i in range(2):
         gains[i] += ((1 / 2 if i == second else 0) + beta) / p[i]
     assert live._state.gains[0] == pytest.approx(gains)
@@ -114,7 +160,8 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
 
     (third,) = tell_all(live, (0, 0.5))
-    # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y = (2 - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
+    # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y = (2
+    # - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
     assert live._state.prices[0] == pytest.approx([0.54377, 0.45623], abs=1e-5)
     for i in range(2):
         gains[i] += ((1 / 3 if i == third else 0) + beta) / p[i]
@@ -122,16 +169,22 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 
 def test_a_skipped_round_by_hand() -> None:
-    live = purse.Policy("lagrange-bwk", n_arms=1, budget=10, cost_min=0.5, horizon=40, seed=12, stop="exit")
+    live = purse.Policy(
+        "lagrange-bwk", n_arms=1, budget=10, cost_min=0.5, horizon=40, seed=12, stop="exit"
+    )
     beta = math.sqrt(math.log(2 / 0.05) / 80)
     tickets = [live.ask(), live.ask(), live.ask()]
     assert [ticket.arm for ticket in tickets] == [SKIP, SKIP, 0]
     assert [ticket.probability for ticket in tickets] == [0.5, 0.5, 0.5]
     live.tell(tickets[2], 1, 1)
-    # z = 4; in two rounds time has used 2 B / T = 0.5 and money nothing: q_time = 1 / (1 + exp(-eta (4/5) 0.5)), eta = sqrt(8 ln 2 / 40) = 0.37233
+    # z = 4; in two rounds time has used 2 B / T = 0.5 and money nothing: q_time = 1 / (1 + exp(-eta
+    # (4/5) 0.5)), eta = sqrt(8 ln 2 / 40) = 0.37233
     q = 1 / (1 + math.exp(-math.sqrt(8 * math.log(2) / 40) * 0.8 * 0.5))
-    # doing nothing was worth (4 - q_time) / 5 in each of three rounds; the pull (1 + 4 - q_time - 4 q_money) / 5
-    assert live._state.gains[0] == pytest.approx([3 * beta / 0.5 + (5 - q - 4 * (1 - q)) / 5 / 0.5, 3 * beta / 0.5 + 3 * (4 - q) / 5])
+    # doing nothing was worth (4 - q_time) / 5 in each of three rounds; the pull (1 + 4 - q_time - 4
+    # q_money) / 5
+    assert live._state.gains[0] == pytest.approx(
+        [3 * beta / 0.5 + (5 - q - 4 * (1 - q)) / 5 / 0.5, 3 * beta / 0.5 + 3 * (4 - q) / 5]
+    )
 
 
 def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
@@ -159,7 +212,9 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
 def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> None:
     world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
-    worst, surprise = deviation(live_for(world, "lagrange-bwk", [3000], horizon), plain, world, 2000, out=out)
+    worst, surprise = deviation(
+        live_for(world, "lagrange-bwk", [3000], horizon), plain, world, 2000, out=out
+    )
     assert worst < exact
     assert surprise < 4
 
@@ -167,21 +222,32 @@ def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> Non
 @pytest.mark.parametrize("form", ["stochastic", "adversarial"])
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
-def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, form: str, exact: float) -> None:
+def test_follows_the_formula_with_two_resources(
+    out: int, horizon: int | None, form: str, exact: float
+) -> None:
     world = two_resources()
     live = live_for(world, f"lagrange-bwk:form={form}", [3000, 4000], horizon)
-    rounds = horizon or 30_000  # the first resource costs at least 0.1; of the second an arm may take nothing
+    # the first resource costs at least 0.1; of the second an arm may take nothing
+    rounds = horizon or 30_000
     stakes = live._params.stakes
     draw = uniform(U(at(U(stream(0, 0, POLICY)), 1)), 1)
     stake = None if form == "stochastic" else float(stakes[int(draw * len(stakes))])
     assert len(stakes) == (1 if stake is None else math.ceil(math.log(rounds, 3)) + 1)
-    worst, surprise = deviation(live, Plain(3, [3000, 2000], rounds, skips=horizon is not None, stake=stake), world, 1500, out=out)
+    worst, surprise = deviation(
+        live,
+        Plain(3, [3000, 2000], rounds, skips=horizon is not None, stake=stake),
+        world,
+        1500,
+        out=out,
+    )
     assert worst < exact
     assert surprise < 4
 
 
 def test_the_guess_is_one_of_the_powers_and_stays() -> None:
-    known = lagrange_bwk.params(Problem.of(n_arms=2, budget=50, cost_min=0.5, horizon=100), form="adversarial")
+    known = lagrange_bwk.params(
+        Problem.of(n_arms=2, budget=50, cost_min=0.5, horizon=100), form="adversarial"
+    )
     assert known.stakes * 50 == pytest.approx([1, 2, 4, 8, 16, 32, 64, 100])
     counts = dict.fromkeys(known.stakes.tolist(), 0)
     for path in range(4000):
@@ -189,11 +255,23 @@ def test_the_guess_is_one_of_the_powers_and_stays() -> None:
         seen = {lagrange_bwk.stake(U(at(ours, t)), known, t) for t in (1, 2, 77, 10**6)}
         assert len(seen) == 1
         counts[seen.pop()] += 1
-    assert all(abs(count - 500) < 4 * math.sqrt(4000 * (1 / 8) * (7 / 8)) for count in counts.values())
+    assert all(
+        abs(count - 500) < 4 * math.sqrt(4000 * (1 / 8) * (7 / 8)) for count in counts.values()
+    )
 
 
 def test_parameters_as_numbers() -> None:
-    known = lagrange_bwk.params(Problem.of(n_arms=3, budget=[50, 400], cost_min=0.5, cost_max=[[1, 2]] * 3, n_resources=2, horizon=200), delta=0.1)
+    known = lagrange_bwk.params(
+        Problem.of(
+            n_arms=3,
+            budget=[50, 400],
+            cost_min=0.5,
+            cost_max=[[1, 2]] * 3,
+            n_resources=2,
+            horizon=200,
+        ),
+        delta=0.1,
+    )
     assert known.stakes.tolist() == [4]
     assert known.factors.tolist() == [1, 0.25]
     assert known.eta == pytest.approx(math.sqrt(8 * math.log(3) / 200))
@@ -221,7 +299,9 @@ def test_one_arm(form: str, tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy(f"lagrange-bwk:form={form}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live._state.chances[0].tolist() == [1.0]
-    check_policy(f"lagrange-bwk:form={form}", environments.function("bernoulli")([0.5], [0.6]), horizon=80)
+    check_policy(
+        f"lagrange-bwk:form={form}", environments.function("bernoulli")([0.5], [0.6]), horizon=80
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,7 +317,14 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays_and_a_game_that_nothing_ends() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^lagrange-bwk plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^lagrange-bwk plays problems with plays=1, and this one has plays=2$",
+    ):
         purse.Policy("lagrange-bwk", n_arms=3, budget=10, cost_min=0.5, plays=2)
-    with pytest.raises(purse.InvalidInput, match=r"^lagrange-bwk needs to know how many rounds there are"):
-        purse.Policy("lagrange-bwk", n_arms=2, budget=10, cost_min=[[0, 0.5], [0.5, 0]], n_resources=2)
+    with pytest.raises(
+        purse.InvalidInput, match=r"^lagrange-bwk needs to know how many rounds there are"
+    ):
+        purse.Policy(
+            "lagrange-bwk", n_arms=2, budget=10, cost_min=[[0, 0.5], [0.5, 0]], n_resources=2
+        )

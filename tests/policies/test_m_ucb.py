@@ -19,23 +19,29 @@ def plain(alpha: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand(
+    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
+) -> None:
     live = purse.Policy("m-ucb:alpha=0.5", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = 0.5 sqrt(ln 2) = 0.41628, D = (min(1.41628, 1) / 0.08372, 0.41628 / 0.58372)
     assert scores(live) == pytest.approx([11.9442, 0.71314], rel=1e-4)
     assert tell_all(live, (0, 1)) == [0]
-    # t = 4: x_0 = 0.5 sqrt(ln 3 / 2) = 0.37058, D_0 = 0.87058 / 0.37942; x_1 = 0.5 sqrt(ln 3) = 0.52407, D_1 = 0.52407 / 0.47593
+    # t = 4: x_0 = 0.5 sqrt(ln 3 / 2) = 0.37058, D_0 = 0.87058 / 0.37942; x_1 = 0.5 sqrt(ln 3) =
+    # 0.52407, D_1 = 0.52407 / 0.47593
     assert scores(live) == pytest.approx([2.29448, 1.10116], rel=1e-4)
     assert tell_all(live, (0, 1)) == [0]
-    # t = 5: x_0 = 0.5 sqrt(ln 4 / 3) = 0.33989, D_0 = 0.67322 / 0.49344; x_1 = 0.5 sqrt(ln 4) = 0.58871, D_1 = 0.58871 / 0.41129
+    # t = 5: x_0 = 0.5 sqrt(ln 4 / 3) = 0.33989, D_0 = 0.67322 / 0.49344; x_1 = 0.5 sqrt(ln 4) =
+    # 0.58871, D_1 = 0.58871 / 0.41129
     assert scores(live) == pytest.approx([1.36433, 1.43135], rel=1e-4)
     assert tell_all(live, (1, 0.5), (0, 1)) == [1, 1]
     # t = 7: both have 3 pulls, 1 in reward, 2.5 in cost: a tie
     assert live.probabilities().tolist() == [0.5, 0.5]
 
 
-def test_an_arm_that_may_cost_nothing_comes_first(scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]) -> None:
+def test_an_arm_that_may_cost_nothing_comes_first(
+    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
+) -> None:
     live = purse.Policy("m-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 1), (0, 0.5)) == [0, 1]
     # t = 3: x = sqrt(ln 2) = 0.83255, D_0 = 1 / 0.16745, and 0.5 < x
@@ -44,7 +50,9 @@ def test_an_arm_that_may_cost_nothing_comes_first(scores: Callable[..., list[flo
 
 
 @pytest.mark.parametrize("alpha", [0.0625, 0.25, 1.0])
-def test_follows_the_formula(alpha: float, index_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula(
+    alpha: float, index_deviation: Callable[..., float], exact: float
+) -> None:
     assert index_deviation(f"m-ucb:alpha={alpha}", plain(alpha)) < exact
 
 
@@ -52,6 +60,8 @@ def test_default() -> None:
     assert m_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (0.25**2,)
 
 
-def test_edges_and_refusals(index_edges: Callable[[str], None], refuses: Callable[..., None]) -> None:
+def test_edges_and_refusals(
+    index_edges: Callable[[str], None], refuses: Callable[..., None]
+) -> None:
     index_edges("m-ucb")
     refuses("m-ucb", "alpha=0", "alpha=-1", "alpha=x")

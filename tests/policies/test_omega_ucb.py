@@ -12,7 +12,9 @@ from purse.types import Floats, Problem
 
 def wilson(n: float, mean: float, z: float, sign: int) -> float:
     hits, misses = n * mean, n - n * mean
-    return (hits + z**2 / 2) / (n + z**2) + sign * z / (n + z**2) * math.sqrt(hits * misses / n + z**2 / 4)
+    return (hits + z**2 / 2) / (n + z**2) + sign * z / (n + z**2) * math.sqrt(
+        hits * misses / n + z**2 / 4
+    )
 
 
 def plain(rho: float) -> Callable[..., float]:
@@ -23,21 +25,26 @@ def plain(rho: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand(
+    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
+) -> None:
     live = purse.Policy("omega-ucb", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: z^2 = 2 ln 3 = 2.19722, N + z^2 = 3.19722
-    #        arm 0: w+ = (1 + 2.19722) / 3.19722 = 1, w- = (0.5 + 1.09861 - sqrt(2.19722 (0.25 + 0.54931))) / 3.19722 = 0.27338 / 3.19722 = 0.08551
-    #        arm 1: w+ = 2.19722 / 3.19722 = 0.68723, w- = (1 + 1.09861 - 1.09861) / 3.19722 = 0.31277
+    # arm 0: w+ = (1 + 2.19722) / 3.19722 = 1, w- = (0.5 + 1.09861 - sqrt(2.19722 (0.25 + 0.54931)))
+    # / 3.19722 = 0.27338 / 3.19722 = 0.08551
+    # arm 1: w+ = 2.19722 / 3.19722 = 0.68723, w- = (1 + 1.09861 - 1.09861) / 3.19722 = 0.31277
     assert scores(live) == pytest.approx([11.695, 2.19722], rel=1e-4)
     assert tell_all(live, (0, 1)) == [0]
     # t = 4: z^2 = 2 ln 4 = 2.77259
-    #        arm 0: N + z^2 = 4.77259, w+ = (1 + 1.38629 + sqrt(2.77259 (0.5 + 0.69315))) / 4.77259 = 0.88110,
+    # arm 0: N + z^2 = 4.77259, w+ = (1 + 1.38629 + sqrt(2.77259 (0.5 + 0.69315))) / 4.77259 =
+    # 0.88110,
     #               w- = (1.5 + 1.38629 - sqrt(2.77259 (0.375 + 0.69315))) / 4.77259 = 0.24418
     #        arm 1: D = (2.77259 / 3.77259) / (1 / 3.77259)
     assert scores(live) == pytest.approx([3.6084, 2.77259], rel=1e-4)
     assert tell_all(live, (0, 1)) == [0]
-    # t = 5: z^2 = 2 ln 5 = 3.21888, arm 0: N + z^2 = 6.21888, w+ = (1 + 1.60944 + 2.17410) / 6.21888 = 0.76920,
+    # t = 5: z^2 = 2 ln 5 = 3.21888, arm 0: N + z^2 = 6.21888, w+ = (1 + 1.60944 + 2.17410) /
+    # 6.21888 = 0.76920,
     #        w- = (2.5 + 1.60944 - 1.98389) / 6.21888 = 0.34180; arm 1: D = z^2 again: its turn
     assert scores(live) == pytest.approx([2.2504, 3.21888], rel=1e-4)
     assert tell_all(live, (1, 0.5), (0, 1)) == [1, 1]
@@ -46,7 +53,9 @@ def test_rounds_by_hand(scores: Callable[..., list[float]], tell_all: Callable[.
 
 
 @pytest.mark.parametrize("rho", [0.25, 1.0])
-def test_follows_the_formula(rho: float, index_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula(
+    rho: float, index_deviation: Callable[..., float], exact: float
+) -> None:
     assert index_deviation(f"omega-ucb:rho={rho}", plain(rho)) < exact
 
 
@@ -54,7 +63,8 @@ def test_a_tiny_cost_does_not_cancel(scores: Callable[..., list[float]]) -> None
     live = purse.Policy("omega-ucb", n_arms=1, budget=10, cost_min=1e-9)
     for _ in range(3):
         live.tell(live.ask(), 1, 1e-9)
-    # w+ = 1, and w-(s) = s^2 / N / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4)) is s^2 / N / z^2 for s = 3e-9, up to 1e-8
+    # w+ = 1, and w-(s) = s^2 / N / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4)) is s^2 / N / z^2
+    # for s = 3e-9, up to 1e-8
     assert scores(live) == pytest.approx([2 * math.log(4) * 3 / 9e-18], rel=1e-7)
 
 
@@ -62,6 +72,8 @@ def test_default() -> None:
     assert omega_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2.0,)
 
 
-def test_edges_and_refusals(index_edges: Callable[[str], None], refuses: Callable[..., None]) -> None:
+def test_edges_and_refusals(
+    index_edges: Callable[[str], None], refuses: Callable[..., None]
+) -> None:
     index_edges("omega-ucb")
     refuses("omega-ucb", "rho=0", "rho=-1", "rho=x")

@@ -24,7 +24,9 @@ def test_three_rounds_by_hand() -> None:
 
 def test_ranks_by_mean_reward_per_mean_cost() -> None:
     assert chosen(environments.function("misleading_ratio")()) == [1]
-    assert chosen(environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2) == [1, 0]
+    assert chosen(
+        environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2
+    ) == [1, 0]
 
 
 def test_the_first_of_equal_arms() -> None:
@@ -32,7 +34,9 @@ def test_the_first_of_equal_arms() -> None:
 
 
 @pytest.mark.parametrize(("budget", "best"), [([10, 1], 0), ([1, 10], 1)])
-def test_with_two_resources_the_one_counts_that_a_pull_takes_most_of_its_budget_of(budget: list[float], best: int) -> None:
+def test_with_two_resources_the_one_counts_that_a_pull_takes_most_of_its_budget_of(
+    budget: list[float], best: int
+) -> None:
     world = environments.function("bernoulli")([1, 1], [[0.5, 0.1], [0.1, 0.5]])
     assert make_job("oracle", world, budget=budget).params.arms.tolist() == [best]
 
@@ -46,10 +50,18 @@ def test_earns_what_the_docstring_says() -> None:
 
 @pytest.mark.parametrize(
     "world",
-    ["two_worlds:cost_min=0.5", "switching:segments=10,rewards=[[1,0],[0,1]],costs=[.5,.5]", "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"],
+    [
+        "two_worlds:cost_min=0.5",
+        "switching:segments=10,rewards=[[1,0],[0,1]],costs=[.5,.5]",
+        "table:rewards=[[1,0],[0,1]],costs=[.5,.5]",
+    ],
 )
 def test_refuses_a_world_whose_means_change(world: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^oracle needs the true mean efficiency of each arm, which only a simulated world .* can tell$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^oracle needs the true mean efficiency of each arm, which only a simulated "
+        r"world .* can tell$",
+    ):
         purse.simulate("oracle", world, budget=10)
 
 
@@ -59,7 +71,9 @@ def test_refuses_a_live_problem() -> None:
 
 
 def test_one_arm() -> None:
-    run = purse.simulate("oracle", environments.function("bernoulli")([1], [0.5]), budget=2, n_paths=1)
+    run = purse.simulate(
+        "oracle", environments.function("bernoulli")([1], [0.5]), budget=2, n_paths=1
+    )
     assert run.pulls.tolist() == [[4]]
 
 
@@ -71,4 +85,7 @@ def test_has_no_options() -> None:
 def test_is_fixed_with_another_arm() -> None:
     world = environments.function("two_point")([0.1, 0.6], [0.6, 0.3], cost_min=0.2)
     assert oracle.NAME == "oracle"
-    assert (purse.simulate("oracle", world, budget=50).gain == purse.simulate("fixed:arm=1", world, budget=50).gain).all()
+    assert (
+        purse.simulate("oracle", world, budget=50).gain
+        == purse.simulate("fixed:arm=1", world, budget=50).gain
+    ).all()

@@ -16,15 +16,23 @@ from purse.types import Floats, Problem, Ticket, World
 
 
 class Plain:
-    """The formula written out for any number of resources, time included where there is a horizon."""
+    """The formula written out for any number of resources, time included where there is a
+    horizon.
+    """
 
-    def __init__(self, n_arms: int, c_rad: float, budgets: list[float], horizon: int | None = None) -> None:
+    def __init__(
+        self, n_arms: int, c_rad: float, budgets: list[float], horizon: int | None = None
+    ) -> None:
         self.c_rad, self.n_arms = c_rad, n_arms
         self.budgets = [*budgets, float(horizon)] if horizon else budgets
         self.horizon, self.budget = horizon, min(self.budgets)
         self.prices = np.ones(len(self.budgets))
         self.eps = math.sqrt(math.log(len(self.budgets)) / self.budget)
-        self.pulls, self.rewards, self.costs = np.zeros(n_arms), np.zeros(n_arms), np.zeros((n_arms, len(budgets)))
+        self.pulls, self.rewards, self.costs = (
+            np.zeros(n_arms),
+            np.zeros(n_arms),
+            np.zeros((n_arms, len(budgets))),
+        )
 
     def rad(self, mean: float, n: float) -> float:
         return math.sqrt(self.c_rad * mean / n) + self.c_rad / n
@@ -48,11 +56,15 @@ class Plain:
         scores = []
         for i in range(self.n_arms):
             upper, lower = self.bounds(i)
-            scores.append(upper / float(self.prices @ lower) if self.prices @ lower > 0 else math.inf)
+            scores.append(
+                upper / float(self.prices @ lower) if self.prices @ lower > 0 else math.inf
+            )
         best = np.isclose(scores, max(scores), rtol=1e-12, atol=0)
         return best / best.sum()
 
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float | Floats) -> None:
+    def learn(
+        self, t: int, arm: int, probability: float, reward: float, cost: float | Floats
+    ) -> None:
         if t > self.n_arms:
             self.prices *= (1 + self.eps) ** self.bounds(arm)[1]
         self.pulls[arm] += 1
@@ -71,26 +83,33 @@ def two_resources() -> World:
 def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     live = purse.Policy("primal-dual-bwk:c_rad=0.01", n_arms=2, budget=100, cost_min=0.1, seed=0)
     assert tell_all(live, (1, 0.49), (0.25, 0.25)) == [0, 1]
-    # with one pull rad(x) = sqrt(0.01 x) + 0.01: arm 0 has 1 / (0.49 - 0.08) = 2.44, arm 1 has (0.25 + 0.06) / (0.25 - 0.06) = 1.63
+    # with one pull rad(x) = sqrt(0.01 x) + 0.01: arm 0 has 1 / (0.49 - 0.08) = 2.44, arm 1 has
+    # (0.25 + 0.06) / (0.25 - 0.06) = 1.63
     assert live.probabilities().tolist() == [1, 0]
     assert tell_all(live, (0, 1)) == [0]
-    # arm 0: u = 0.5 + sqrt(0.01 * 0.5 / 2) + 0.005 = 0.555, l = 0.745 - sqrt(0.01 * 0.745 / 2) - 0.005 = 0.679, 0.817 in all
+    # arm 0: u = 0.5 + sqrt(0.01 * 0.5 / 2) + 0.005 = 0.555, l = 0.745 - sqrt(0.01 * 0.745 / 2) -
+    # 0.005 = 0.679, 0.817 in all
     assert live._state.upper[0, 0] == pytest.approx(0.555)
     assert live._state.lower[0, 0] == pytest.approx([0.67897], abs=1e-5)
     assert live.probabilities().tolist() == [0, 1]
     assert tell_all(live, (0.25, 0.25)) == [1]
-    # arm 1: (0.25 + sqrt(0.00125) + 0.005) / (0.25 - sqrt(0.00125) - 0.005) = 0.29036 / 0.20964 = 1.385
+    # arm 1: (0.25 + sqrt(0.00125) + 0.005) / (0.25 - sqrt(0.00125) - 0.005) = 0.29036 / 0.20964 =
+    # 1.385
     assert live._state.scores[0] == pytest.approx([0.81742, 1.38499], abs=1e-5)
     assert tell_all(live, (0.25, 0.25)) == [1]
 
 
 def test_rounds_by_hand_with_a_horizon(tell_all: Callable[..., list[int]]) -> None:
-    live = purse.Policy("primal-dual-bwk:c_rad=0.01", n_arms=2, budget=20, cost_min=0.1, horizon=40, seed=0)
+    live = purse.Policy(
+        "primal-dual-bwk:c_rad=0.01", n_arms=2, budget=20, cost_min=0.1, horizon=40, seed=0
+    )
     assert tell_all(live, (1, 0.49), (0.25, 0.25)) == [0, 1]
-    # time takes 20/40 = 0.5 a round, and all prices are 1: 1 / (0.41 + 0.5) = 1.0989 and 0.31 / (0.19 + 0.5) = 0.4493
+    # time takes 20/40 = 0.5 a round, and all prices are 1: 1 / (0.41 + 0.5) = 1.0989 and 0.31 /
+    # (0.19 + 0.5) = 0.4493
     assert tell_all(live, (0, 1)) == [0]
     assert live._state.scores[0] == pytest.approx([1.0989, 0.44928], abs=1e-5)
-    # eps = sqrt(ln 2 / 20) = 0.18616: prices 1.18616^0.41 = 1.07251 and 1.18616^0.5 = 1.08911, so 0.98475 and 1 relative to the larger
+    # eps = sqrt(ln 2 / 20) = 0.18616: prices 1.18616^0.41 = 1.07251 and 1.18616^0.5 = 1.08911, so
+    # 0.98475 and 1 relative to the larger
     assert live._state.prices[0] == pytest.approx([0.98475, 1], abs=1e-5)
     # 0.555 / (0.98475 * 0.67897 + 0.5) = 0.47492 and 0.31 / (0.98475 * 0.19 + 0.5) = 0.45117
     assert tell_all(live, (0, 1)) == [0]
@@ -100,7 +119,11 @@ def test_rounds_by_hand_with_a_horizon(tell_all: Callable[..., list[int]]) -> No
 @pytest.mark.parametrize("horizon", [None, 20_000, 4000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(
-    out: int, horizon: int | None, make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+    out: int,
+    horizon: int | None,
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
 ) -> None:
     world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, "primal-dual-bwk:c_rad=0.1", budget=6000, horizon=horizon)
@@ -109,10 +132,20 @@ def test_follows_the_formula(
 
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
-def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, exact: float) -> None:
+def test_follows_the_formula_with_two_resources(
+    out: int, horizon: int | None, exact: float
+) -> None:
     world, n_rounds = two_resources(), 1500
     bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
-    live = purse.Policy("primal-dual-bwk:c_rad=0.1", n_arms=3, budget=[3000, 4000], n_resources=2, horizon=horizon, stop="exit", **bounds)
+    live = purse.Policy(
+        "primal-dual-bwk:c_rad=0.1",
+        n_arms=3,
+        budget=[3000, 4000],
+        n_resources=2,
+        horizon=horizon,
+        stop="exit",
+        **bounds,
+    )
     plain = Plain(3, 0.1, [3000, 2000], horizon)  # the second resource has a largest cost of 2
     rewards, costs = draws(world, n_rounds)
     order, waiting = np.random.default_rng(0), list[Ticket]()
@@ -124,21 +157,44 @@ def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, e
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
-            assert live.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()])
-            plain.learn(ticket.t, ticket.arm, ticket.probability, float(rewards[ticket.t - 1, ticket.arm]), units * live.problem.share)
+            assert live.tell(
+                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()]
+            )
+            plain.learn(
+                ticket.t,
+                ticket.arm,
+                ticket.probability,
+                float(rewards[ticket.t - 1, ticket.arm]),
+                units * live.problem.share,
+            )
     assert live._state.prices[0] == pytest.approx(plain.prices / plain.prices.max(), rel=1e-9)
     assert arms == {0, 1, 2}
 
 
 def test_the_radius_of_theory_counts_time_as_a_resource() -> None:
-    for changes, expected in (({}, 3 * 100), ({"horizon": 80}, 2 * 3 * 80), ({"n_resources": 4}, 4 * 3 * 100)):
+    for changes, expected in (
+        ({}, 3 * 100),
+        ({"horizon": 80}, 2 * 3 * 80),
+        ({"n_resources": 4}, 4 * 3 * 100),
+    ):
         problem = Problem.of(n_arms=3, budget=50, cost_min=0.5, **changes)
-        assert primal_dual_bwk.params(problem, c_rad="theory").c_rad == pytest.approx(math.log(expected))
+        assert primal_dual_bwk.params(problem, c_rad="theory").c_rad == pytest.approx(
+            math.log(expected)
+        )
         assert primal_dual_bwk.params(problem).c_rad == 1
 
 
 def test_budgets_are_rescaled_to_the_scarcest() -> None:
-    known = primal_dual_bwk.params(Problem.of(n_arms=3, budget=[50, 200], cost_min=0.5, cost_max=[[1, 2]] * 3, n_resources=2, horizon=80))
+    known = primal_dual_bwk.params(
+        Problem.of(
+            n_arms=3,
+            budget=[50, 200],
+            cost_min=0.5,
+            cost_max=[[1, 2]] * 3,
+            n_resources=2,
+            horizon=80,
+        )
+    )
     assert known.factors.tolist() == [1, 0.5]
     assert known.pace == 50 / 80
     assert known.rise == pytest.approx(math.log(1 + math.sqrt(math.log(3) / 50)))
@@ -151,16 +207,24 @@ def test_budgets_are_rescaled_to_the_scarcest() -> None:
     [
         ("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=20000", 4e3, 0.02),
         ("pricing:prices=[2,4,6,8],chances=[.8,.6,.4,.15],customers=20000", 6e3, 0.05),
-        ("ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=20000", (300, 12000), 0.05),
+        (
+            "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=20000",
+            (300, 12000),
+            0.05,
+        ),
     ],
 )
-def test_comes_near_to_one_who_knows_the_means(world: str, budget: float | tuple[float, float], most: float) -> None:
+def test_comes_near_to_one_who_knows_the_means(
+    world: str, budget: float | tuple[float, float], most: float
+) -> None:
     run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, budget, n_paths=10)
     assert 0 < 1 - run.gain.mean() / lp_optimum(world, budget).value < most
 
 
 def test_prices_stay_finite_where_one_resource_is_hardly_used() -> None:
-    world = environments.function("atoms")(probabilities=[[1], [1]], rewards=[[1], [0.5]], costs=[[[1, 0]], [[0.5, 1]]])
+    world = environments.function("atoms")(
+        probabilities=[[1], [1]], rewards=[[1], [0.5]], costs=[[[1, 0]], [[0.5, 1]]]
+    )
     check_policy("primal-dual-bwk:c_rad=0.5", world)
     run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, [1e6, 1e6], n_paths=1)
     assert run.rounds[0] >= 1e6
@@ -186,12 +250,21 @@ def test_all_reports_missing_leaves_all_arms_equal() -> None:
     assert live.probabilities().tolist() == [0.25] * 4
 
 
-@pytest.mark.parametrize(("option", "message"), [("c_rad=0", "c_rad=0: must be a number above 0"), ("c_rad=x", "c_rad='x': must be 'theory' or a positive")])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("c_rad=0", "c_rad=0: must be a number above 0"),
+        ("c_rad=x", "c_rad='x': must be 'theory' or a positive"),
+    ],
+)
 def test_options_are_checked(option: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=message):
         purse.Policy(f"primal-dual-bwk:{option}", n_arms=2, budget=100, cost_min=0.5)
 
 
 def test_refuses_several_plays() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^primal-dual-bwk plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^primal-dual-bwk plays problems with plays=1, and this one has plays=2$",
+    ):
         primal_dual_bwk.params(Problem.of(n_arms=3, budget=10, cost_min=0.5, plays=2))

@@ -21,12 +21,20 @@ class PlainSao:
         self.k, self.rounds, self.log, self.n = n_arms, rounds, math.log(beta), 0
         self.delta = min(1.0, n_arms / beta)
         self.estimates, self.sums, self.pulls = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-        self.p, self.tau, self.q = np.full(n_arms, 1 / n_arms), [math.inf] * n_arms, np.zeros(n_arms)
+        self.p, self.tau, self.q = (
+            np.full(n_arms, 1 / n_arms),
+            [math.inf] * n_arms,
+            np.zeros(n_arms),
+        )
         self.active, self.gains, self.switched = list(range(n_arms)), np.zeros(n_arms), 0
         self.why = ""
 
     def width(self, x: float) -> float:
-        return math.sqrt(4 * self.k * self.log / x + 5 * (self.k * self.log / x) ** 2) if x else math.inf
+        return (
+            math.sqrt(4 * self.k * self.log / x + 5 * (self.k * self.log / x) ** 2)
+            if x
+            else math.inf
+        )
 
     def probabilities(self, t: int) -> Floats:
         return self.p
@@ -44,8 +52,12 @@ class PlainSao:
                 self.switched = self.n
                 self.p = np.full(self.k, 1 / self.k)
                 return
-        left = {i: self.q[i] * self.tau[i] / (self.n + 1) for i in range(self.k) if i not in self.active}
-        self.p = np.array([left.get(i, (1 - sum(left.values())) / len(self.active)) for i in range(self.k)])
+        left = {
+            i: self.q[i] * self.tau[i] / (self.n + 1) for i in range(self.k) if i not in self.active
+        }
+        self.p = np.array(
+            [left.get(i, (1 - sum(left.values())) / len(self.active)) for i in range(self.k)]
+        )
 
     def suspicious(self, i: int) -> bool:
         n, k, log = self.n, self.k, self.log
@@ -58,7 +70,10 @@ class PlainSao:
         if self.pulls[i]:
             later = (n - star) / (self.q[i] * self.tau[i] * n) if i not in self.active else 0.0
             radius = math.sqrt(4 * (k * star / n**2 + later) * log + 5 * (k * log / star) ** 2)
-            if abs(weighted[i] - self.sums[i] / self.pulls[i]) > math.sqrt(2 * log / self.pulls[i]) + radius:
+            if (
+                abs(weighted[i] - self.sums[i] / self.pulls[i])
+                > math.sqrt(2 * log / self.pulls[i]) + radius
+            ):
                 self.why = "means"
         if i not in self.active and behind > 10 * self.width(self.tau[i] - 1):
             self.why = "far"
@@ -68,12 +83,18 @@ class PlainSao:
 
     def learn_later(self, arm: int, probability: float, reward: float) -> None:
         k, m = self.k, max(1, self.rounds - self.switched)
-        beta, eta, gamma = math.sqrt(math.log(k / self.delta) / (k * m)), 0.95 * math.sqrt(math.log(k) / (k * m)), 1.05 * math.sqrt(k * math.log(k) / m)
+        beta, eta, gamma = (
+            math.sqrt(math.log(k / self.delta) / (k * m)),
+            0.95 * math.sqrt(math.log(k) / (k * m)),
+            1.05 * math.sqrt(k * math.log(k) / m),
+        )
         p = self.p.copy()
         p[arm] = probability
         self.gains += ((np.arange(k) == arm) * reward + beta) / p
         weights = np.exp(eta * (self.gains - self.gains.max()))
-        self.p = (1 - gamma) * weights / weights.sum() + gamma / k if gamma <= 0.5 else np.full(k, 1 / k)
+        self.p = (
+            (1 - gamma) * weights / weights.sum() + gamma / k if gamma <= 0.5 else np.full(k, 1 / k)
+        )
 
 
 def problem(**changes: object) -> Problem:
@@ -81,31 +102,40 @@ def problem(**changes: object) -> Problem:
 
 
 def test_rounds_by_hand() -> None:
-    live = purse.Policy(f"sao:beta={math.exp(0.035)!r}", n_arms=2, budget=1000, cost_min=0.5, seed=0)
+    live = purse.Policy(
+        f"sao:beta={math.exp(0.035)!r}", n_arms=2, budget=1000, cost_min=0.5, seed=0
+    )
 
     def pull() -> int:
         ticket = live.ask()
         assert live.tell(ticket, float(ticket.arm == 0), 0.5)
         return ticket.arm
 
-    # ln beta = 0.035, 6 w(n) = 6 sqrt(0.28 / n + 5 (0.07 / n)^2): 3.31 for n = 1, then 2.29, 1.86, 1.60, 1.43
+    # ln beta = 0.035, 6 w(n) = 6 sqrt(0.28 / n + 5 (0.07 / n)^2): 3.31 for n = 1, then 2.29, 1.86,
+    # 1.60, 1.43
     for arm in (1, 0, 0, 1, 0):
         assert live.probabilities().tolist() == [0.5, 0.5]
         assert pull() == arm
     assert pull() == 0
-    # n = 6: H~ = (4 / 0.5 / 6, 0) = (1.333, 0), 6 w(6) = 1.306: arm 1 is deactivated with q = 0.5, tau = 6, and its chance is 0.5 * 6 / 7
+    # n = 6: H~ = (4 / 0.5 / 6, 0) = (1.333, 0), 6 w(6) = 1.306: arm 1 is deactivated with q = 0.5,
+    # tau = 6, and its chance is 0.5 * 6 / 7
     assert live.probabilities() == pytest.approx([4 / 7, 3 / 7], abs=1e-15)
     assert live._state.memo[0].tolist() == [6, 0]
     assert pull() == 0
-    # n = 7: H~(0) = (4 / 0.5 + 7 / 4) / 7 = 1.393 and H(0) = 1; they may differ by sqrt(0.07 / 5) + w(7) = 0.118 + 0.201: EXP3.P takes over
+    # n = 7: H~(0) = (4 / 0.5 + 7 / 4) / 7 = 1.393 and H(0) = 1; they may differ by sqrt(0.07 / 5) +
+    # w(7) = 0.118 + 0.201: EXP3.P takes over
     assert live._state.memo[0] == pytest.approx([7, math.sqrt(2000 / 1993)])
     assert live.probabilities().tolist() == [0.5, 0.5]
     assert pull() == 1
     # nothing for arm 1, and the bonus is the same for both
     assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
     assert pull() == 0
-    # G(0) - G(1) = 1 / 0.5, with eta = 0.95 sqrt(ln 2 / (2 * 1993)) = 0.0125 and gamma = 1.05 sqrt(2 ln 2 / 1993) = 0.0277
-    eta, gamma = 0.95 * math.sqrt(math.log(2) / (2 * 1993)), 1.05 * math.sqrt(2 * math.log(2) / 1993)
+    # G(0) - G(1) = 1 / 0.5, with eta = 0.95 sqrt(ln 2 / (2 * 1993)) = 0.0125 and gamma = 1.05
+    # sqrt(2 ln 2 / 1993) = 0.0277
+    eta, gamma = (
+        0.95 * math.sqrt(math.log(2) / (2 * 1993)),
+        1.05 * math.sqrt(2 * math.log(2) / 1993),
+    )
     p0 = (1 - gamma) / (1 + math.exp(-2 * eta)) + gamma / 2
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-14)
     assert p0 == pytest.approx(0.50609, abs=1e-5)
@@ -113,10 +143,22 @@ def test_rounds_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("beta", "out", "stops", "switches"),
-    [(30, 1, True, False), (1.5, 1, True, False), (1.5, 30, True, False), (1.02, 1, False, True), (1e12, 1, False, False)],
+    [
+        (30, 1, True, False),
+        (1.5, 1, True, False),
+        (1.5, 30, True, False),
+        (1.02, 1, False, True),
+        (1e12, 1, False, False),
+    ],
 )
 def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, beta: float, out: int, stops: bool, switches: bool
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    beta: float,
+    out: int,
+    stops: bool,
+    switches: bool,
 ) -> None:
     world = environments.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
     live, plain = make_live(world, f"sao:beta={beta}", budget=2000), PlainSao(3, 10_000, beta)
@@ -145,15 +187,22 @@ def test_follows_the_formula_where_the_rewards_change(
     why: str,
     out: int,
 ) -> None:
-    world = environments.function("switching")(segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before))
-    live, plain = make_live(world, f"sao:beta={beta}", budget=2500), PlainSao(len(before), 5000, beta)
+    world = environments.function("switching")(
+        segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before)
+    )
+    live, plain = (
+        make_live(world, f"sao:beta={beta}", budget=2500),
+        PlainSao(len(before), 5000, beta),
+    )
     assert largest_deviation(live, plain, world, 4500, out=out) < exact
     assert plain.active == [0]
     assert plain.switched > rounds
     assert out > 1 or plain.why == why
 
 
-def test_a_switch_near_the_end_plays_uniformly(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_a_switch_near_the_end_plays_uniformly(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = environments.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
     live, plain = make_live(world, "sao:beta=1.01", budget=5), PlainSao(3, 10, 1.01)
     assert largest_deviation(live, plain, world, 9) < exact
@@ -163,15 +212,25 @@ def test_a_switch_near_the_end_plays_uniformly(make_live: Callable[..., purse.Po
 
 def test_the_theorys_beta() -> None:
     assert sao.params(problem()).log_beta == pytest.approx(math.log(10 * 2 * 200**3 / 0.05))
-    assert sao.params(problem(), delta=0.5).log_beta == pytest.approx(math.log(10 * 2 * 200**3 / 0.5))
-    assert sao.params(problem(horizon=50)).log_beta == pytest.approx(math.log(10 * 2 * 50**3 / 0.05))
+    assert sao.params(problem(), delta=0.5).log_beta == pytest.approx(
+        math.log(10 * 2 * 200**3 / 0.5)
+    )
+    assert sao.params(problem(horizon=50)).log_beta == pytest.approx(
+        math.log(10 * 2 * 50**3 / 0.05)
+    )
     assert sao.params(problem(), beta=2).log_beta == math.log(2)
-    assert sao.params(problem()).later.beta == pytest.approx(math.sqrt(math.log(10 * 2 * 200**3 / 0.05) / (2 * 200)))
+    assert sao.params(problem()).later.beta == pytest.approx(
+        math.sqrt(math.log(10 * 2 * 200**3 / 0.05) / (2 * 200))
+    )
 
 
 def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
-    run = purse.simulate("sao", environments.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3)
-    assert run.pulls / run.rounds[:, None] == pytest.approx(np.full((3, 2), 0.5), abs=4 * 0.5 / math.sqrt(10_000))
+    run = purse.simulate(
+        "sao", environments.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3
+    )
+    assert run.pulls / run.rounds[:, None] == pytest.approx(
+        np.full((3, 2), 0.5), abs=4 * 0.5 / math.sqrt(10_000)
+    )
 
 
 def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() -> None:
@@ -182,8 +241,12 @@ def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() ->
     assert (state.memo[:, sao.STRETCH] == 0).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
-    world = environments.function("switching")(segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5])
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
+    world = environments.function("switching")(
+        segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5]
+    )
     assert frequency_surprise(make_live(world, "sao:beta=10", budget=2500), world, 4500) < 4
 
 
@@ -217,5 +280,7 @@ def test_options_are_checked(option: str, message: str) -> None:
 
 
 def test_refuses_several_plays() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"^sao plays problems with plays=1, and this one has plays=2$"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"^sao plays problems with plays=1, and this one has plays=2$"
+    ):
         sao.params(problem(plays=2))

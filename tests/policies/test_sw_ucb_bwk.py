@@ -14,11 +14,14 @@ from purse.policies import sw_ucb_bwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
 
-NEAR = 1e-9  # the policy's sums are whole numbers of 2^-40, and the shares divide by differences of costs
+# the policy's sums are whole numbers of 2^-40, and the shares divide by differences of costs
+NEAR = 1e-9
 
 
 class Plain:
-    """The formula written out: all reports are kept, and those of the last w rounds are added up anew in every round."""
+    """The formula written out: all reports are kept, and those of the last w rounds are added up
+    anew in every round.
+    """
 
     def __init__(self, n_arms: int, c_rad: float, pace: float, window: int) -> None:
         self.n_arms, self.c_rad, self.pace, self.window = n_arms, c_rad, pace, window
@@ -30,7 +33,8 @@ class Plain:
         for i in range(self.n_arms):
             mine = [(reward, cost) for _, arm, reward, cost in self.reports if arm == i]
             if mine:
-                reward, cost = (math.fsum(each) / len(mine) for each in zip(*mine, strict=True))  # exact sums, so that ties are ties
+                # exact sums, so that ties are ties
+                reward, cost = (math.fsum(each) / len(mine) for each in zip(*mine, strict=True))
                 width = math.sqrt(self.c_rad / (len(mine) + 1))
                 upper[i], lower[i] = min(1.0, reward + width), max(0.0, cost - width)
         out = np.zeros(self.n_arms)
@@ -41,7 +45,9 @@ class Plain:
         self.reports.append((t, arm, reward, cost))
 
 
-def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1) -> tuple[float, int]:
+def deviation(
+    live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
+) -> tuple[float, int]:
     """The largest difference of shares in any round, and how many rounds were skipped."""
     rewards, costs = draws(world, n_rounds)
     order = np.random.default_rng(0)
@@ -56,12 +62,22 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, 
             ticket = waiting.pop(order.integers(len(waiting)))
             i, units = ticket.arm, int(costs[ticket.t - 1, ticket.arm, 0])
             assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
-            plain.learn(ticket.t, i, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
+            plain.learn(
+                ticket.t, i, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0])
+            )
     return worst, skipped
 
 
 def test_rounds_by_hand() -> None:
-    live = purse.Policy("sw-ucb-bwk:c_rad=0.02,window=2", n_arms=2, budget=40, cost_min=0.1, horizon=100, seed=7, stop="exit")
+    live = purse.Policy(
+        "sw-ucb-bwk:c_rad=0.02,window=2",
+        n_arms=2,
+        budget=40,
+        cost_min=0.1,
+        horizon=100,
+        seed=7,
+        stop="exit",
+    )
     shares = live._state.shares[0]
     assert shares.tolist() == [0.5, 0.5]
     first = live.ask()
@@ -75,7 +91,8 @@ def test_rounds_by_hand() -> None:
     third = live.ask()
     assert (third.arm, third.probability) == (0, shares[0])
     live.tell(third, 1, 0.45)
-    # round 1 has left the window of rounds 2 and 3: u_0 = 1, l_0 = 0.35; arm 1 costs more and pays less
+    # round 1 has left the window of rounds 2 and 3: u_0 = 1, l_0 = 0.35; arm 1 costs more and pays
+    # less
     assert shares.tolist() == [1, 0]
     live.tell(live.ask(), 0, 0.35)
     # round 2 has left, and with it all that was known of arm 1
@@ -83,7 +100,15 @@ def test_rounds_by_hand() -> None:
 
 
 def test_skipped_rounds_let_the_window_move() -> None:
-    live = purse.Policy("sw-ucb-bwk:c_rad=0.02,window=3", n_arms=1, budget=10, cost_min=0.1, horizon=100, seed=1, stop="exit")
+    live = purse.Policy(
+        "sw-ucb-bwk:c_rad=0.02,window=3",
+        n_arms=1,
+        budget=10,
+        cost_min=0.1,
+        horizon=100,
+        seed=1,
+        stop="exit",
+    )
     live.tell(live.ask(), 1, 1)
     # l = 0.9 and the pace is 0.1: x = 1/9, until round 1 has left the window, from round 5 on
     assert live._state.shares[0] == pytest.approx([1 / 9])
@@ -92,18 +117,33 @@ def test_skipped_rounds_let_the_window_move() -> None:
     assert live.ask().probability == 1
 
 
-@pytest.mark.parametrize(("window", "out"), [(7, 1), (150, 1), (150, 40), (30, 40), (3000, 5), (1, 1)])
+@pytest.mark.parametrize(
+    ("window", "out"), [(7, 1), (150, 1), (150, 40), (30, 40), (3000, 5), (1, 1)]
+)
 @pytest.mark.parametrize("horizon", [30_000, None])
-def test_follows_the_formula(window: int, out: int, horizon: int | None, make_live: Callable[..., purse.Policy]) -> None:
-    world = environments.function("two_point")([0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2)
-    live = make_live(world, f"sw-ucb-bwk:c_rad=0.4,window={window}", budget=4500 if horizon else 6000, horizon=horizon)
-    worst, skipped = deviation(live, Plain(4, 0.4, 0.15 if horizon else 0.2, window), world, 1500, out=out)
+def test_follows_the_formula(
+    window: int, out: int, horizon: int | None, make_live: Callable[..., purse.Policy]
+) -> None:
+    world = environments.function("two_point")(
+        [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
+    )
+    live = make_live(
+        world,
+        f"sw-ucb-bwk:c_rad=0.4,window={window}",
+        budget=4500 if horizon else 6000,
+        horizon=horizon,
+    )
+    worst, skipped = deviation(
+        live, Plain(4, 0.4, 0.15 if horizon else 0.2, window), world, 1500, out=out
+    )
     assert worst < NEAR
     assert skipped > 300 if horizon and window >= 150 else horizon or skipped == 0
 
 
 def test_a_report_that_comes_too_late_is_not_learnt_from() -> None:
-    live = purse.Policy("sw-ucb-bwk:window=3", n_arms=2, budget=40, cost_min=0.1, horizon=100, stop="exit")
+    live = purse.Policy(
+        "sw-ucb-bwk:window=3", n_arms=2, budget=40, cost_min=0.1, horizon=100, stop="exit"
+    )
     tickets = [live.ask() for _ in range(4)]
     live.tell(tickets[3], 1, 1)
     live.tell(tickets[0], 1, 1)
@@ -117,13 +157,24 @@ def test_asking_twice_changes_nothing() -> None:
     rewards, costs = draws(world, 400)
     ends = []
     for looks in (1, 3):
-        live = purse.Policy("sw-ucb-bwk:window=20,c_rad=0.5", n_arms=2, budget=120, cost_min=0.2, horizon=400, stop="exit")
+        live = purse.Policy(
+            "sw-ucb-bwk:window=20,c_rad=0.5",
+            n_arms=2,
+            budget=120,
+            cost_min=0.2,
+            horizon=400,
+            stop="exit",
+        )
         for _ in range(400):
             for _ in range(looks - 1):
                 live._peek()
             ticket = live.ask()
             if not ticket.skipped:
-                live.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT)
+                live.tell(
+                    ticket,
+                    float(rewards[ticket.t - 1, ticket.arm]),
+                    int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT,
+                )
             if live.over:
                 break
         ends.append((live.t, [array.tobytes() for array in live._state]))
@@ -133,14 +184,24 @@ def test_asking_twice_changes_nothing() -> None:
 def test_defaults() -> None:
     known = sw_ucb_bwk.params(Problem.of(n_arms=8, budget=500, cost_min=0.5, horizon=1000))
     assert known == pytest.approx((2 * math.log(12 * 8 * 1000**3), 0.5, True, 200))
-    assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=500, cost_min=0.5)) == pytest.approx((2 * math.log(12 * 8 * 1000**3), 0.5, False, 200))
+    assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=500, cost_min=0.5)) == pytest.approx(
+        (2 * math.log(12 * 8 * 1000**3), 0.5, False, 200)
+    )
     assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=3, cost_min=0.5)).window == 6
-    assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=1e9, cost_min=0.001)).window == sw_ucb_bwk.LONGEST
+    assert (
+        sw_ucb_bwk.params(Problem.of(n_arms=8, budget=1e9, cost_min=0.001)).window
+        == sw_ucb_bwk.LONGEST
+    )
 
 
 def test_forgets_what_is_no_longer_true() -> None:
-    world = environments.make("switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]", 3000)
-    window, never = (purse.simulate(policy, world, 3000, n_paths=10).gain for policy in ("sw-ucb-bwk:window=300,c_rad=0.5", "ucb-bwk:c_rad=0.5"))
+    world = environments.make(
+        "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]", 3000
+    )
+    window, never = (
+        purse.simulate(policy, world, 3000, n_paths=10).gain
+        for policy in ("sw-ucb-bwk:window=300,c_rad=0.5", "ucb-bwk:c_rad=0.5")
+    )
     assert window.min() > never.max()
 
 

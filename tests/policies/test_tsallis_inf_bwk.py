@@ -36,7 +36,9 @@ class PlainTsallisBwK:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
+    )
 
 
 def root_gap(live: purse.Policy) -> float:
@@ -66,20 +68,38 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("estimator", ["iw", "rv"])
 @pytest.mark.parametrize(("n_arms", "out"), [(3, 1), (4, 40), (10, 1)])
 def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, estimator: str, n_arms: int, out: int
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    estimator: str,
+    n_arms: int,
+    out: int,
 ) -> None:
     live = make_live(world_of(n_arms), f"tsallis-inf.bwk:estimator={estimator}")
-    assert largest_deviation(live, PlainTsallisBwK(n_arms, 0.2, estimator), world_of(n_arms), 3000, out=out) < exact
+    assert (
+        largest_deviation(
+            live, PlainTsallisBwK(n_arms, 0.2, estimator), world_of(n_arms), 3000, out=out
+        )
+        < exact
+    )
 
 
-def test_follows_the_formula_with_costs_above_one(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula_with_costs_above_one(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
-    assert largest_deviation(make_live(world, "tsallis-inf.bwk"), PlainTsallisBwK(3, 0.2), world, 3000) < exact
+    assert (
+        largest_deviation(make_live(world, "tsallis-inf.bwk"), PlainTsallisBwK(3, 0.2), world, 3000)
+        < exact
+    )
 
 
 def test_is_tsallis_inf_where_every_pull_costs_the_same() -> None:
     world = environments.function("bernoulli")([0.8, 0.5, 0.3], [0.5, 0.5, 0.5])
-    runs = [purse.simulate(policy, world, 500, n_paths=3) for policy in ("tsallis-inf.bwk", "tsallis-inf")]
+    runs = [
+        purse.simulate(policy, world, 500, n_paths=3)
+        for policy in ("tsallis-inf.bwk", "tsallis-inf")
+    ]
     assert (runs[0].pulls == runs[1].pulls).all()
 
 
@@ -91,7 +111,9 @@ def test_finds_the_efficient_arm_that_rewards_alone_hide() -> None:
     assert (blind.pulls[:, 0] > blind.pulls[:, 1]).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     assert frequency_surprise(make_live(world_of(5), "tsallis-inf.bwk"), world_of(5), 4000) < 4
 
 

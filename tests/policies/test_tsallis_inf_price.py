@@ -16,7 +16,11 @@ class PlainTsallisPrice:
     """Every score with today's price, the normaliser by bisection and secants."""
 
     def __init__(self, n_arms: int, scale: float = 4.0) -> None:
-        self.scale, self.reward_estimates, self.cost_estimates = scale, np.zeros(n_arms), np.zeros(n_arms)
+        self.scale, self.reward_estimates, self.cost_estimates = (
+            scale,
+            np.zeros(n_arms),
+            np.zeros(n_arms),
+        )
         self.earned = self.paid = 0.0
 
     def probabilities(self, t: int) -> Floats:
@@ -36,7 +40,9 @@ class PlainTsallisPrice:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2)
+    return environments.function("two_point")(
+        np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
+    )
 
 
 def root_gap(live: purse.Policy) -> float:
@@ -53,7 +59,8 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     # t = 2: theta = 0.625, so arm 1 has earned what it cost: L = (0, 0)
     assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
     assert tell_all(live, (1, 0.5)) == [0]
-    # t = 3: theta = 1.5 / 1.3; R^ = (1 / (1/2 + 1/2), 0.5 / (1/2 + 1)) = (1, 1/3), C^ = (0.5, 0.8 / 1.5)
+    # t = 3: theta = 1.5 / 1.3; R^ = (1 / (1/2 + 1/2), 0.5 / (1/2 + 1)) = (1, 1/3), C^ = (0.5, 0.8 /
+    # 1.5)
     theta = 1.5 / 1.3
     losses = (theta * 0.5 - 1) / (1 + theta), (theta * 0.8 / 1.5 - 1 / 3) / (1 + theta)
     assert root_gap(live) == pytest.approx((losses[0] - losses[1]) * 2 / math.sqrt(3), abs=1e-14)
@@ -62,24 +69,44 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert tell_all(live, (0, 1)) == [0]
     # t = 4: theta = 1.5 / 2.3; C^(0) += 1 / (0.628 + 1/3); the price of the past is today's
     theta = 1.5 / 2.3
-    losses = (theta * (0.5 + 1 / (p[0] + 1 / 3)) - 1) / (1 + theta), (theta * 0.8 / 1.5 - 1 / 3) / (1 + theta)
+    losses = (
+        (theta * (0.5 + 1 / (p[0] + 1 / 3)) - 1) / (1 + theta),
+        (theta * 0.8 / 1.5 - 1 / 3) / (1 + theta),
+    )
     assert root_gap(live) == pytest.approx((losses[0] - losses[1]) * 2 / math.sqrt(4), abs=1e-14)
 
 
-@pytest.mark.parametrize(("n_arms", "scale", "out"), [(3, 4, 1), (10, 4, 1), (3, 4, 40), (4, 1.5, 1)])
+@pytest.mark.parametrize(
+    ("n_arms", "scale", "out"), [(3, 4, 1), (10, 4, 1), (3, 4, 40), (4, 1.5, 1)]
+)
 def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float, n_arms: int, scale: float, out: int
+    make_live: Callable[..., purse.Policy],
+    largest_deviation: Callable[..., float],
+    exact: float,
+    n_arms: int,
+    scale: float,
+    out: int,
 ) -> None:
     live = make_live(world_of(n_arms), f"tsallis-inf.price:scale={scale}")
-    assert largest_deviation(live, PlainTsallisPrice(n_arms, scale), world_of(n_arms), 4000, out=out) < exact
+    assert (
+        largest_deviation(live, PlainTsallisPrice(n_arms, scale), world_of(n_arms), 4000, out=out)
+        < exact
+    )
 
 
-def test_follows_the_formula_with_costs_above_one(make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float) -> None:
+def test_follows_the_formula_with_costs_above_one(
+    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
+) -> None:
     world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
-    assert largest_deviation(make_live(world, "tsallis-inf.price"), PlainTsallisPrice(3), world, 3000) < exact
+    assert (
+        largest_deviation(make_live(world, "tsallis-inf.price"), PlainTsallisPrice(3), world, 3000)
+        < exact
+    )
 
 
-def test_arms_come_as_often_as_their_probabilities_say(make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(
+    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
+) -> None:
     assert frequency_surprise(make_live(world_of(5), "tsallis-inf.price"), world_of(5), 5000) < 4
 
 
@@ -92,10 +119,17 @@ def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads(
     assert ours.gain.min() > blind.gain.max()
 
 
-@pytest.mark.parametrize("world", ["misleading_ratio", "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"])
+@pytest.mark.parametrize(
+    "world", ["misleading_ratio", "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"]
+)
 def test_loses_less_than_half_of_what_exp3pp_with_a_price_loses(world: str) -> None:
-    # measured over 1,000 paths: 57 against 169, 153 against 488; with 40 paths the standard errors are below 7
-    regrets = purse.compare(["exp3++.price", "tsallis-inf.price"], world, budgets=10_000, n_paths=40).table()["regret"].to_list()
+    # measured over 1,000 paths: 57 against 169, 153 against 488; with 40 paths the standard errors
+    # are below 7
+    regrets = (
+        purse.compare(["exp3++.price", "tsallis-inf.price"], world, budgets=10_000, n_paths=40)
+        .table()["regret"]
+        .to_list()
+    )
     assert regrets[1] < 0.5 * regrets[0]
 
 

@@ -17,7 +17,9 @@ from purse.types import SKIP, Floats, Problem, Ticket, World
 
 
 def plain_mixture(limit: float, costs: list[float], rewards: list[float]) -> Floats:
-    """The best of all single points and pairs of points; nothing is a point too. Arms at a point share it; of equally good points the cheapest."""
+    """The best of all single points and pairs of points; nothing is a point too. Arms at a point
+    share it; of equally good points the cheapest.
+    """
     points = sorted({(0.0, 0.0), *zip(costs, rewards, strict=True)})
     best, value = {(0.0, 0.0): 1.0}, 0.0
     for a, b in product(points, points):
@@ -55,8 +57,12 @@ class Plain:
         self.costs[arm].append(cost)
 
 
-def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1) -> tuple[float, float]:
-    """The largest difference of shares in any round, and how many standard errors the counts of arms and skips are from them."""
+def deviation(
+    live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
+) -> tuple[float, float]:
+    """The largest difference of shares in any round, and how many standard errors the counts of
+    arms and skips are from them.
+    """
     rewards, costs = draws(world, n_rounds)
     order = np.random.default_rng(0)
     waiting: list[Ticket] = []
@@ -64,7 +70,11 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, 
     for _ in range(n_rounds):
         ticket, shares = live.ask(), plain.shares()
         worst = max(worst, float(np.abs(live._state.shares[0] - shares).max()))
-        chances = np.append(shares, 1 - shares.sum()) if plain.skips else np.append(shares / shares.sum(), 0)
+        chances = (
+            np.append(shares, 1 - shares.sum())
+            if plain.skips
+            else np.append(shares / shares.sum(), 0)
+        )
         assert ticket.probability == pytest.approx(chances[ticket.arm], abs=1e-12)
         counts[ticket.arm] += 1
         expected += chances
@@ -79,7 +89,9 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, 
 
 
 def two_arms(seed: int, **more: object) -> purse.Policy:
-    return purse.Policy("ucb-bwk:c_rad=0.02", n_arms=2, budget=40, cost_min=0.1, seed=seed, stop="exit", **more)  # type: ignore[arg-type]
+    return purse.Policy(
+        "ucb-bwk:c_rad=0.02", n_arms=2, budget=40, cost_min=0.1, seed=seed, stop="exit", **more
+    )  # type: ignore[arg-type]
 
 
 def test_rounds_by_hand() -> None:
@@ -90,17 +102,20 @@ def test_rounds_by_hand() -> None:
     first = live.ask()
     assert first.arm == 0
     live.tell(first, 0.25, 0.25)
-    # N + 1 = 2, so C / (N + 1) = 0.01: u_0 = 0.25 + 2 (sqrt(0.0025) + 0.01) = 0.37, l_0 = 0.25 - 0.12 = 0.13; arm 1 still costs nothing and pays 1
+    # N + 1 = 2, so C / (N + 1) = 0.01: u_0 = 0.25 + 2 (sqrt(0.0025) + 0.01) = 0.37, l_0 = 0.25 -
+    # 0.12 = 0.13; arm 1 still costs nothing and pays 1
     assert shares.tolist() == [0, 1]
     second = live.ask()
     live.tell(second, 1, 1)
-    # u_1 = 1, l_1 = 1 - 2 (0.1 + 0.01) = 0.78. The pace is 40/100 = 0.4, between 0.13 and 0.78: arm 1 gets (0.4 - 0.13) / 0.65 = 0.41538
+    # u_1 = 1, l_1 = 1 - 2 (0.1 + 0.01) = 0.78. The pace is 40/100 = 0.4, between 0.13 and 0.78: arm
+    # 1 gets (0.4 - 0.13) / 0.65 = 0.41538
     assert (second.arm, second.probability) == (1, 1)
     assert shares == pytest.approx([0.58462, 0.41538], abs=1e-5)
     third = live.ask()
     assert (third.arm, third.probability) == (0, shares[0])
     live.tell(third, 1, 0.25)
-    # N_0 + 1 = 3, C / 3 = 0.0066667: u_0 = 0.625 + 2 (sqrt(0.0041667) + 0.0066667) = 0.76743, l_0 = 0.25 - 2 (sqrt(0.0016667) + 0.0066667) = 0.15502
+    # N_0 + 1 = 3, C / 3 = 0.0066667: u_0 = 0.625 + 2 (sqrt(0.0041667) + 0.0066667) = 0.76743, l_0 =
+    # 0.25 - 2 (sqrt(0.0016667) + 0.0066667) = 0.15502
     # arm 1 gets (0.4 - 0.15502) / (0.78 - 0.15502) = 0.39198
     assert shares == pytest.approx([0.60802, 0.39198], abs=1e-5)
 
@@ -110,7 +125,9 @@ def test_nothing_is_done_with_the_rest() -> None:
     live.tell(live.ask(), 1, 1)
     # l = 0.78, twice the pace of 0.39
     assert live._state.shares[0] == pytest.approx([0.5])
-    seen = {(ticket.arm, round(ticket.probability, 12)) for ticket in (live.ask() for _ in range(30))}
+    seen = {
+        (ticket.arm, round(ticket.probability, 12)) for ticket in (live.ask() for _ in range(30))
+    }
     assert seen == {(0, 0.5), (SKIP, 0.5)}
 
 
@@ -118,18 +135,27 @@ def test_without_a_horizon_it_is_the_largest_ratio_of_bounds() -> None:
     live = two_arms(7)
     live.tell(live.ask(), 0.25, 0.25)
     live.tell(live.ask(), 1, 1)
-    # T = 40 / 0.1 = 400, so the pace is 0.1: 0.37 / 0.13 is more than 1 / 0.78, and arm 0 has x = 0.1 / 0.13
+    # T = 40 / 0.1 = 400, so the pace is 0.1: 0.37 / 0.13 is more than 1 / 0.78, and arm 0 has x =
+    # 0.1 / 0.13
     assert live._state.shares[0] == pytest.approx([0.1 / 0.13, 0])
-    assert {(ticket.arm, ticket.probability) for ticket in (live.ask() for _ in range(10))} == {(0, 1.0)}
+    assert {(ticket.arm, ticket.probability) for ticket in (live.ask() for _ in range(10))} == {
+        (0, 1.0)
+    }
 
 
 @pytest.mark.parametrize("horizon", [30_000, None])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(out: int, horizon: int | None, make_live: Callable[..., purse.Policy], exact: float) -> None:
-    world = environments.function("two_point")([0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2)
+def test_follows_the_formula(
+    out: int, horizon: int | None, make_live: Callable[..., purse.Policy], exact: float
+) -> None:
+    world = environments.function("two_point")(
+        [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
+    )
     budget = 9000 if horizon else 6000
     live = make_live(world, "ucb-bwk:c_rad=0.05", budget=budget, horizon=horizon)
-    worst, surprise = deviation(live, Plain(4, 0.05, 0.3 if horizon else 0.2, horizon is not None), world, 3000, out=out)
+    worst, surprise = deviation(
+        live, Plain(4, 0.05, 0.3 if horizon else 0.2, horizon is not None), world, 3000, out=out
+    )
     assert worst < exact
     assert surprise < 4
 
@@ -137,14 +163,22 @@ def test_follows_the_formula(out: int, horizon: int | None, make_live: Callable[
 def test_the_default_radius() -> None:
     known = ucb_bwk.params(Problem.of(n_arms=3, budget=50, cost_min=0.5, horizon=200))
     assert known == (math.log(3 * 200), 0.25, True)
-    assert ucb_bwk.params(Problem.of(n_arms=3, budget=50, cost_min=0.5)) == (math.log(3 * 100), 0.5, False)
+    assert ucb_bwk.params(Problem.of(n_arms=3, budget=50, cost_min=0.5)) == (
+        math.log(3 * 100),
+        0.5,
+        False,
+    )
 
 
 def test_eps_as_theory_has_it() -> None:
     share = 2 * 3 / 1000
     eps = math.sqrt(share) + share * math.log(4000)
-    assert ucb_bwk.params(Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps="theory", c_rad=2).pace == pytest.approx((1 - eps) / 4)
-    assert ucb_bwk.params(Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps=0.2).pace == pytest.approx(0.2)
+    assert ucb_bwk.params(
+        Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps="theory", c_rad=2
+    ).pace == pytest.approx((1 - eps) / 4)
+    assert ucb_bwk.params(
+        Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps=0.2
+    ).pace == pytest.approx(0.2)
 
 
 def test_mixes_models_nearly_as_well_as_one_who_knows_them() -> None:
@@ -174,7 +208,11 @@ def test_all_reports_missing_leaves_all_arms_equal() -> None:
         ("eps=1", r"eps=1: must be 'theory' or a number from 0 to below 1"),
         ("eps=-0.1", r"eps=-0.1: must be a number at least 0 and at most 1"),
         ("eps=x", r"eps='x': must be 'theory' or a number from 0 to below 1"),
-        ("eps=theory", r"^eps='theory' is 1\.17 here, which would leave the whole budget unspent; give a number below 1, or a larger budget$"),
+        (
+            "eps=theory",
+            r"^eps='theory' is 1\.17 here, which would leave the whole budget unspent; "
+            r"give a number below 1, or a larger budget$",
+        ),
         ("c_rad=0", r"c_rad=0: must be a number above 0"),
         ("c_rad=x", r"c_rad='x': must be 'theory' or a positive number"),
     ],

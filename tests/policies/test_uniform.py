@@ -36,7 +36,9 @@ def test_every_pair_of_arms_is_equally_likely_with_two_plays() -> None:
         assert ticket.probabilities == (0.5, 0.5)
         counts[ticket.arms] += 1  # type: ignore[index]
         live.void(ticket)
-    assert all(abs(count - 1000) < 4 * np.sqrt(6000 * (1 / 6) * (5 / 6)) for count in counts.values())
+    assert all(
+        abs(count - 1000) < 4 * np.sqrt(6000 * (1 / 6) * (5 / 6)) for count in counts.values()
+    )
 
 
 def test_all_arms_as_plays() -> None:
@@ -51,5 +53,7 @@ def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
 
 
 def test_has_no_options() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of uniform 'gamma'; there are none"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"unknown option of uniform 'gamma'; there are none"
+    ):
         purse.Policy("uniform:gamma=1", n_arms=2, budget=10, cost_min=0.5)

@@ -28,7 +28,9 @@ def written(folder: Path, text: str) -> Path:
 def random_table(seed: int, n_rounds: int = 40, n_arms: int = 3) -> FullTable:
     rng = np.random.default_rng(seed)
     rewards = np.round(rng.uniform(-0.5 if seed % 2 else 0, 5, (n_rounds, n_arms)), 2)
-    return FullTable("random", tuple("abc"[:n_arms]), rewards, rng.integers(0, 10, (n_rounds, n_arms)) * 10**8)
+    return FullTable(
+        "random", tuple("abc"[:n_arms]), rewards, rng.integers(0, 10, (n_rounds, n_arms)) * 10**8
+    )
 
 
 def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
@@ -54,16 +56,39 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("arm,reward,cost\na,1,1\n", " has no column 'round'; it has arm, reward, cost"),
-        ("round,arm,reward,price\n1,a,1,1\n", " has no column 'cost'; it has round, arm, reward, price"),
-        ("reward_a,cost_a,reward_b\n1,1,1\n", " has no column 'cost_b'; it has reward_a, cost_a, reward_b; did you mean 'cost_a'?"),
-        ("x,y\n1,1\n", " is no table: it has neither reward_ARM and cost_ARM for each arm nor 'arm'; it has x, y"),
-        ("reward_a,cost_a,cost_b\n1,1,1\n", " has no column 'reward_b'; it has reward_a, cost_a, cost_b; did you mean 'reward_a'?"),
+        (
+            "round,arm,reward,price\n1,a,1,1\n",
+            " has no column 'cost'; it has round, arm, reward, price",
+        ),
+        (
+            "reward_a,cost_a,reward_b\n1,1,1\n",
+            " has no column 'cost_b'; it has reward_a, cost_a, reward_b; did you mean 'cost_a'?",
+        ),
+        (
+            "x,y\n1,1\n",
+            " is no table: it has neither reward_ARM and cost_ARM for each arm nor "
+            "'arm'; it has x, y",
+        ),
+        (
+            "reward_a,cost_a,cost_b\n1,1,1\n",
+            " has no column 'reward_b'; it has reward_a, cost_a, cost_b; did you mean 'reward_a'?",
+        ),
         (WIDE + "1,1,nan,2\n", ", line 6, column 'reward_large': 'nan' must be a finite number"),
-        (WIDE + "1,1,,2\n", ", line 6, column 'reward_large': an empty cell must be a finite number"),
+        (
+            WIDE + "1,1,,2\n",
+            ", line 6, column 'reward_large': an empty cell must be a finite number",
+        ),
         (WIDE + "1,1,good,2\n", ", line 6, column 'reward_large': 'good' must be a finite number"),
         (WIDE + "1,-0.5,1,2\n", ", line 6, column 'cost_small': -0.5 must be a number at least 0"),
-        (WIDE + "1,1e10,1,2\n", ", line 6, column 'cost_small': 10000000000.0 must be at most 4,611,686,018"),
-        (WIDE + "1,2e-10,1,2\n", ", line 6, column 'cost_small': 2e-10 must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit"),
+        (
+            WIDE + "1,1e10,1,2\n",
+            ", line 6, column 'cost_small': 10000000000.0 must be at most 4,611,686,018",
+        ),
+        (
+            WIDE + "1,2e-10,1,2\n",
+            ", line 6, column 'cost_small': 2e-10 must be 0 or at least 1e-9; give "
+            "costs, and the budget, in a smaller unit",
+        ),
         (LONG + "4,small,1,1\n", ": round '4' has no row for arm 'large'"),
         (LONG + "2,large,1,1\n", ", line 10: round '2' has arm 'large' already"),
         (LONG + "4,,1,1\n", ", line 10, column 'arm': an empty cell must be a text"),
@@ -92,10 +117,20 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rewards", "expected"),
-    [([[2, 4], [0.5, 1]], (0, 4)), ([[-1, 4], [0, 1]], (-1, 4)), ([[-3, -1], [-2, -2]], (-3, 0)), ([[2, 2], [2, 2]], (0, 2)), ([[0, 0], [0, 0]], (0, 1))],
+    [
+        ([[2, 4], [0.5, 1]], (0, 4)),
+        ([[-1, 4], [0, 1]], (-1, 4)),
+        ([[-3, -1], [-2, -2]], (-3, 0)),
+        ([[2, 2], [2, 2]], (0, 2)),
+        ([[0, 0], [0, 0]], (0, 1)),
+    ],
 )
-def test_zero_stays_in_the_range_of_rewards(rewards: list[list[float]], expected: tuple[float, float]) -> None:
-    world = world_of_table(FullTable("t", ("a", "b"), np.array(rewards, float), np.full((2, 2), 10**9)))
+def test_zero_stays_in_the_range_of_rewards(
+    rewards: list[list[float]], expected: tuple[float, float]
+) -> None:
+    world = world_of_table(
+        FullTable("t", ("a", "b"), np.array(rewards, float), np.full((2, 2), 10**9))
+    )
     assert world.reward_range == expected
     low, high = expected
     assert (low + (high - low) * world.tables.rewards[:, :, 0]).tolist() == rewards
@@ -103,7 +138,9 @@ def test_zero_stays_in_the_range_of_rewards(rewards: list[list[float]], expected
 
 
 def test_a_table_by_hand(tmp_path: Path) -> None:
-    found = replay_table(written(tmp_path, WIDE), policies=["uniform"], budgets=[6, 100], n_paths=5, seed=0)
+    found = replay_table(
+        written(tmp_path, WIDE), policies=["uniform"], budgets=[6, 100], n_paths=5, seed=0
+    )
     frame = found.frame()
     rows = {(row["budget"], row["player"]): row for row in frame.iter_rows(named=True)}
 
@@ -112,14 +149,35 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
         return row["gain"], row["spent"], row["pulls"]
 
     assert told(6, "always small (cheapest)") == (4, 4, 4)
-    assert told(6, "always large (best)") == told(6, "LP optimum") == told(6, "hindsight optimum") == (9, 6, 3)
-    assert told(100, "always large (best)") == told(100, "hindsight optimum") == told(100, "best fixed mixture") == (12, 8, 4)
+    assert (
+        told(6, "always large (best)")
+        == told(6, "LP optimum")
+        == told(6, "hindsight optimum")
+        == (9, 6, 3)
+    )
+    assert (
+        told(100, "always large (best)")
+        == told(100, "hindsight optimum")
+        == told(100, "best fixed mixture")
+        == (12, 8, 4)
+    )
     assert rows[6, "always small (cheapest)"]["share"] == pytest.approx(4 / 9)
     assert 4 <= rows[6, "uniform"]["gain"] <= 9
     assert frame["kind"].unique().sort().to_list() == ["arm", "bound", "mixture", "policy"]
     first, head, *lines = str(found).splitlines()
     assert first == "data.csv: 4 of 4 rounds in random order, 2 arms, stop=retry"
-    assert head.split() == ["budget", "6", "gain", "±", "95%", "of", "the", "optimum", "spent", "pulls"]
+    assert head.split() == [
+        "budget",
+        "6",
+        "gain",
+        "±",
+        "95%",
+        "of",
+        "the",
+        "optimum",
+        "spent",
+        "pulls",
+    ]
     assert lines[0].split() == ["always", "large", "(best)", "9", "100.0%", "6", "3"]
 
 
@@ -142,12 +200,18 @@ def test_the_bounds_are_the_optima_of_their_linear_programs(seed: int) -> None:
     budget = [1.0, 5.0, 12.0][seed % 3]
     costs = table.costs / 1e9
     per_row = np.repeat(np.eye(n_rounds), n_arms, axis=1)
-    known = linprog(-table.rewards.ravel(), np.vstack([per_row, costs.ravel()]), [*np.ones(n_rounds), budget])
+    known = linprog(
+        -table.rewards.ravel(), np.vstack([per_row, costs.ravel()]), [*np.ones(n_rounds), budget]
+    )
     gain, spent, pulls = hindsight(table.rewards, table.costs, budget)
     assert gain == pytest.approx(-known.fun, abs=1e-6)
     assert spent <= budget + 1e-9
     assert pulls <= n_rounds
-    means = linprog(-table.rewards.mean(axis=0), np.vstack([np.ones(n_arms), costs.mean(axis=0)]), [n_rounds, budget])
+    means = linprog(
+        -table.rewards.mean(axis=0),
+        np.vstack([np.ones(n_arms), costs.mean(axis=0)]),
+        [n_rounds, budget],
+    )
     world = world_of_table(table)
     found = references(world, [budget], n_paths=4, seed=seed)
     gains = dict(zip(found["player"], found["gain"], strict=True))
@@ -159,16 +223,28 @@ def test_the_bounds_are_the_optima_of_their_linear_programs(seed: int) -> None:
 def test_with_a_shorter_horizon_hindsight_knows_the_rows_of_each_path() -> None:
     table = random_table(2)
     world = world_of_table(table, horizon=10)
-    found = references(world, [2.0], n_paths=3, seed=1).row(by_predicate=pl.col("player") == "hindsight optimum", named=True)
+    found = references(world, [2.0], n_paths=3, seed=1).row(
+        by_predicate=pl.col("player") == "hindsight optimum", named=True
+    )
     paths = [draws(world, 10, seed=1, path=path) for path in range(3)]
-    expected = [hindsight(rewards * table.rewards.max(), costs[:, :, 0], 2.0)[0] for rewards, costs in paths]
+    expected = [
+        hindsight(rewards * table.rewards.max(), costs[:, :, 0], 2.0)[0] for rewards, costs in paths
+    ]
     assert found["gain"] == pytest.approx(np.mean(expected))
     assert found["gain_low"] < found["gain"] < found["gain_high"]
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from(["exit", "hold", "retry"]), st.sampled_from(["uniform", "fixed:arm=1"]), st.integers(1, 60))
-def test_a_path_is_what_the_rows_say(seed: int, horizon: int, stop: str, policy: str, tenths: int) -> None:
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 12),
+    st.sampled_from(["exit", "hold", "retry"]),
+    st.sampled_from(["uniform", "fixed:arm=1"]),
+    st.integers(1, 60),
+)
+def test_a_path_is_what_the_rows_say(
+    seed: int, horizon: int, stop: str, policy: str, tenths: int
+) -> None:
     table = random_table(seed, n_rounds=12)
     world = world_of_table(table, horizon=horizon)
     run = purse.simulate(policy, world, tenths / 10, n_paths=2, seed=seed, stop=stop, marks=200)
@@ -178,8 +254,16 @@ def test_a_path_is_what_the_rows_say(seed: int, horizon: int, stop: str, policy:
     for path in range(2):
         inside, units = draws(world, horizon, seed=seed, path=path)
         rewards = low + (high - low) * inside
-        rows = [(*row, *cost) for row, cost in zip(np.round(rewards, 2).tolist(), units[:, :, 0].tolist(), strict=True)]
-        recorded = sorted((*row, *cost) for row, cost in zip(table.rewards.tolist(), table.costs.tolist(), strict=True))
+        rows = [
+            (*row, *cost)
+            for row, cost in zip(
+                np.round(rewards, 2).tolist(), units[:, :, 0].tolist(), strict=True
+            )
+        ]
+        recorded = sorted(
+            (*row, *cost)
+            for row, cost in zip(table.rewards.tolist(), table.costs.tolist(), strict=True)
+        )
         assert all(row in recorded for row in rows)
         assert horizon < 12 or sorted(rows) == recorded
         pulls = np.diff(run.by_round.pulls[path], axis=0, prepend=0)
@@ -189,10 +273,20 @@ def test_a_path_is_what_the_rows_say(seed: int, horizon: int, stop: str, policy:
         assert run.gain[path] <= hindsight(rewards, units[:, :, 0], tenths / 10)[0] + 1e-9
 
 
-def test_the_same_seed_gives_the_same_numbers_whatever_the_threads_and_a_folder_keeps_them(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_numbers_whatever_the_threads_and_a_folder_keeps_them(
+    tmp_path: Path,
+) -> None:
     path = written(tmp_path, WIDE)
     one, two, kept = (
-        replay_table(path, policies="uniform", budgets=[5], n_paths=8, seed=3, n_workers=workers, folder=folder).frame()
+        replay_table(
+            path,
+            policies="uniform",
+            budgets=[5],
+            n_paths=8,
+            seed=3,
+            n_workers=workers,
+            folder=folder,
+        ).frame()
         for workers, folder in ((1, None), (2, tmp_path / "kept"), (1, tmp_path / "kept"))
     )
     assert one.equals(two)

@@ -31,7 +31,9 @@ def test_means_of_six_rows_by_hand() -> None:
     model = estimated(log_of(SIX))
     np.testing.assert_allclose(model.means("ips", model.once()), [4 / 6, 12 / 6])
     np.testing.assert_allclose(model.means("snips", model.once()), [4 / 8, 12 / 8])
-    np.testing.assert_allclose(model.means("dr", model.once()), [2 / 3 + (4 - 2 / 3 * 8) / 6, 2 + (12 - 2 * 8) / 6])
+    np.testing.assert_allclose(
+        model.means("dr", model.once()), [2 / 3 + (4 - 2 / 3 * 8) / 6, 2 + (12 - 2 * 8) / 6]
+    )
 
 
 def test_means_of_rows_that_count_twice_or_not_at_all() -> None:
@@ -49,10 +51,19 @@ def test_the_estimated_world_has_the_logged_pairs_as_likely_as_their_weights() -
     found = {
         (arm, round(4 * float(reward), 9), int(cost)): float(chance)
         for arm in range(2)
-        for reward, cost, chance in zip(tables.rewards[0, arm], tables.costs[0, arm, :, 0], chances[arm], strict=True)
+        for reward, cost, chance in zip(
+            tables.rewards[0, arm], tables.costs[0, arm, :, 0], chances[arm], strict=True
+        )
     }
     half, third, whole = 500_000_000, 300_000_000, 1_000_000_000
-    assert found == {(0, 1, half): 0.25, (0, 0, half): 0.5, (0, 1, whole): 0.25, (1, 2, whole): 0.25, (1, 0, third): 0.5, (1, 4, third): 0.25}
+    assert found == {
+        (0, 1, half): 0.25,
+        (0, 0, half): 0.5,
+        (0, 1, whole): 0.25,
+        (1, 2, whole): 0.25,
+        (1, 0, third): 0.5,
+        (1, 4, third): 0.25,
+    }
 
 
 def test_the_estimated_world_declares_what_was_logged_and_no_true_means() -> None:
@@ -98,19 +109,39 @@ def test_the_range_of_rewards_has_zero_in_it() -> None:
     np.testing.assert_allclose(estimated(log).means("snips", np.ones(6, np.int64)), [7, 7])
 
 
-logs = st.lists(st.tuples(st.integers(0, 2), st.floats(-5, 5), st.sampled_from([0.1, 0.5, 1.0]), st.floats(0.05, 1)), min_size=1, max_size=40)
+logs = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.floats(-5, 5), st.sampled_from([0.1, 0.5, 1.0]), st.floats(0.05, 1)
+    ),
+    min_size=1,
+    max_size=40,
+)
 
 
 def columns_of(rows: list[tuple[int, float, float, float]]) -> dict[str, Any]:
-    return dict(zip(("arm", "reward", "cost", "probability"), map(list, zip(*rows, strict=True)), strict=True))
+    return dict(
+        zip(
+            ("arm", "reward", "cost", "probability"),
+            map(list, zip(*rows, strict=True)),
+            strict=True,
+        )
+    )
 
 
 @given(logs)
 @settings(max_examples=60, deadline=None)
-def test_with_equal_probabilities_snips_and_dr_are_plain_averages(rows: list[tuple[int, float, float, float]]) -> None:
+def test_with_equal_probabilities_snips_and_dr_are_plain_averages(
+    rows: list[tuple[int, float, float, float]],
+) -> None:
     columns = {**columns_of(rows), "probability": [0.4] * len(rows)}
     model = estimated(log_of(columns))
-    plain = pl.DataFrame(columns).group_by("arm").agg(pl.col("reward").mean()).sort("arm")["reward"].to_numpy()
+    plain = (
+        pl.DataFrame(columns)
+        .group_by("arm")
+        .agg(pl.col("reward").mean())
+        .sort("arm")["reward"]
+        .to_numpy()
+    )
     for method in ("snips", "dr"):
         np.testing.assert_allclose(model.means(method, model.once()), plain, atol=1e-12)
     np.testing.assert_allclose(model.log.ess, model.log.rows)
@@ -119,18 +150,35 @@ def test_with_equal_probabilities_snips_and_dr_are_plain_averages(rows: list[tup
 
 @given(logs, st.floats(-10, 10), st.floats(0.1, 10))
 @settings(max_examples=60, deadline=None)
-def test_means_move_with_rewards(rows: list[tuple[int, float, float, float]], start: float, unit: float) -> None:
+def test_means_move_with_rewards(
+    rows: list[tuple[int, float, float, float]], start: float, unit: float
+) -> None:
     columns = columns_of(rows)
     moved = {**columns, "reward": [start + unit * reward for reward in columns["reward"]]}
-    one, other, scaled = (estimated(log_of(each)) for each in (columns, moved, {**columns, "reward": [unit * reward for reward in columns["reward"]]}))
+    one, other, scaled = (
+        estimated(log_of(each))
+        for each in (
+            columns,
+            moved,
+            {**columns, "reward": [unit * reward for reward in columns["reward"]]},
+        )
+    )
     for method in ("snips", "dr"):
-        np.testing.assert_allclose(other.means(method, other.once()), start + unit * one.means(method, one.once()), atol=1e-9)
-    np.testing.assert_allclose(scaled.means("ips", one.once()), unit * one.means("ips", one.once()), atol=1e-9)
+        np.testing.assert_allclose(
+            other.means(method, other.once()),
+            start + unit * one.means(method, one.once()),
+            atol=1e-9,
+        )
+    np.testing.assert_allclose(
+        scaled.means("ips", one.once()), unit * one.means("ips", one.once()), atol=1e-9
+    )
 
 
 @given(logs)
 @settings(max_examples=60, deadline=None)
-def test_effective_sample_sizes_lie_between_one_and_the_rows(rows: list[tuple[int, float, float, float]]) -> None:
+def test_effective_sample_sizes_lie_between_one_and_the_rows(
+    rows: list[tuple[int, float, float, float]],
+) -> None:
     log = log_of(columns_of(rows))
     for ess in (log.ess, replay(log).ess):
         assert (ess >= 1 - 1e-9).all()
@@ -139,11 +187,20 @@ def test_effective_sample_sizes_lie_between_one_and_the_rows(rows: list[tuple[in
 
 def drawn(chances: list[float], told: list[float], n: int = 5_000, seed: int = 0) -> Log:
     arm = np.random.default_rng(seed).choice(len(chances), n, p=chances)
-    return log_of({"arm": arm, "reward": np.arange(n) % 2, "cost": np.ones(n), "probability": np.array(told)[arm]})
+    return log_of(
+        {
+            "arm": arm,
+            "reward": np.arange(n) % 2,
+            "cost": np.ones(n),
+            "probability": np.array(told)[arm],
+        }
+    )
 
 
 def test_probabilities_that_fit_raise_no_doubt() -> None:
-    doubts = np.array([drawn([0.7, 0.29, 0.01], [0.7, 0.29, 0.01], seed=seed).doubts for seed in range(100)])
+    doubts = np.array(
+        [drawn([0.7, 0.29, 0.01], [0.7, 0.29, 0.01], seed=seed).doubts for seed in range(100)]
+    )
     assert abs(doubts.mean(axis=0)).max() < 4 / 10
     assert abs(doubts.std(axis=0) - 1).max() < 0.3
 
@@ -151,7 +208,10 @@ def test_probabilities_that_fit_raise_no_doubt() -> None:
 def test_probabilities_that_contradict_the_frequencies_are_told() -> None:
     found = drawn([0.6, 0.4], [0.5, 0.5])
     assert len(found.warnings) == 2
-    assert found.warnings[0].startswith("frame: the probabilities of arm '0' contradict how often it was chosen: sum of 1/probability is 1.2")
+    assert found.warnings[0].startswith(
+        "frame: the probabilities of arm '0' contradict how often it was chosen: sum of "
+        "1/probability is 1.2"
+    )
     assert drawn([1.0], [1.0]).warnings == ()
     assert len(drawn([1.0], [0.5]).warnings) == 1
 
@@ -160,10 +220,22 @@ def test_probabilities_that_contradict_the_frequencies_are_told() -> None:
     ("change", "message"),
     [
         ({"reward": [1, 0, float("nan"), 2, 0, 4]}, "frame, row 3, column 'reward'"),
-        ({"cost": [0.5, -0.2, 1, 1, 1, 1]}, "frame, row 2, column 'cost': -0.2 must be a number at least 0"),
-        ({"cost": [0.5, 0.2, 1, 1, 0, 1]}, "frame, row 5, column 'cost': 0 must be above 0 where there is no horizon"),
-        ({"probability": [0.5, 0.5, 0, 1, 1, 1]}, "frame, row 3, column 'probability': 0.0 must be a number above 0 and at most 1"),
-        ({"probability": [0.5, 0.5, 1, 1, 1, 1.5]}, "frame, row 6, column 'probability': 1.5 must be"),
+        (
+            {"cost": [0.5, -0.2, 1, 1, 1, 1]},
+            "frame, row 2, column 'cost': -0.2 must be a number at least 0",
+        ),
+        (
+            {"cost": [0.5, 0.2, 1, 1, 0, 1]},
+            "frame, row 5, column 'cost': 0 must be above 0 where there is no horizon",
+        ),
+        (
+            {"probability": [0.5, 0.5, 0, 1, 1, 1]},
+            "frame, row 3, column 'probability': 0.0 must be a number above 0 and at most 1",
+        ),
+        (
+            {"probability": [0.5, 0.5, 1, 1, 1, 1.5]},
+            "frame, row 6, column 'probability': 1.5 must be",
+        ),
         ({"arm": ["a", "", "a", "b", "b", "b"]}, "frame, row 2, column 'arm'"),
     ],
     ids=str,
@@ -177,7 +249,10 @@ def test_refuses_bad_rows_by_row_and_column(change: dict[str, Any], message: str
 def test_refuses_a_bad_cell_by_its_line_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("arm,reward,cost,chance\na,1,0.5,0.5\n\nb,0,0.25,1.5\n")
-    with pytest.raises(purse.InvalidInput, match=r"log.csv, line 4, column 'chance': 1.5 must be a number above 0 and at most 1"):
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"log.csv, line 4, column 'chance': 1.5 must be a number above 0 and at most 1",
+    ):
         read_log(read(path), probability="chance")
 
 
@@ -189,8 +264,14 @@ def test_refuses_a_bad_cell_by_its_line_in_the_file(tmp_path: Path) -> None:
         ({"arms": ["a", "b", "a"]}, "arms=.*each once"),
         ({"arms": "ab"}, "arms='ab'"),
         ({"cost_max": 0.9}, "frame, row 3, column 'cost': 1.0 must be at most 0.9, as is declared"),
-        ({"cost_min": [0.5, 0.5]}, "frame, row 5, column 'cost': 0.3 must be at least 0.5, as is declared"),
-        ({"reward_range": (0, 3)}, "frame, row 6, column 'reward': 4.0 must lie between 0 and 3, as is declared"),
+        (
+            {"cost_min": [0.5, 0.5]},
+            "frame, row 5, column 'cost': 0.3 must be at least 0.5, as is declared",
+        ),
+        (
+            {"reward_range": (0, 3)},
+            "frame, row 6, column 'reward': 4.0 must lie between 0 and 3, as is declared",
+        ),
         ({"reward_range": (1, 1)}, "reward_range="),
     ],
     ids=str,

@@ -28,21 +28,45 @@ def sample(n: int, seed: int, logger: Any = LOGGER) -> pl.DataFrame:
     context = rng.integers(2, size=n)
     arm = (rng.random(n)[:, None] > np.asarray(logger)[context].cumsum(axis=1)[:, :2]).sum(axis=1)
     reward = rng.random(n) < MEANS[arm] + np.where(context == 0, 1, -1) * SWING[arm]
-    return pl.DataFrame({"arm": arm, "reward": reward.astype(float), "cost": COSTS[arm], "probability": np.asarray(logger)[context, arm]})
+    return pl.DataFrame(
+        {
+            "arm": arm,
+            "reward": reward.astype(float),
+            "cost": COSTS[arm],
+            "probability": np.asarray(logger)[context, arm],
+        }
+    )
 
 
 def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.DataFrame:
-    """A log of arms that always return and cost the same, chosen as often as their probabilities say."""
+    """A log of arms that always return and cost the same, chosen as often as their probabilities
+    say.
+    """
     arm = np.repeat(np.arange(len(counts)), counts)
     chances = np.array(counts) / sum(counts)
-    return pl.DataFrame({"arm": arm, "reward": np.array(rewards)[arm], "cost": np.array(costs)[arm], "probability": chances[arm]})
+    return pl.DataFrame(
+        {
+            "arm": arm,
+            "reward": np.array(rewards)[arm],
+            "cost": np.array(costs)[arm],
+            "probability": chances[arm],
+        }
+    )
 
 
 @pytest.mark.parametrize("policy", ["uniform", "exp3.bwk"])
 def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> None:
     log = steady([90, 60], [0.25, 1.0], [0.25, 1.0])
-    found = estimate_log(log, policies=[policy], budgets=[20], n_paths=30, seed=3, reward_range=(0, 1))
-    run = purse.simulate(policy, purse.environments.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]]), 20, n_paths=30, seed=3)
+    found = estimate_log(
+        log, policies=[policy], budgets=[20], n_paths=30, seed=3, reward_range=(0, 1)
+    )
+    run = purse.simulate(
+        policy,
+        purse.environments.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]]),
+        20,
+        n_paths=30,
+        seed=3,
+    )
     for row in found.frame().rows(named=True):
         assert row["refused"] is None
         assert row["estimate"] == pytest.approx(run.gain.mean(), rel=1e-12)
@@ -52,7 +76,14 @@ def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> 
 
 def test_replay_takes_each_row_once_a_path() -> None:
     rewards = 2.0 ** -np.arange(40)
-    log = read_log(read(pl.DataFrame({"arm": [0] * 40, "reward": rewards, "cost": [1] * 40, "probability": [1] * 40})), reward_range=(0, 1))
+    log = read_log(
+        read(
+            pl.DataFrame(
+                {"arm": [0] * 40, "reward": rewards, "cost": [1] * 40, "probability": [1] * 40}
+            )
+        ),
+        reward_range=(0, 1),
+    )
     queues = replay(log)
     job = make_job("fixed:arm=0", queues.world(queues.once()), 39)
     found = purse.simulation.play(job, 50, n_workers=1, shown=purse.progress.Progress("")).gain
@@ -66,8 +97,21 @@ def test_a_thinned_queue_is_a_fair_sample_although_the_choice_looked_at_the_outc
     reward = rng.random(n) < 0.3
     chance = np.where(reward, 0.9, 0.3)
     arm = (rng.random(n) > chance).astype(int)
-    log = pl.DataFrame({"arm": arm, "reward": np.where(arm == 0, reward, 0), "cost": np.ones(n), "probability": np.where(arm == 0, chance, 1 - chance)})
-    found = estimate_log(log.cast({"reward": pl.Float64}), policies=["fixed:arm=0"], budgets=[200], n_paths=100, methods=["replay", "snips"]).frame()
+    log = pl.DataFrame(
+        {
+            "arm": arm,
+            "reward": np.where(arm == 0, reward, 0),
+            "cost": np.ones(n),
+            "probability": np.where(arm == 0, chance, 1 - chance),
+        }
+    )
+    found = estimate_log(
+        log.cast({"reward": pl.Float64}),
+        policies=["fixed:arm=0"],
+        budgets=[200],
+        n_paths=100,
+        methods=["replay", "snips"],
+    ).frame()
     assert log.filter(pl.col("arm") == 0)["reward"].mean() > 0.5
     for low, high in found.select("low", "high").rows():
         assert low < 200 * 0.3 < high
@@ -78,7 +122,8 @@ def test_replay_is_refused_where_the_log_is_too_short_and_only_there() -> None:
     found = estimate_log(log, policies=["fixed:arm=1"], budgets=[50, 60, 70], n_paths=4)
     assert found.frame().filter(method="replay")["refused"].to_list() == [
         None,
-        *["needs more rounds of arm '1' than the log has: 60 that can be replayed"] * 2,  # the pull that ends the game needs a row too
+        # the pull that ends the game needs a row too
+        *["needs more rounds of arm '1' than the log has: 60 that can be replayed"] * 2,
     ]
     refused = found.frame().filter(pl.col("refused").is_not_null())
     assert refused.select("estimate", "error", "low", "high").null_count().row(0) == (2, 2, 2, 2)
@@ -88,7 +133,14 @@ def test_replay_is_refused_where_the_log_is_too_short_and_only_there() -> None:
 
 def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
     log = steady([90, 12], [0.25, 1.0], [0.25, 1.0])
-    found = estimate_log(log, policies=["uniform", "fixed:arm=0", "fixed:arm=2"], budgets=[5], n_paths=4, methods=["snips"], arms=["0", "1", "2"]).frame()
+    found = estimate_log(
+        log,
+        policies=["uniform", "fixed:arm=0", "fixed:arm=2"],
+        budgets=[5],
+        n_paths=4,
+        methods=["snips"],
+        arms=["0", "1", "2"],
+    ).frame()
     assert found["refused"].to_list() == [
         "plays arm '1', whose effective sample size is 12, below 30",
         None,
@@ -105,37 +157,57 @@ def test_gains_are_in_the_unit_of_the_log() -> None:
     model = estimated(read_log(read(log)))
     pulls = purse.simulate("exp3.bwk", model.world, 40, n_paths=20).pulls.sum(axis=1).mean()
     for method in ("snips", "dr"):
-        (here,), (there,) = (frame.filter(method=method)["estimate"].to_list() for frame in (plain, other))
+        (here,), (there,) = (
+            frame.filter(method=method)["estimate"].to_list() for frame in (plain, other)
+        )
         assert there == pytest.approx(7 * here - 3 * pulls, rel=1e-9)
 
 
 def test_the_order_of_the_rows_matters_to_replay_alone() -> None:
     log = sample(1_000, 2)
     options: dict[str, Any] = {"policies": ["exp3.bwk"], "budgets": [40], "n_paths": 20}
-    here, there = (estimate_log(each, **options).frame() for each in (log, log.sample(fraction=1, shuffle=True, seed=1)))
+    here, there = (
+        estimate_log(each, **options).frame()
+        for each in (log, log.sample(fraction=1, shuffle=True, seed=1))
+    )
     same = here["estimate"].is_close(there["estimate"], rel_tol=1e-9)
-    assert dict(zip(here["method"], same, strict=True)) == {"replay": False, "ips": True, "snips": True, "dr": True}
+    assert dict(zip(here["method"], same, strict=True)) == {
+        "replay": False,
+        "ips": True,
+        "snips": True,
+        "dr": True,
+    }
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_number_of_threads() -> None:
     log = sample(600, 3)
-    one, two = (estimate_log(log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=8, n_workers=n).frame() for n in (1, 3))
+    one, two = (
+        estimate_log(
+            log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=8, n_workers=n
+        ).frame()
+        for n in (1, 3)
+    )
     assert one.equals(two)
-    assert not one.equals(estimate_log(log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=9).frame())
+    assert not one.equals(
+        estimate_log(log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=9).frame()
+    )
 
 
 def test_with_a_horizon_the_game_ends_there() -> None:
     log = steady([90, 60], [2.0, 1.0], [0.0, 1.0])
     found = estimate_log(log, policies=["fixed:arm=0"], budgets=[5], horizon=30, n_paths=4).frame()
     assert found["estimate"].to_list() == pytest.approx([60.0] * 4)
-    assert found["error"].filter(found["method"] != "ips").to_list() == pytest.approx([0, 0, 0], abs=1e-9)
+    assert found["error"].filter(found["method"] != "ips").to_list() == pytest.approx(
+        [0, 0, 0], abs=1e-9
+    )
 
 
 def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
     values, redone = np.array([1.0, 3.0]), np.array([[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]])
     found = with_log_error(values, redone)
     assert found.mean == 2
-    assert found.error == pytest.approx(math.sqrt((16 - 2 / 2) + 2 / 2))  # between 1, 5, 9: 16; within: 2
+    # between 1, 5, 9: 16; within: 2
+    assert found.error == pytest.approx(math.sqrt((16 - 2 / 2) + 2 / 2))
     assert found.high - found.mean == pytest.approx(4.302652729911275 * found.error)
     assert with_log_error(values, np.array([[0.0, 2.0], [0.0, 2.0]])).error == pytest.approx(1)
 
@@ -143,7 +215,9 @@ def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
 def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
     model = estimated(read_log(read(sample(3_000, 0))))
     rows = model.log.rows
-    redrawn = np.array([model.log.sums(model.redrawn(replicates.generator(0, number))) for number in range(100)])
+    redrawn = np.array(
+        [model.log.sums(model.redrawn(replicates.generator(0, number))) for number in range(100)]
+    )
     assert np.abs((redrawn - rows) / np.sqrt(rows * (1 - rows / 3_000))).max() < 5
 
 
@@ -155,7 +229,12 @@ def test_effective_sample_size_of_a_policy() -> None:
 
 
 def test_results_for_people_and_about_arms() -> None:
-    found = estimate_log(sample(600, 4).with_columns(probability=pl.lit(1.0)), policies=["uniform"], budgets=[20], n_paths=10)
+    found = estimate_log(
+        sample(600, 4).with_columns(probability=pl.lit(1.0)),
+        policies=["uniform"],
+        budgets=[20],
+        n_paths=10,
+    )
     head, columns, line, *warnings = str(found).splitlines()
     assert head == "frame: 600 rounds of 3 arms; gain ± 95% (effective sample size)"
     assert columns.split() == ["policy", "budget", *METHODS]
@@ -193,10 +272,23 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
     monkeypatch.setattr(replicates, "REPLICATES", 40)
     n_logs, budget = 30, 30.0
     world = purse.environments.bernoulli(rewards=MEANS, costs=COSTS)
-    truths = {policy: float(purse.simulate(policy, world, budget, n_paths=20_000, seed=1).gain.mean()) for policy in ("uniform", "exp3.bwk")}
+    truths = {
+        policy: float(purse.simulate(policy, world, budget, n_paths=20_000, seed=1).gain.mean())
+        for policy in ("uniform", "exp3.bwk")
+    }
     inside = np.zeros((n_logs, 2 * len(METHODS)))
     for number in range(n_logs):
-        found = estimate_log(sample(1_000, 100 + number), policies=list(truths), budgets=[budget], n_paths=100, seed=number, reward_range=(0, 1)).frame()
+        found = estimate_log(
+            sample(1_000, 100 + number),
+            policies=list(truths),
+            budgets=[budget],
+            n_paths=100,
+            seed=number,
+            reward_range=(0, 1),
+        ).frame()
         assert found["refused"].null_count() == len(found)
-        inside[number] = [low <= truths[policy] <= high for policy, low, high in found.select("policy", "low", "high").rows()]
+        inside[number] = [
+            low <= truths[policy] <= high
+            for policy, low, high in found.select("policy", "low", "high").rows()
+        ]
     assert inside.mean(axis=0).min() >= LEVEL - 3 * math.sqrt(LEVEL * (1 - LEVEL) / n_logs)

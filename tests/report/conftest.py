@@ -22,7 +22,9 @@ HOLDS = "true where each arm's cost is constant; false in general (`two_worlds`)
 
 @dataclass(eq=False)
 class MadeUp:
-    """A study with the frames of a real one and made-up numbers: regret is SCALES[policy] B^POWERS[policy], or linear where adversarial, up to noise."""
+    """A study with the frames of a real one and made-up numbers: regret is SCALES[policy]
+    B^POWERS[policy], or linear where adversarial, up to noise.
+    """
 
     worlds: Sequence[str] = ("stochastic", "adversarial")
     policies: Sequence[str] = tuple(POWERS)
@@ -40,7 +42,9 @@ class MadeUp:
             "title": "Four policies & two worlds",
             "command": "purse run study.toml",
             "study": 'policies = ["learns"]\n',
-            "worlds": {world: f"bernoulli:rewards=[.4,.5],costs=[.3,.5] <{world}>" for world in self.worlds},
+            "worlds": {
+                world: f"bernoulli:rewards=[.4,.5],costs=[.3,.5] <{world}>" for world in self.worlds
+            },
             "policies": list(self.policies),
             "budgets": list(self.budgets),
             "n_paths": self.n_paths,
@@ -54,64 +58,162 @@ class MadeUp:
         }
 
     def cells(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        for place, (world, budget, policy) in enumerate((w, b, p) for w in self.worlds for b in self.budgets for p in self.policies):
+        for place, (world, budget, policy) in enumerate(
+            (w, b, p) for w in self.worlds for b in self.budgets for p in self.policies
+        ):
             yield place, {"world": world, "policy": policy, "budget": budget}
 
     def runs(self, place: int, world: str, policy: str, budget: float) -> pl.DataFrame:
         random = np.random.default_rng(place)
         hard = world == "adversarial" and policy != "oracle"
-        mean = (0.4 + 0.1 * self.policies.index(policy)) * budget if hard else self.scales[policy] * budget ** POWERS[policy]
-        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths)) + 0.02 * np.sqrt(budget) * random.standard_normal(self.n_paths)
+        mean = (
+            (0.4 + 0.1 * self.policies.index(policy)) * budget
+            if hard
+            else self.scales[policy] * budget ** POWERS[policy]
+        )
+        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths)) + 0.02 * np.sqrt(
+            budget
+        ) * random.standard_normal(self.n_paths)
         left = random.uniform(0, 1, self.n_paths)
         ended = np.arange(self.n_paths) < (3 if hard and policy == "uniform" else 0)
-        numbers = {"gain": RATE * budget - regret, "rounds": np.full(self.n_paths, int(2 * budget)), "used": 1 - left / budget, "ended": ended, "left": left}
+        numbers = {
+            "gain": RATE * budget - regret,
+            "rounds": np.full(self.n_paths, int(2 * budget)),
+            "used": 1 - left / budget,
+            "ended": ended,
+            "left": left,
+        }
         return pl.DataFrame({"path": np.arange(self.n_paths), **numbers, "regret": regret})
 
     def frame(self) -> pl.DataFrame:
         return pl.concat(
-            self.runs(place, **cell).select(*(pl.lit(value).alias(name) for name, value in cell.items()), pl.all()) for place, cell in self.cells()
+            self.runs(place, **cell).select(
+                *(pl.lit(value).alias(name) for name, value in cell.items()), pl.all()
+            )
+            for place, cell in self.cells()
         )
 
     def lazy(self) -> pl.LazyFrame:
         return self.frame().lazy()
 
     def table(self) -> pl.DataFrame:
-        return summary.framed("table", [{**cell, **summary.table_row(self.runs(place, **cell))} for place, cell in self.cells()])
+        return summary.framed(
+            "table",
+            [
+                {**cell, **summary.table_row(self.runs(place, **cell))}
+                for place, cell in self.cells()
+            ],
+        )
 
     def shares(self) -> pl.DataFrame:
         rows = []
         for _, cell in self.cells():
             for fraction in np.arange(1, 21) / 20:
-                weights = np.exp(2 * self.policies.index(cell["policy"]) * fraction * np.arange(self.n_arms) / self.n_arms)
-                rows += [{**cell, "fraction": fraction, "arm": f"arm {arm}", "share": share} for arm, share in enumerate(weights / weights.sum())]
+                weights = np.exp(
+                    2
+                    * self.policies.index(cell["policy"])
+                    * fraction
+                    * np.arange(self.n_arms)
+                    / self.n_arms
+                )
+                rows += [
+                    {**cell, "fraction": fraction, "arm": f"arm {arm}", "share": share}
+                    for arm, share in enumerate(weights / weights.sum())
+                ]
         return summary.framed("shares", rows)
 
     def bounds(self) -> pl.DataFrame:
         rows = []
-        for world, budget in ((world, budget) for world in self.worlds for budget in self.budgets if self.with_bounds):
+        for world, budget in (
+            (world, budget) for world in self.worlds for budget in self.budgets if self.with_bounds
+        ):
             here = {"world": world, "budget": budget, "holds": HOLDS, "source": "A paper (2019)"}
             hard = world == "adversarial"
             rows += [
-                {**here, "policy": "learns", "name": "Theorem 1", "side": "at most", "value": 20 * budget**0.5, "applies": not hard},
-                {**here, "policy": "every player", "name": "Lower bound", "side": "at least", "value": 0.3 * budget, "applies": hard},
-                {**here, "policy": "learns <fast>", "name": "Theorem 3", "side": "order", "value": 1.0, "applies": True},
-                {**here, "policy": "learns", "name": "Loose", "side": "at most", "value": 1e9 * budget, "applies": True},
-                {**here, "policy": "uniform", "name": "Vain", "side": "at most", "value": 1.0, "applies": False},
+                {
+                    **here,
+                    "policy": "learns",
+                    "name": "Theorem 1",
+                    "side": "at most",
+                    "value": 20 * budget**0.5,
+                    "applies": not hard,
+                },
+                {
+                    **here,
+                    "policy": "every player",
+                    "name": "Lower bound",
+                    "side": "at least",
+                    "value": 0.3 * budget,
+                    "applies": hard,
+                },
+                {
+                    **here,
+                    "policy": "learns <fast>",
+                    "name": "Theorem 3",
+                    "side": "order",
+                    "value": 1.0,
+                    "applies": True,
+                },
+                {
+                    **here,
+                    "policy": "learns",
+                    "name": "Loose",
+                    "side": "at most",
+                    "value": 1e9 * budget,
+                    "applies": True,
+                },
+                {
+                    **here,
+                    "policy": "uniform",
+                    "name": "Vain",
+                    "side": "at most",
+                    "value": 1.0,
+                    "applies": False,
+                },
             ]
         return summary.framed("bounds", rows)
 
     def growth(self) -> pl.DataFrame:
         rows = []
-        for world, policy in ((world, policy) for world in self.worlds for policy in self.policies if len(self.budgets) > 1):
-            regrets = [self.runs(place, **cell)["regret"].to_numpy() for place, cell in self.cells() if (cell["world"], cell["policy"]) == (world, policy)]
-            rows.append({"world": world, "policy": policy, **summary.growth_row(list(self.budgets), regrets)})
+        for world, policy in (
+            (world, policy)
+            for world in self.worlds
+            for policy in self.policies
+            if len(self.budgets) > 1
+        ):
+            regrets = [
+                self.runs(place, **cell)["regret"].to_numpy()
+                for place, cell in self.cells()
+                if (cell["world"], cell["policy"]) == (world, policy)
+            ]
+            rows.append(
+                {
+                    "world": world,
+                    "policy": policy,
+                    **summary.growth_row(list(self.budgets), regrets),
+                }
+            )
         return summary.framed("growth", rows)
 
     def references(self) -> pl.DataFrame:
         rows = []
-        for world, budget in ((world, budget) for world in self.worlds for budget in self.budgets if self.with_references):
-            rows.append({"world": world, "budget": budget, "name": f"best arm alone (arm {int(budget > 5e3)})", "gain": 0.9 * RATE * budget})
-            rows.append({"world": world, "budget": budget, "name": "LP optimum", "gain": RATE * budget})
+        for world, budget in (
+            (world, budget)
+            for world in self.worlds
+            for budget in self.budgets
+            if self.with_references
+        ):
+            rows.append(
+                {
+                    "world": world,
+                    "budget": budget,
+                    "name": f"best arm alone (arm {int(budget > 5e3)})",
+                    "gain": 0.9 * RATE * budget,
+                }
+            )
+            rows.append(
+                {"world": world, "budget": budget, "name": "LP optimum", "gain": RATE * budget}
+            )
         return summary.framed("references", rows)
 
 
@@ -127,7 +229,14 @@ def one_budget() -> MadeUp:
 
 @pytest.fixture(scope="session")
 def one_path() -> MadeUp:
-    return MadeUp(worlds=("stochastic",), policies=("learns", "uniform"), budgets=(1e3, 1e4), n_paths=1, with_bounds=False, with_references=False)
+    return MadeUp(
+        worlds=("stochastic",),
+        policies=("learns", "uniform"),
+        budgets=(1e3, 1e4),
+        n_paths=1,
+        with_bounds=False,
+        with_references=False,
+    )
 
 
 @pytest.fixture(scope="session")

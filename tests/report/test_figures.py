@@ -10,21 +10,40 @@ from purse.report import areas, curves, frames, rows
 from purse.report.axes import decades
 from purse.report.charts import Figure
 from purse.report.export import chart, figures_of
-from purse.report.palette import ARMS_DARK, ARMS_LIGHT, DARK, GLYPHS, LIGHT, OTHERS, SHAPES, arm_colours, colours, dark_rules, shapes
+from purse.report.palette import (
+    ARMS_DARK,
+    ARMS_LIGHT,
+    DARK,
+    GLYPHS,
+    LIGHT,
+    OTHERS,
+    SHAPES,
+    arm_colours,
+    colours,
+    dark_rules,
+    shapes,
+)
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
 
 
 @pytest.fixture(scope="module")
 def specs(figures: list[Figure]) -> dict[str, dict[str, Any]]:
-    return {figure.name: figure.spec() for figure in figures}  # Altair holds them against the schema
+    # Altair holds them against the schema
+    return {figure.name: figure.spec() for figure in figures}
 
 
 def drawn(spec: dict[str, Any], panel: int) -> list[pl.DataFrame]:
     """The data of a panel's layers."""
     layers = spec["concat"][panel].get("layer", [spec["concat"][panel]])
-    own = [layer.get("data", spec["concat"][panel].get("data", spec.get("data")))["name"] for layer in layers]
-    return [pl.DataFrame(spec["datasets"][name], infer_schema_length=None) for name in dict.fromkeys(own)]
+    own = [
+        layer.get("data", spec["concat"][panel].get("data", spec.get("data")))["name"]
+        for layer in layers
+    ]
+    return [
+        pl.DataFrame(spec["datasets"][name], infer_schema_length=None)
+        for name in dict.fromkeys(own)
+    ]
 
 
 def marks(spec: dict[str, Any], panel: int) -> list[str]:
@@ -32,22 +51,47 @@ def marks(spec: dict[str, Any], panel: int) -> list[str]:
 
 
 def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
-    assert [figure.name for figure in figures] == ["regret", "gain", "left", "shares", "runs", "growth"]
-    assert [figure.name for figure in figures_of(one_budget)] == ["regret", "gain", "left", "shares", "runs"]
+    assert [figure.name for figure in figures] == [
+        "regret",
+        "gain",
+        "left",
+        "shares",
+        "runs",
+        "growth",
+    ]
+    assert [figure.name for figure in figures_of(one_budget)] == [
+        "regret",
+        "gain",
+        "left",
+        "shares",
+        "runs",
+    ]
 
 
 @pytest.mark.parametrize("name", ["regret", "gain", "left", "growth"])
-def test_a_panel_per_world_shows_the_rows_of_the_frame(study: Any, specs: dict[str, dict[str, Any]], name: str) -> None:
+def test_a_panel_per_world_shows_the_rows_of_the_frame(
+    study: Any, specs: dict[str, dict[str, Any]], name: str
+) -> None:
     frame = getattr(frames, name)(study)
     for place, world in enumerate(("stochastic", "adversarial")):
-        expected = frame.filter(world=world).drop_nulls("slope") if name == "growth" else frame.filter(world=world)
+        expected = (
+            frame.filter(world=world).drop_nulls("slope")
+            if name == "growth"
+            else frame.filter(world=world)
+        )
         assert specs[name]["concat"][place]["title"] == world
-        assert any(data.equals(expected.select(data.columns)) for data in drawn(specs[name], place) if data.height == expected.height)
+        assert any(
+            data.equals(expected.select(data.columns))
+            for data in drawn(specs[name], place)
+            if data.height == expected.height
+        )
 
 
 def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
     found, table = frames.regret(study), study.table()
-    assert found.select("world", "policy", "budget", "regret", "low", "high").equals(table.select("world", "policy", "budget", "regret", "low", "high"))
+    assert found.select("world", "policy", "budget", "regret", "low", "high").equals(
+        table.select("world", "policy", "budget", "regret", "low", "high")
+    )
     above = found.filter(pl.col("low") > pl.col("floor"))
     assert above.height > 0
     assert above["shown"].equals(above["regret"].rename("shown"))
@@ -55,7 +99,9 @@ def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
     assert above["shown_high"].equals(above["high"].rename("shown_high"))
 
 
-def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(study: Any, specs: dict[str, dict[str, Any]]) -> None:
+def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
     found = frames.regret(study)
     oracle = found.filter(policy="oracle")
     assert oracle["below"].all()
@@ -63,15 +109,26 @@ def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(study: Any, specs: di
     assert (found["shown_low"] >= found["floor"]).all()
     smallest = found.filter(pl.col("world") == "stochastic", pl.col("low") > 0)["regret"].min()
     assert found.filter(world="stochastic")["floor"][0] == pytest.approx(smallest / 3)
-    hollow = [layer for layer in specs["regret"]["concat"][0]["layer"] if layer["mark"].get("fill") == "#FFFFFF"]
+    hollow = [
+        layer
+        for layer in specs["regret"]["concat"][0]["layer"]
+        if layer["mark"].get("fill") == "#FFFFFF"
+    ]
     assert [layer["transform"] for layer in hollow] == [[{"filter": "datum.below"}]]
 
 
 def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
     class Tiny:
         def table(self) -> pl.DataFrame:
-            rows = [("w", policy, 10.0, 2, regret, regret, regret) for policy, regret in (("a", 1e-9), ("b", 1e3), ("c", -1.0))]
-            return pl.DataFrame(rows, schema=["world", "policy", "budget", "n_paths", "regret", "low", "high"], orient="row")
+            rows = [
+                ("w", policy, 10.0, 2, regret, regret, regret)
+                for policy, regret in (("a", 1e-9), ("b", 1e3), ("c", -1.0))
+            ]
+            return pl.DataFrame(
+                rows,
+                schema=["world", "policy", "budget", "n_paths", "regret", "low", "high"],
+                orient="row",
+            )
 
     found = frames.regret(Tiny())  # type: ignore[arg-type]
     assert found["floor"].to_list() == [0.01] * 3
@@ -85,23 +142,41 @@ def test_a_single_path_has_no_band(one_path: Any, study: Any) -> None:
     assert marks(rows.runs(one_path).spec(), 0) == ["tick"]
 
 
-def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(study: Any, specs: dict[str, dict[str, Any]]) -> None:
+def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
     found = frames.bounds(study)
-    assert set(found.drawn.select("world", "name").rows()) == {("stochastic", "Theorem 1"), ("adversarial", "Lower bound")}
+    assert set(found.drawn.select("world", "name").rows()) == {
+        ("stochastic", "Theorem 1"),
+        ("adversarial", "Lower bound"),
+    }
     assert set(found.far["name"]) == {"Loose"}
-    dashes = [layer["encoding"] for panel in specs["regret"]["concat"] for layer in panel["layer"] if "strokeDash" in layer["encoding"]]
-    assert [("field" in dash["color"], dash["strokeDash"]["scale"]["domain"]) for dash in dashes] == [
+    dashes = [
+        layer["encoding"]
+        for panel in specs["regret"]["concat"]
+        for layer in panel["layer"]
+        if "strokeDash" in layer["encoding"]
+    ]
+    assert [
+        ("field" in dash["color"], dash["strokeDash"]["scale"]["domain"]) for dash in dashes
+    ] == [
         (True, ["Theorem 1", "Lower bound"]),
         (False, ["Theorem 1", "Lower bound"]),
     ]
 
 
-def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(study: Any, one_path: Any) -> None:
+def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
+    study: Any, one_path: Any
+) -> None:
     row = frames.gain(study).row(0, named=True)
     assert row["unit_gain"] == pytest.approx(row["gain"] / 1e3)
     assert row["part"] == pytest.approx(row["gain"] / 1.5e3)
     assert set(frames.references(study)["name"]) == {"best arm alone", "LP optimum"}
-    assert set(frames.references(study)["which"]) == {"best arm alone (arm 0)", "best arm alone (arm 1)", "LP optimum"}
+    assert set(frames.references(study)["which"]) == {
+        "best arm alone (arm 0)",
+        "best arm alone (arm 1)",
+        "LP optimum",
+    }
     assert frames.gain(one_path)["part"].is_null().all()
 
 
@@ -109,7 +184,11 @@ def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> Non
     found = frames.shares(study)
     assert set(found["budget"]) == {1e5}
     for _, part in found.group_by("world", "policy"):
-        slices = part.group_by("start", "fraction").agg(pl.col("share").sum(), pl.col("bottom").min(), pl.col("top").max()).sort("start")
+        slices = (
+            part.group_by("start", "fraction")
+            .agg(pl.col("share").sum(), pl.col("bottom").min(), pl.col("top").max())
+            .sort("start")
+        )
         assert slices["share"].to_list() == pytest.approx([1.0] * 20)
         assert slices["top"].to_list() == pytest.approx([1.0] * 20)
         assert slices["bottom"].to_list() == pytest.approx([0.0] * 20)
@@ -119,7 +198,8 @@ def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> Non
 def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) -> None:
     found = frames.shares(replace(study, n_arms=12))
     arms = areas.arms_of(found, "stochastic")
-    assert arms == [*(f"arm {arm}" for arm in range(4, 12)), "others"]  # in the order given; made-up policies like late arms
+    # in the order given; made-up policies like late arms
+    assert arms == [*(f"arm {arm}" for arm in range(4, 12)), "others"]
     total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
     assert total.to_list() == pytest.approx([1.0] * len(total))
     assert arm_colours(arms, "others")[-1] == OTHERS
@@ -133,10 +213,17 @@ def test_nine_arms_need_no_others(study: Any) -> None:
 def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
     found = frames.runs(study).filter(world="stochastic", policy="uniform").row(0, named=True)
     regrets = study.frame().filter(world="stochastic", policy="uniform", budget=1e5)["regret"]
-    assert (found["least"], found["median"], found["most"]) == (regrets.min(), regrets.median(), regrets.max())
+    assert (found["least"], found["median"], found["most"]) == (
+        regrets.min(),
+        regrets.median(),
+        regrets.max(),
+    )
     assert found["quarter"] == regrets.quantile(0.25, "linear")
     assert frames.single_runs(study).filter(world="stochastic", policy="uniform").height == 20
-    assert frames.runs(study)["world"].unique(maintain_order=True).to_list() == ["stochastic", "adversarial"]
+    assert frames.runs(study)["world"].unique(maintain_order=True).to_list() == [
+        "stochastic",
+        "adversarial",
+    ]
 
 
 def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
@@ -166,7 +253,13 @@ def test_the_chart_for_notebooks_is_the_figure_of_regret(study: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"), [(900, 1.1e5, [1e3, 1e4, 1e5]), (90, 400, [100, 200]), (1e-3, 1e9, [1e-3, 1, 1e3, 1e6, 1e9]), (11, 12, [])]
+    ("low", "high", "expected"),
+    [
+        (900, 1.1e5, [1e3, 1e4, 1e5]),
+        (90, 400, [100, 200]),
+        (1e-3, 1e9, [1e-3, 1, 1e3, 1e6, 1e9]),
+        (11, 12, []),
+    ],
 )
 def test_ticks_are_round_and_few(low: float, high: float, expected: list[float]) -> None:
     assert decades(low, high) == expected
@@ -194,5 +287,7 @@ def contrast(one: str, two: str) -> float:
 
 def luminance(colour: str) -> float:
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -10,7 +10,9 @@ from purse.study import Study
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return purse.compare({"<u>": "uniform"}, {"small & square": "misleading_ratio"}, budgets=[20, 60], n_paths=3)
+    return purse.compare(
+        {"<u>": "uniform"}, {"small & square": "misleading_ratio"}, budgets=[20, 60], n_paths=3
+    )
 
 
 def test_a_study_shows_its_tables_escaped(study: Study) -> None:
@@ -32,7 +34,9 @@ def test_a_study_shows_its_chart_where_a_notebook_can_draw_it(study: Study) -> N
     assert shown["text/plain"] == str(study)
 
 
-def test_without_charts_there_are_still_tables(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_charts_there_are_still_tables(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     assert study._repr_mimebundle_() is None
     assert study._repr_html_()

@@ -13,7 +13,8 @@ from purse.report.page import write_page
 
 DRAWN = "document.documentElement.dataset.drawn"
 View = Callable[..., tuple[Any, list[str]]]
-PANELS = 5 * 2 + 2 * 4  # five figures with a panel per world, and one with a panel per world and policy
+# five figures with a panel per world, and one with a panel per world and policy
+PANELS = 5 * 2 + 2 * 4
 
 
 @contextmanager
@@ -31,7 +32,9 @@ def kept(page: Path, opened: Any) -> Iterator[View]:
 
         def view(width: int = 1280, dark: bool = False) -> tuple[Any, list[str]]:
             if (width, dark) not in views:
-                views[width, dark] = stack.enter_context(drawn(opened, page, width=width, dark=dark))
+                views[width, dark] = stack.enter_context(
+                    drawn(opened, page, width=width, dark=dark)
+                )
             return views[width, dark]
 
         yield view
@@ -39,14 +42,25 @@ def kept(page: Path, opened: Any) -> Iterator[View]:
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_report_draws_itself_without_complaint_or_network_and_fits(kept: View, width: int, dark: bool) -> None:
+def test_the_report_draws_itself_without_complaint_or_network_and_fits(
+    kept: View, width: int, dark: bool
+) -> None:
     view, complaints = kept(width, dark)
     assert complaints == []
     assert view.evaluate(DRAWN) == str(PANELS)
     assert view.locator(".panel svg.marks").count() == PANELS
     assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert view.evaluate("[...document.querySelectorAll('.panel svg')].every(each => each.getBoundingClientRect().right <= window.innerWidth)")
-    assert view.evaluate("Math.min(...[...document.querySelectorAll('.panel svg')].map(each => each.getBoundingClientRect().width))") > 120
+    assert view.evaluate(
+        "[...document.querySelectorAll('.panel svg')].every(each => "
+        "each.getBoundingClientRect().right <= window.innerWidth)"
+    )
+    assert (
+        view.evaluate(
+            "Math.min(...[...document.querySelectorAll('.panel svg')].map(each => "
+            "each.getBoundingClientRect().width))"
+        )
+        > 120
+    )
     ink, paper, label, series = colours(view)
     assert (brightness(ink) > brightness(paper)) == (brightness(label) > brightness(paper)) == dark
     assert series == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
@@ -67,7 +81,10 @@ OVERLAPS = """[...document.querySelectorAll('.panel')].flatMap(panel => {
 
 def test_long_names_do_not_make_the_page_wider(study: Any, opened: Any, tmp_path: Path) -> None:
     world = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9],cost_min=0.1,cost_max=1.0"
-    long = write_page(replace(study, worlds=(world,), policies=("learns",), budgets=(1e3, 1e4)), tmp_path / "report.html")
+    long = write_page(
+        replace(study, worlds=(world,), policies=("learns",), budgets=(1e3, 1e4)),
+        tmp_path / "report.html",
+    )
     with drawn(opened, long, width=390) as (view, complaints):
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert complaints == []
@@ -81,7 +98,8 @@ def test_a_policy_picked_in_the_legend_is_picked_out_everywhere(kept: View) -> N
     button.click()
     assert button.get_attribute("aria-pressed") == "true"
     after = view.evaluate(OPACITIES)
-    assert (after.count("1"), after.count("0.15")) == (2, 6)  # one of four lines in each of two worlds
+    # one of four lines in each of two worlds
+    assert (after.count("1"), after.count("0.15")) == (2, 6)
     assert view.locator("#regret tbody tr.faint").count() == 6
     assert view.locator("#shares figure.faint").count() == 6
     view.get_by_role("button", name="show all").click()
@@ -90,9 +108,7 @@ def test_a_policy_picked_in_the_legend_is_picked_out_everywhere(kept: View) -> N
     assert complaints == []
 
 
-OPACITIES = (
-    """[...document.querySelectorAll('#regret .panel .mark-line.role-mark path:not([stroke-dasharray])')].map(each => each.getAttribute('opacity') ?? '1')"""
-)
+OPACITIES = """[...document.querySelectorAll('#regret .panel .mark-line.role-mark path:not([stroke-dasharray])')].map(each => each.getAttribute('opacity') ?? '1')"""
 
 
 def test_pointing_shows_the_exact_numbers(study: Any, kept: View) -> None:
@@ -125,7 +141,9 @@ def test_a_figure_can_be_downloaded(kept: View, kind: str, tmp_path: Path) -> No
     assert waiting.value.suggested_filename == f"regret.{kind}"
     waiting.value.save_as(tmp_path / "file")
     content = (tmp_path / "file").read_bytes()
-    assert content.startswith({"svg": b"<svg", "png": b"\x89PNG", "csv": b"world,policy,budget"}[kind])
+    assert content.startswith(
+        {"svg": b"<svg", "png": b"\x89PNG", "csv": b"world,policy,budget"}[kind]
+    )
     assert complaints == []
 
 
@@ -141,19 +159,31 @@ def test_printed_it_is_black_on_white_without_what_needs_a_hand(kept: View) -> N
     view.emulate_media(media="screen")
 
 
-def test_without_scripts_the_figures_are_there_already(page: Path, opened: Any, tmp_path: Path) -> None:
+def test_without_scripts_the_figures_are_there_already(
+    page: Path, opened: Any, tmp_path: Path
+) -> None:
     quiet = tmp_path / "quiet.html"
-    quiet.write_text(page.read_text(encoding="utf-8").replace("vegaEmbed(place", "await new Promise(() => 0) && vegaEmbed(place"), encoding="utf-8")
+    quiet.write_text(
+        page.read_text(encoding="utf-8").replace(
+            "vegaEmbed(place", "await new Promise(() => 0) && vegaEmbed(place"
+        ),
+        encoding="utf-8",
+    )
     with opened(quiet) as (view, complaints):
         assert view.locator(".panel svg").count() == PANELS
-        assert view.evaluate("[...document.querySelectorAll('.panel svg')].every(each => each.getBoundingClientRect().width > 120)")
+        assert view.evaluate(
+            "[...document.querySelectorAll('.panel svg')].every(each => "
+            "each.getBoundingClientRect().width > 120)"
+        )
         assert complaints == []
 
 
 def test_a_name_with_a_tag_is_text(kept: View) -> None:
     view, _ = kept()
     assert view.locator("fast").count() == 0
-    assert json.loads(view.locator("#spec-regret").inner_text())["concat"][0]["title"] == "stochastic"
+    assert (
+        json.loads(view.locator("#spec-regret").inner_text())["concat"][0]["title"] == "stochastic"
+    )
 
 
 def colours(view: Any) -> list[str]:

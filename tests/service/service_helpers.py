@@ -21,7 +21,14 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 HERE = "http://127.0.0.1:8000"
-PROMPTS = {"name": "prompts", "arms": {"small": "0.01", "large": "0.05"}, "budget": "25", "cost_min": "0.0001", "resources": ["USD"], "policy": "uniform"}
+PROMPTS = {
+    "name": "prompts",
+    "arms": {"small": "0.01", "large": "0.05"},
+    "budget": "25",
+    "cost_min": "0.0001",
+    "resources": ["USD"],
+    "policy": "uniform",
+}
 
 
 def service(storage: Storage | None = None, **settings: Any) -> TestClient:
@@ -37,7 +44,9 @@ def running(storage: Storage | None = None, **terms: Any) -> TestClient:
 
 
 def token_file(folder: Path, now: float = 0.0) -> tuple[Path, dict[str, str]]:
-    """A file with a token of each role, and one of an admin that expires ten seconds after `now`."""
+    """A file with a token of each role, and one of an admin that expires ten seconds after
+    `now`.
+    """
     path = folder / "tokens.jsonl"
     made = {role: tokens.new(path, role, role, None, now) for role in tokens.ROLES}
     return path, {**made, "expired": tokens.new(path, "expired", "admin", 10, now)}
@@ -62,13 +71,23 @@ def routes_of(app: FastAPI) -> Iterator[Any]:
 def requests_of(app: FastAPI) -> list[tuple[str, str]]:
     """Method and path of every operation, with the campaign `prompts` and ticket 1 in it."""
     found = {(method, route.path) for route in routes_of(app) for method in route.methods}
-    return sorted((method, path.replace("{name}", "prompts").replace("{id}", "1").replace("{file}", "style.css")) for method, path in found)
+    return sorted(
+        (
+            method,
+            path.replace("{name}", "prompts").replace("{id}", "1").replace("{file}", "style.css"),
+        )
+        for method, path in found
+    )
 
 
 def problem(response: Any, status: int, word: str) -> str:
     """The detail of an answer that has to be this problem."""
     facts = response.json()
-    assert (response.status_code, facts["status"], facts["type"]) == (status, status, f"urn:purse:problem:{word}"), response.text
+    assert (response.status_code, facts["status"], facts["type"]) == (
+        status,
+        status,
+        f"urn:purse:problem:{word}",
+    ), response.text
     assert response.headers["Content-Type"] == "application/problem+json"
     assert json.dumps(facts["detail"]).count("\\n") == 0
     return str(facts["detail"])

@@ -20,7 +20,9 @@ TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != 
 
 
 class Wire(httpx.BaseTransport):
-    """A connection to a service in this process. `trouble` says what goes wrong, request by request."""
+    """A connection to a service in this process. `trouble` says what goes wrong, request by
+    request.
+    """
 
     def __init__(self, client: TestClient) -> None:
         self.client = client
@@ -32,8 +34,14 @@ class Wire(httpx.BaseTransport):
         return self.trouble.pop(0)(request) if self.trouble else self.deliver(request)
 
     def deliver(self, request: httpx.Request) -> httpx.Response:
-        answer = self.client.request(request.method, str(request.url), content=request.read(), headers=dict(request.headers))
-        return httpx.Response(answer.status_code, headers={"Content-Type": answer.headers["Content-Type"]}, content=answer.content)
+        answer = self.client.request(
+            request.method, str(request.url), content=request.read(), headers=dict(request.headers)
+        )
+        return httpx.Response(
+            answer.status_code,
+            headers={"Content-Type": answer.headers["Content-Type"]},
+            content=answer.content,
+        )
 
     def refuse(self, request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused", request=request)
@@ -49,7 +57,11 @@ class Wire(httpx.BaseTransport):
         raise httpx.RemoteProtocolError("cut", request=request)
 
     def busy(self, status: int, **headers: str) -> Callable[[httpx.Request], httpx.Response]:
-        return lambda request: httpx.Response(status, headers={name.replace("_", "-"): value for name, value in headers.items()}, text="<html>")
+        return lambda request: httpx.Response(
+            status,
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+            text="<html>",
+        )
 
 
 class Place:
@@ -85,12 +97,18 @@ def test_the_verbs_are_those_of_a_campaign_and_so_are_the_answers(place: Place) 
     receipt = client.tell("prompts", ticket, 0.5, "0.001")
     assert receipt._replace(duplicate=True) == campaign.tell(1, 0.5, "0.001")
     two, three = client.ask_many("prompts", 2)
-    good, bad = client.tell_many("prompts", [(two, 1, Decimal("0.001")), (99, 1, np.float64(0.001))])
+    good, bad = client.tell_many(
+        "prompts", [(two, 1, Decimal("0.001")), (99, 1, np.float64(0.001))]
+    )
     assert isinstance(good, Receipt)
     assert isinstance(bad, purse.TicketError)
     assert client.void("prompts", three).state == "void"
     assert client.top_up("prompts", "5").purses[0].budget == "30"
-    assert [client.pause("prompts").status, client.resume("prompts").status, client.close("prompts").status] == ["paused", "running", "closed"]
+    assert [
+        client.pause("prompts").status,
+        client.resume("prompts").status,
+        client.close("prompts").status,
+    ] == ["paused", "running", "closed"]
     assert list(client.journal("prompts")) == list(campaign.journal())
     assert list(client.journal("prompts", after=3)) == list(campaign.journal(after=3))
     assert client.tickets("prompts", states=["void"], limit=1)[0].id == 3
@@ -125,11 +143,19 @@ def test_reports_whose_answer_is_lost_count_once(place: Place) -> None:
     place.wire.trouble = [place.wire.lose]
     assert place.client.tell("prompts", tickets[0], 1, "0.002").duplicate
     place.wire.trouble = [place.wire.cut]
-    assert [receipt.duplicate for receipt in place.client.tell_many("prompts", [(tickets[1], 1, "0.002")])] == [True]
+    assert [
+        receipt.duplicate
+        for receipt in place.client.tell_many("prompts", [(tickets[1], 1, "0.002")])
+    ] == [True]
     place.wire.trouble = [place.wire.lose]
     assert place.client.void("prompts", tickets[2]).state == "void"
     status = place.campaign.status()
-    assert (status.purses[0].spent, status.counts["told"], status.counts["void"], status.counts["conflicts"]) == ("0.004", 2, 1, 0)
+    assert (
+        status.purses[0].spent,
+        status.counts["told"],
+        status.counts["void"],
+        status.counts["conflicts"],
+    ) == ("0.004", 2, 1, 0)
 
 
 def test_two_asks_are_two_requests(place: Place) -> None:
@@ -158,7 +184,9 @@ def test_waits_grow_and_differ(place: Place) -> None:
 
 def test_it_gives_up_in_one_line(place: Place) -> None:
     place.wire.trouble = [place.wire.refuse] * 6
-    with pytest.raises(purse.StorageUnavailable, match="does not answer after 6 attempts: ConnectError: refused"):
+    with pytest.raises(
+        purse.StorageUnavailable, match="does not answer after 6 attempts: ConnectError: refused"
+    ):
         place.client.ask("prompts")
     assert len(place.waits) == 5
     place.wire.trouble = [place.wire.busy(503)] * 6
@@ -208,7 +236,10 @@ def test_what_cannot_be_sent_is_refused_here(place: Place) -> None:
 
 def test_a_creation_that_may_have_happened_is_told_as_such(place: Place) -> None:
     place.wire.trouble = [place.wire.lose]
-    with pytest.raises(purse.CampaignExists, match="an earlier attempt of this call, which got no answer, may have made it"):
+    with pytest.raises(
+        purse.CampaignExists,
+        match="an earlier attempt of this call, which got no answer, may have made it",
+    ):
         place.client.create("second", **TERMS)
 
 

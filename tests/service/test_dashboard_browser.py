@@ -19,7 +19,10 @@ COLOURS = """() => {
     const { color, backgroundColor } = getComputedStyle(document.body);
     return [color, backgroundColor, getComputedStyle(document.querySelector('.chart .spent')).fill];
 }"""
-FOCUSED = "document.activeElement.id || document.activeElement.className || document.activeElement.tagName"
+FOCUSED = (
+    "document.activeElement.id || document.activeElement.className || "
+    "document.activeElement.tagName"
+)
 View = Callable[..., AbstractContextManager[tuple[Any, Callable[[], list[str]]]]]
 
 
@@ -34,13 +37,18 @@ class Address(NamedTuple):
 
 @pytest.fixture
 def view(opened: Any) -> View:
-    """Opens the page of a server: `with view(served, "name") as (page, complaints)`; requests to the server itself are no complaint."""
+    """Opens the page of a server: `with view(served, "name") as (page, complaints)`; requests to
+    the server itself are no complaint.
+    """
 
     @contextmanager
     def of(at: Served, name: str = "", **how: Any) -> Iterator[tuple[Any, Callable[[], list[str]]]]:
         with opened(Address(f"{at.url}/#/{name}" if name else at.url), **how) as (page, complaints):
             page.set_default_timeout(WAIT)
-            yield page, lambda: [each for each in complaints if not each.startswith(f"network: {at.url}/")]
+            yield (
+                page,
+                lambda: [each for each in complaints if not each.startswith(f"network: {at.url}/")],
+            )
 
     return of
 
@@ -61,10 +69,17 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    """A server with a campaign of a few hours, in which some calls cost too much and some were never reported, and another one."""
+    """A server with a campaign of a few hours, in which some calls cost too much and some were
+    never reported, and another one.
+    """
     storage, now = Memory(), 1_790_000_000_000
     storage.now = lambda: now
-    campaign = make(storage, "prompts", arms={"small": "0.01", "large": "0.05", "huge": "0.09"}, expires_after=900)
+    campaign = make(
+        storage,
+        "prompts",
+        arms={"small": "0.01", "large": "0.05", "huge": "0.09"},
+        expires_after=900,
+    )
     for number in range(120):
         now += 60_000
         ticket = campaign.ask()
@@ -76,7 +91,14 @@ def world() -> Iterator[World]:
 
 
 def make(storage: Any, name: str, **terms: Any) -> Campaign:
-    given: Any = {"arms": {"small": "0.01", "large": "0.05"}, "budget": "5", "cost_min": "0.001", "resources": ("USD",), "policy": "uniform", **terms}
+    given: Any = {
+        "arms": {"small": "0.01", "large": "0.05"},
+        "budget": "5",
+        "cost_min": "0.001",
+        "resources": ("USD",),
+        "policy": "uniform",
+        **terms,
+    }
     return Campaign.create(name, **given, storage=storage)
 
 
@@ -86,18 +108,27 @@ def shown(page: Any, campaign: Campaign) -> None:
 
 
 def stat(page: Any, name: str) -> str:
-    return str(page.locator(f"[data-stat='{name}'] dd").first.evaluate("each => each.firstChild.textContent"))
+    return str(
+        page.locator(f"[data-stat='{name}'] dd").first.evaluate(
+            "each => each.firstChild.textContent"
+        )
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 820, 390], ids=["desktop", "tablet", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_draws_itself_without_complaint_and_fits(world: World, view: View, width: int, dark: bool) -> None:
+def test_the_page_draws_itself_without_complaint_and_fits(
+    world: World, view: View, width: int, dark: bool
+) -> None:
     with view(world.at, "prompts", width=width, dark=dark) as (page, complaints):
         shown(page, Campaign.open("prompts", storage=world.storage))
         assert page.locator("#connection").inner_text() == "Live"
         assert page.locator("#campaign section:visible").count() == 5
         assert page.evaluate(FITS)
-        assert page.evaluate("[...document.querySelectorAll('svg')].every(each => each.getBoundingClientRect().right <= window.innerWidth)")
+        assert page.evaluate(
+            "[...document.querySelectorAll('svg')].every(each => "
+            "each.getBoundingClientRect().right <= window.innerWidth)"
+        )
         ink, paper, spent = page.evaluate(COLOURS)
         assert (brightness(ink) > brightness(paper)) == dark
         assert spent == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
@@ -175,7 +206,12 @@ def test_charts_and_tables_say_what_they_are(world: World, view: View) -> None:
         assert page.locator("th:not([scope])").count() == 0
         assert page.locator(".chart .forecast").count() == 1
         page.emulate_media(reduced_motion="reduce")
-        assert page.evaluate("getComputedStyle(document.getElementById('connection'), '::before').animationName") == "none"
+        assert (
+            page.evaluate(
+                "getComputedStyle(document.getElementById('connection'), '::before').animationName"
+            )
+            == "none"
+        )
 
 
 def test_another_campaign_is_picked_and_kept_in_the_address(world: World, view: View) -> None:
@@ -244,7 +280,11 @@ def test_a_token_is_asked_for_and_a_reader_only_reads(view: View, tmp_path: Path
         shown(page, campaign)
         assert not page.locator("#unlock").is_visible()
         assert not page.locator("#actions").is_visible()
-        assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
+        assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [
+            1,
+            0,
+            "",
+        ]
         page.locator("#forget").click()
         page.wait_for_selector("#token-form:visible")
         page.keyboard.type(tokens["admin"])
@@ -260,7 +300,9 @@ def test_a_lost_connection_is_said_and_found_again(view: View) -> None:
         shown(page, campaign)
         page.context.set_offline(True)
         at.feed.close()
-        page.wait_for_selector("#connection[data-state=reconnecting], #connection[data-state=stale]")
+        page.wait_for_selector(
+            "#connection[data-state=reconnecting], #connection[data-state=stale]"
+        )
         page.wait_for_selector("#connection[data-state=stale]")
         assert page.locator("#connection").inner_text().startswith("Stale since ")
         assert page.locator("#campaign").is_visible(), "what was known last stays"

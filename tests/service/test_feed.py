@@ -81,7 +81,9 @@ def test_a_picture_shows_status_history_and_open_tickets(storage: Memory) -> Non
 def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:
     client = running(storage)
     Campaign.open("prompts", storage=storage).ask_many(feeding.OLDEST + 20)
-    assert [each["id"] for each in client.get("/campaigns/prompts/picture").json()["tickets"]] == list(range(1, feeding.OLDEST + 1))
+    assert [
+        each["id"] for each in client.get("/campaigns/prompts/picture").json()["tickets"]
+    ] == list(range(1, feeding.OLDEST + 1))
 
 
 class Spied:
@@ -99,7 +101,9 @@ class Spied:
         return self.inner.entries(name, after, limit)
 
 
-def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = 100.0
     monkeypatch.setattr(feeding.time, "monotonic", lambda: clock)
     campaign = campaign_in(storage)
@@ -122,7 +126,9 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(sto
     assert spied.read == [3, 5]
 
 
-def test_histories_that_nobody_looks_at_are_let_go(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_histories_that_nobody_looks_at_are_let_go(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feeding, "MOST_KEPT", 2)
     feed = Feed(storage)
     for name in ("a", "b", "c"):
@@ -133,7 +139,9 @@ def test_histories_that_nobody_looks_at_are_let_go(storage: Memory, monkeypatch:
     assert list(feed._strands) == ["b", "a"]
 
 
-def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in (("BEAT", 0.001), ("HEARTBEAT", 3), ("FRESH", 0.0)):
         monkeypatch.setattr(feeding, name, value)
     campaign, feed = campaign_in(storage), Feed(storage)
@@ -156,7 +164,9 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(storage: Memory,
     assert feed.viewers == 0
 
 
-def test_a_ticket_that_becomes_overdue_is_news(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ticket_that_becomes_overdue_is_news(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feeding, "FRESH", 0.0)
     now = 1_700_000_000_000
     storage.now = lambda: now
@@ -167,7 +177,9 @@ def test_a_ticket_that_becomes_overdue_is_news(storage: Memory, monkeypatch: pyt
     assert feed.shot("prompts").version != before.version
 
 
-def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feeding, "BEAT", 0.001)
     monkeypatch.setattr(feeding, "LONGEST", 4)
     campaign_in(storage)
@@ -186,7 +198,9 @@ def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(stora
     assert feed.viewers == 0
 
 
-def test_what_cannot_be_shown_is_a_problem(storage: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shown_is_a_problem(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = running(storage)
     for route in ("picture", "events"):
         problem(client.get(f"/campaigns/other/{route}"), 404, "no-such-campaign")
@@ -232,7 +246,9 @@ def test_a_server_that_stops_ends_its_streams(file: str) -> None:
     campaign_in(kept)
     with httpx.Client(timeout=LONG) as client:
         with served(storage=file) as at:
-            answer = client.send(client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True)
+            answer = client.send(
+                client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True
+            )
             events = Events(answer)
             next(events)
         with pytest.raises(StopIteration):  # a proper end, not a connection that breaks
@@ -274,7 +290,12 @@ FILES = sorted(pages.load())
 def test_files_come_with_their_type_and_a_strict_policy(storage: Memory, name: str) -> None:
     client = service(storage)
     answer = client.get(f"/dashboard/{name}")
-    kind = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}[name.rpartition(".")[2]]
+    kind = {
+        "html": "text/html",
+        "css": "text/css",
+        "js": "text/javascript",
+        "svg": "image/svg+xml",
+    }[name.rpartition(".")[2]]
     assert answer.headers["Content-Type"].partition(";")[0] == kind
     policy = answer.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
@@ -289,7 +310,9 @@ def test_the_page_is_public_and_names_only_files_that_exist(storage: Memory) -> 
     page = client.get("/")
     assert page.headers["Content-Type"].startswith("text/html")
     assert "Content-Security-Policy" in page.headers
-    assert not re.search(r"\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)", page.text), "the policy would refuse what is written in the page itself"
+    assert not re.search(r"\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)", page.text), (
+        "the policy would refuse what is written in the page itself"
+    )
     named = set(re.findall(r'(?:src|href)="dashboard/([^"]+)"', page.text))
     for name in FILES:
         if name.endswith(".js"):

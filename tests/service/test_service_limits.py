@@ -49,7 +49,9 @@ def test_too_many_requests_are_told_when_to_come_again() -> None:
     assert client.get("/healthz").status_code == 200
 
 
-def test_each_token_has_its_own_rate_and_strangers_share_that_of_their_address(tmp_path: Path) -> None:
+def test_each_token_has_its_own_rate_and_strangers_share_that_of_their_address(
+    tmp_path: Path,
+) -> None:
     path, made = token_file(tmp_path)
     client = service(rate=0.001, tokens=path)
     for role in ("read", "act"):
@@ -67,27 +69,53 @@ def test_a_body_that_is_too_large_is_refused_by_its_announced_length() -> None:
 
 def test_a_body_that_is_too_large_is_refused_where_its_length_is_not_announced() -> None:
     client = service(max_body=1000)
-    problem(client.post("/campaigns", content=iter([b"x" * 400] * 5), headers=JSON), 413, "too-large")
-    problem(client.post("/campaigns", content=iter([b"x" * 500, b"x" * 500]), headers=JSON), 400, "invalid-input")
+    problem(
+        client.post("/campaigns", content=iter([b"x" * 400] * 5), headers=JSON), 413, "too-large"
+    )
+    problem(
+        client.post("/campaigns", content=iter([b"x" * 500, b"x" * 500]), headers=JSON),
+        400,
+        "invalid-input",
+    )
 
 
 def test_a_body_of_exactly_the_largest_size_is_taken() -> None:
     client = service(max_body=1000)
     body = b"{}" + b" " * 998
-    assert "name: field required" in problem(client.post("/campaigns", content=body, headers=JSON), 400, "invalid-input")
+    assert "name: field required" in problem(
+        client.post("/campaigns", content=body, headers=JSON), 400, "invalid-input"
+    )
 
 
 def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
     client = running(budget="1000", arms=["a", "b"], cost_max="0.05")
     assert len(client.post("/campaigns/prompts/asks", json={"n": 1000}).json()["tickets"]) == 1000
-    reports = [{"ticket": number, "reward": 0.123456789012, "cost": "0.012345678"} for number in range(1, 1001)]
+    reports = [
+        {"ticket": number, "reward": 0.123456789012, "cost": "0.012345678"}
+        for number in range(1, 1001)
+    ]
     receipts = client.post("/campaigns/prompts/tells", json={"reports": reports}).json()["receipts"]
     assert {receipt["state"] for receipt in receipts} == {"told"}
-    for path, body in (("asks", {"n": 1001}), ("asks", {"n": 0}), ("tells", {"reports": []}), ("tells", {"reports": [*reports, reports[0]]})):
+    for path, body in (
+        ("asks", {"n": 1001}),
+        ("asks", {"n": 0}),
+        ("tells", {"reports": []}),
+        ("tells", {"reports": [*reports, reports[0]]}),
+    ):
         problem(client.post(f"/campaigns/prompts/{path}", json=body), 400, "invalid-input")
 
 
-@pytest.mark.parametrize(("field", "value"), [("port", 65536), ("port", -1), ("max_body", 10), ("rate", 0), ("rate", float("nan")), ("log", "xml")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("port", 65536),
+        ("port", -1),
+        ("max_body", 10),
+        ("rate", 0),
+        ("rate", float("nan")),
+        ("log", "xml"),
+    ],
+)
 def test_bad_settings_are_named(field: str, value: float | str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}="):
         Settings(**{field: value})

@@ -17,14 +17,20 @@ from purse.service.problems import KINDS, MEDIA_TYPE
 from purse.service.values import LARGEST_ID, NAME
 
 EXAMPLES = 300 if os.environ.get("PURSE_SOAK") else 10
-LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_after_free")  # what fits the schema may be refused: a campaign may be closed
+# what fits the schema may be refused: a campaign may be closed
+LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_after_free")
 FOLDER = TemporaryDirectory()  # gone with the process
 FILE, TOKENS = token_file(Path(FOLDER.name))
 CLIENT = service(tokens=FILE)
 SEEN: dict[tuple[str, str], set[int]] = {}  # statuses of each operation
 DOCUMENT: dict[str, Any] = CLIENT.get("/openapi.json").json()
-OPERATIONS = [(path, method, facts) for path, methods in DOCUMENT["paths"].items() for method, facts in methods.items()]
-schema = schemathesis.openapi.from_asgi("/openapi.json", CLIENT.app).exclude(path_regex="/events$")  # a stream has no end
+OPERATIONS = [
+    (path, method, facts)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, facts in methods.items()
+]
+# a stream has no end
+schema = schemathesis.openapi.from_asgi("/openapi.json", CLIENT.app).exclude(path_regex="/events$")
 load_all_checks()
 EXCLUDED = [check for name in LEFT_OUT for check in CHECKS.get_by_names([name])]
 
@@ -32,28 +38,48 @@ EXCLUDED = [check for name in LEFT_OUT for check in CHECKS.get_by_names([name])]
 @pytest.fixture(scope="module", autouse=True)
 def _campaigns() -> None:
     for name in ("prompts", "other"):
-        assert CLIENT.post("/campaigns", json={**PROMPTS, "name": name}, headers=bearer(TOKENS["admin"])).status_code == 201
-    assert CLIENT.post("/campaigns/prompts/asks", json={"n": 40}, headers=bearer(TOKENS["act"])).status_code == 200
+        assert (
+            CLIENT.post(
+                "/campaigns", json={**PROMPTS, "name": name}, headers=bearer(TOKENS["admin"])
+            ).status_code
+            == 201
+        )
+    assert (
+        CLIENT.post(
+            "/campaigns/prompts/asks", json={"n": 40}, headers=bearer(TOKENS["act"])
+        ).status_code
+        == 200
+    )
 
 
 def aim(case: Any) -> None:
-    """Let what is generated hit: a campaign that exists, and its tickets, where the name and the number are possible ones."""
+    """Let what is generated hit: a campaign that exists, and its tickets, where the name and the
+    number are possible ones.
+    """
     given = case.path_parameters
     if re.fullmatch(NAME, str(given.get("name", ""))):
-        given["name"] = "other" if case.path.rpartition("/")[2] in ("pause", "resume", "close") else "prompts"
+        given["name"] = (
+            "other" if case.path.rpartition("/")[2] in ("pause", "resume", "close") else "prompts"
+        )
     if re.fullmatch("[1-9][0-9]{0,15}", str(given.get("id", ""))):
         given["id"] = int(given["id"]) % 12 + (13 if case.path.endswith("tell") else 25)
     if isinstance(case.body, dict) and case.body.get("name") == "prompts":
         case.body["name"] = "fresh"
     reports = case.body.get("reports") if isinstance(case.body, dict) else None
     for report in reports if isinstance(reports, list) else ():
-        if isinstance(report, dict) and isinstance(report.get("ticket"), int) and 1 <= report["ticket"] <= LARGEST_ID:
+        if (
+            isinstance(report, dict)
+            and isinstance(report.get("ticket"), int)
+            and 1 <= report["ticket"] <= LARGEST_ID
+        ):
             report["ticket"] = report["ticket"] % 12 + 1
 
 
 @pytest.mark.filterwarnings("ignore:on_expiry")
 @schema.parametrize()
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 def test_whatever_is_sent_the_answer_is_one_that_the_document_names(case: Any) -> None:
     aim(case)
     answer = case.call_and_validate(headers=bearer(TOKENS["admin"]), excluded_checks=EXCLUDED)
@@ -63,10 +89,18 @@ def test_whatever_is_sent_the_answer_is_one_that_the_document_names(case: Any) -
 def test_what_was_sent_has_hit() -> None:
     """Looks back on the test above: what is documented has been answered, and not only refused."""
     documented = {(method.upper(), path) for path, method, _ in OPERATIONS}
-    assert not [operation for operation, statuses in SEEN.items() if operation in documented and not statuses & {200, 201}]
+    assert not [
+        operation
+        for operation, statuses in SEEN.items()
+        if operation in documented and not statuses & {200, 201}
+    ]
 
 
-@pytest.mark.parametrize(("path", "method", "facts"), OPERATIONS, ids=[f"{method} {path}" for path, method, _ in OPERATIONS])
+@pytest.mark.parametrize(
+    ("path", "method", "facts"),
+    OPERATIONS,
+    ids=[f"{method} {path}" for path, method, _ in OPERATIONS],
+)
 def test_every_operation_is_described(path: str, method: str, facts: dict[str, Any]) -> None:
     assert facts["summary"]
     assert facts["operationId"].isidentifier()
@@ -77,18 +111,25 @@ def test_every_operation_is_described(path: str, method: str, facts: dict[str, A
             assert media[0] == MEDIA_TYPE
             assert media[1]["schema"] == {"$ref": "#/components/schemas/Problem"}
             assert media[1]["examples"]
-            assert all(example["value"]["status"] == int(status) for example in media[1]["examples"].values())
+            assert all(
+                example["value"]["status"] == int(status)
+                for example in media[1]["examples"].values()
+            )
         else:
             assert has_example(media[1])
     for body in facts.get("requestBody", {"content": {}})["content"].values():
         assert has_example(body)
-    assert ({"400", "429", "503"} | (set() if is_public(path) else {"401", "403"})) <= set(facts["responses"])
+    assert ({"400", "429", "503"} | (set() if is_public(path) else {"401", "403"})) <= set(
+        facts["responses"]
+    )
     assert facts.get("security") == (None if is_public(path) else [{"token": []}])
 
 
 def has_example(media: dict[str, Any]) -> bool:
     name = media.get("schema", {}).get("$ref", "").rpartition("/")[2]
-    return bool(media.get("example") or DOCUMENT["components"]["schemas"].get(name, {}).get("examples"))
+    return bool(
+        media.get("example") or DOCUMENT["components"]["schemas"].get(name, {}).get("examples")
+    )
 
 
 def test_operations_have_different_names() -> None:
@@ -115,8 +156,18 @@ def test_examples_are_true() -> None:
     example = {name: facts["examples"][0] for name, facts in schemas.items() if "examples" in facts}
     assert client.post("/campaigns", json=example["NewCampaign"]).status_code == 201
     (ticket,) = client.post("/campaigns/prompts/asks", json=example["Ask"]).json()["tickets"]
-    assert ticket == {**example["Ticket"], "asked_at": ticket["asked_at"], "deadline": ticket["deadline"]}
-    assert client.post("/campaigns/prompts/tells", json=example["Reports"]).json()["receipts"] == [example["Receipt"]]
+    assert ticket == {
+        **example["Ticket"],
+        "asked_at": ticket["asked_at"],
+        "deadline": ticket["deadline"],
+    }
+    assert client.post("/campaigns/prompts/tells", json=example["Reports"]).json()["receipts"] == [
+        example["Receipt"]
+    ]
     status = client.get("/campaigns/prompts").json()
-    assert status == {**example["Status"], "created_at": status["created_at"], "changed_at": status["changed_at"]}
+    assert status == {
+        **example["Status"],
+        "created_at": status["created_at"],
+        "changed_at": status["changed_at"],
+    }
     assert client.post("/campaigns/prompts/top-ups", json=example["TopUp"]).status_code == 200

@@ -14,7 +14,11 @@ from purse.service import problems
 from purse.wire import error_of
 
 JSON = {"Content-Type": "application/json"}
-KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, PurseError)]
+KINDS = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PurseError)
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +30,16 @@ def client() -> TestClient:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_error_is_a_problem_of_its_own_and_a_client_raises_it_again(kind: type[PurseError]) -> None:
+def test_every_error_is_a_problem_of_its_own_and_a_client_raises_it_again(
+    kind: type[PurseError],
+) -> None:
     facts = problems.of_error(kind("what is wrong"))
     assert facts["type"] == f"urn:purse:problem:{problems.OF_ERRORS[kind].slug}"
-    assert (facts["detail"], 400 <= facts["status"] < 600, bool(facts["title"])) == ("what is wrong", True, True)
+    assert (facts["detail"], 400 <= facts["status"] < 600, bool(facts["title"])) == (
+        "what is wrong",
+        True,
+        True,
+    )
     assert type(error_of(facts)) is kind
     assert str(error_of(facts)) == "what is wrong"
 
@@ -84,18 +94,35 @@ def test_a_child_that_is_not_listed_is_told_as_its_parent() -> None:
         ("9" * 10_000, "body: is not JSON in UTF-8, or is nested too deeply"),
     ],
 )
-def test_a_report_that_cannot_be_is_refused_by_name_and_changes_nothing(client: TestClient, body: str, words: str) -> None:
-    assert words in problem(client.post("/campaigns/prompts/tickets/1/tell", content=body, headers=JSON), 400, "invalid-input")
+def test_a_report_that_cannot_be_is_refused_by_name_and_changes_nothing(
+    client: TestClient, body: str, words: str
+) -> None:
+    assert words in problem(
+        client.post("/campaigns/prompts/tickets/1/tell", content=body, headers=JSON),
+        400,
+        "invalid-input",
+    )
     assert client.get("/campaigns/prompts").json()["entries"] == 2
 
 
 def test_bytes_that_are_no_text_are_refused(client: TestClient) -> None:
-    for body in (b"\xff\xfe{}", b'{"request_id": "\xff"}', b'{"request_id": "\\ud800"}', b'{"\\ud800": 1}'):
-        problem(client.post("/campaigns/prompts/asks", content=body, headers=JSON), 400, "invalid-input")
+    for body in (
+        b"\xff\xfe{}",
+        b'{"request_id": "\xff"}',
+        b'{"request_id": "\\ud800"}',
+        b'{"\\ud800": 1}',
+    ):
+        problem(
+            client.post("/campaigns/prompts/asks", content=body, headers=JSON), 400, "invalid-input"
+        )
 
 
-@pytest.mark.parametrize("name", ["a b", "%00", "é", "x" * 101, "-x", "a%0Ab", "a%5Cb", "%C3%28", "'"])
-@pytest.mark.parametrize("path", ["/campaigns/{}", "/campaigns/{}/journal", "/campaigns/{}/tickets/1"])
+@pytest.mark.parametrize(
+    "name", ["a b", "%00", "é", "x" * 101, "-x", "a%0Ab", "a%5Cb", "%C3%28", "'"]
+)
+@pytest.mark.parametrize(
+    "path", ["/campaigns/{}", "/campaigns/{}/journal", "/campaigns/{}/tickets/1"]
+)
 def test_a_name_that_cannot_be_is_refused(client: TestClient, name: str, path: str) -> None:
     answer = client.get(path.format(name))
     assert (answer.status_code, answer.json()["status"]) in ((400, 400), (404, 404))
@@ -104,17 +131,25 @@ def test_a_name_that_cannot_be_is_refused(client: TestClient, name: str, path: s
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "x", str(2**63), "1e3", "9" * 5000])
 def test_a_number_that_cannot_be_is_refused(client: TestClient, number: str) -> None:
-    assert "id: " in problem(client.get(f"/campaigns/prompts/tickets/{number}"), 400, "invalid-input")
+    assert "id: " in problem(
+        client.get(f"/campaigns/prompts/tickets/{number}"), 400, "invalid-input"
+    )
 
 
-@pytest.mark.parametrize("query", ["after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit="])
+@pytest.mark.parametrize(
+    "query", ["after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit="]
+)
 def test_a_page_that_cannot_be_is_refused(client: TestClient, query: str) -> None:
     problem(client.get(f"/campaigns/prompts/journal?{query}"), 400, "invalid-input")
 
 
 def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> None:
-    assert "stat: extra inputs are not permitted" in problem(client.get("/campaigns/prompts/tickets?stat=held"), 400, "invalid-input")
-    assert "from: extra inputs are not permitted" in problem(client.get("/campaigns/prompts/journal?from=1"), 400, "invalid-input")
+    assert "stat: extra inputs are not permitted" in problem(
+        client.get("/campaigns/prompts/tickets?stat=held"), 400, "invalid-input"
+    )
+    assert "from: extra inputs are not permitted" in problem(
+        client.get("/campaigns/prompts/journal?from=1"), 400, "invalid-input"
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,29 +184,57 @@ def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> N
         ({"storage": "sqlite:///other.db"}, "storage: extra inputs are not permitted"),
     ],
 )
-def test_terms_that_cannot_be_are_refused_by_name(client: TestClient, change: dict[str, Any], words: str) -> None:
-    assert words in problem(client.post("/campaigns", json={**PROMPTS, "name": "new", **change}), 400, "invalid-input")
+def test_terms_that_cannot_be_are_refused_by_name(
+    client: TestClient, change: dict[str, Any], words: str
+) -> None:
+    assert words in problem(
+        client.post("/campaigns", json={**PROMPTS, "name": "new", **change}), 400, "invalid-input"
+    )
     assert client.get("/campaigns").json() == {"campaigns": ["prompts"]}
 
 
 def test_a_campaign_is_made_once_and_others_are_not_there(client: TestClient) -> None:
     problem(client.post("/campaigns", json=PROMPTS), 409, "campaign-exists")
-    for method, path in (("GET", ""), ("POST", "/asks"), ("POST", "/pause"), ("GET", "/journal"), ("GET", "/tickets"), ("POST", "/tickets/1/void")):
+    for method, path in (
+        ("GET", ""),
+        ("POST", "/asks"),
+        ("POST", "/pause"),
+        ("GET", "/journal"),
+        ("GET", "/tickets"),
+        ("POST", "/tickets/1/void"),
+    ):
         problem(client.request(method, f"/campaigns/other{path}"), 404, "no-such-campaign")
 
 
 def test_an_exhausted_budget_and_one_that_is_held_are_told_apart() -> None:
     client = running(arms={"a": 1, "b": 1}, budget=2, cost_min=1)
     client.post("/campaigns/prompts/asks", json={"n": 2})
-    assert "tell or void them" in problem(client.post("/campaigns/prompts/asks"), 409, "budget-held")
-    client.post("/campaigns/prompts/tells", json={"reports": [{"ticket": number, "reward": 1, "cost": 1} for number in (1, 2)]})
+    assert "tell or void them" in problem(
+        client.post("/campaigns/prompts/asks"), 409, "budget-held"
+    )
+    client.post(
+        "/campaigns/prompts/tells",
+        json={"reports": [{"ticket": number, "reward": 1, "cost": 1} for number in (1, 2)]},
+    )
     problem(client.post("/campaigns/prompts/asks"), 409, "budget-exhausted")
 
 
 def test_several_mistakes_are_listed(client: TestClient) -> None:
-    answer = client.post("/campaigns/prompts/tells", json={"reports": [{"ticket": 1, "reward": 2, "cost": -1}, {"ticket": 0, "reward": 1, "cost": 1}]})
+    answer = client.post(
+        "/campaigns/prompts/tells",
+        json={
+            "reports": [
+                {"ticket": 1, "reward": 2, "cost": -1},
+                {"ticket": 0, "reward": 1, "cost": 1},
+            ]
+        },
+    )
     assert "(and 2 more)" in problem(answer, 400, "invalid-input")
-    assert [error["field"] for error in answer.json()["errors"]] == ["reports[0].reward", "reports[0].cost", "reports[1].ticket"]
+    assert [error["field"] for error in answer.json()["errors"]] == [
+        "reports[0].reward",
+        "reports[0].cost",
+        "reports[1].ticket",
+    ]
 
 
 def test_methods_that_are_not_known(client: TestClient) -> None:
@@ -188,7 +251,9 @@ class Dead(Memory):
         raise StorageUnavailable("secret.example:5432: connection refused")
 
 
-def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_and_tells_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_and_tells_no_secret(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     client = service(Dead())
     for path in ("/readyz", "/campaigns"):
         answer = client.get(path)
@@ -198,7 +263,9 @@ def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_an
     assert client.get("/healthz").status_code == 200
 
 
-def test_nothing_is_admitted_while_the_storage_cannot_write(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_admitted_while_the_storage_cannot_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     storage = Memory()
     client = running(storage)
     client.post("/campaigns/prompts/asks")
@@ -207,7 +274,12 @@ def test_nothing_is_admitted_while_the_storage_cannot_write(monkeypatch: pytest.
         raise StorageUnavailable("disk full")
 
     monkeypatch.setattr(storage, "change", fail)
-    for path, body in (("asks", {}), ("tells", {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]}), ("tickets/1/void", None), ("pause", None)):
+    for path, body in (
+        ("asks", {}),
+        ("tells", {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]}),
+        ("tickets/1/void", None),
+        ("pause", None),
+    ):
         problem(client.post(f"/campaigns/prompts/{path}", json=body), 503, "storage-unavailable")
     assert client.get("/campaigns/prompts").json()["entries"] == 2
 
@@ -221,7 +293,9 @@ class Broken(Memory):
 
 def test_a_bug_is_a_500_that_only_the_log_explains(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        answer = TestClient(service(Broken()).app, base_url="http://localhost").get("/campaigns", headers={"X-Request-Id": "r-1"})
+        answer = TestClient(service(Broken()).app, base_url="http://localhost").get(
+            "/campaigns", headers={"X-Request-Id": "r-1"}
+        )
     assert problem(answer, 500, "internal") == "the server's log says more under r-1"
     assert "ZeroDivisionError" in caplog.text
     assert "secret" not in json.dumps(answer.json())

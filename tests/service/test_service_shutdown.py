@@ -31,11 +31,18 @@ class Process:
     def __init__(self, file: Path) -> None:
         words = ["serve", "--storage", f"sqlite:///{file}", "--port", "0"]
         code = "from purse.cli import main; main()"
-        self.process = subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True, env={**os.environ, "NUMBA_OPT": "1"})
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "NUMBA_OPT": "1"},
+        )
         assert self.process.stderr is not None
         self.lines = [self.process.stderr.readline()]
         self.url = json.loads(self.lines[0])["url"]
-        self._reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr or ()), daemon=True)
+        self._reader = threading.Thread(
+            target=lambda: self.lines.extend(self.process.stderr or ()), daemon=True
+        )
         self._reader.start()
 
     def end(self, number: int) -> int:
@@ -54,8 +61,17 @@ def halfway(url: str) -> socket.socket:
     """An ask whose headers the server has read, and for whose body it is waiting."""
     host, port = url.removeprefix("http://").split(":")
     line = socket.create_connection((host, int(port)), PATIENCE)
-    about = {"Host": f"{host}:{port}", "Content-Type": "application/json", "Content-Length": len(BODY), "Expect": "100-continue"}
-    head = "POST /campaigns/prompts/asks HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in about.items()) + "\r\n"
+    about = {
+        "Host": f"{host}:{port}",
+        "Content-Type": "application/json",
+        "Content-Length": len(BODY),
+        "Expect": "100-continue",
+    }
+    head = (
+        "POST /campaigns/prompts/asks HTTP/1.1\r\n"
+        + "".join(f"{name}: {value}\r\n" for name, value in about.items())
+        + "\r\n"
+    )
     line.sendall(head.encode())
     assert line.recv(4096).startswith(b"HTTP/1.1 100")
     return line
@@ -69,7 +85,9 @@ def rest_of(line: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_missing(tmp_path: Path) -> None:
+def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_missing(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "purse.db"
     server = Process(file)
     with Client(server.url) as client:
@@ -96,7 +114,9 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     with Client(server.url) as client, ThreadPoolExecutor(WORKERS) as pool:
         assert client.ask("prompts", "before") == before
         assert client.tell("prompts", before, 1, "0.001").state == "told"
-        with httpx.stream("GET", f"{server.url}/campaigns/prompts/events", timeout=PATIENCE) as events:
+        with httpx.stream(
+            "GET", f"{server.url}/campaigns/prompts/events", timeout=PATIENCE
+        ) as events:
             parts = events.iter_bytes()
             assert b"event: picture" in next(parts)
             slow = halfway(server.url)
@@ -115,7 +135,11 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     assert json.loads(server.lines[-1])["message"] == "stopped"
 
     campaign = purse.Campaign.open("prompts", storage=f"sqlite:///{file}")
-    stored = {entry.request: entry.body["tickets"][0]["id"] for entry in campaign.journal() if entry.kind == "asked"}
+    stored = {
+        entry.request: entry.body["tickets"][0]["id"]
+        for entry in campaign.journal()
+        if entry.kind == "asked"
+    }
     assert len(acknowledged) > WORKERS
     assert acknowledged.items() <= stored.items()
     assert campaign.status().counts["told"] == 1
@@ -134,7 +158,11 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     ],
 )
 def test_a_start_that_cannot_be_is_one_line(
-    words: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from service_helpers import HERE, PROMPTS, TestClient, bearer, problem, requests_of, service, token_file
+from service_helpers import (
+    HERE,
+    PROMPTS,
+    TestClient,
+    bearer,
+    problem,
+    requests_of,
+    service,
+    token_file,
+)
 
 from purse.campaign.storage.memory import Memory
 from purse.cli.service import token as token_command
@@ -15,7 +24,14 @@ from purse.service import tokens
 from purse.service.settings import Settings
 from purse.service.tokens import TokenFile
 
-OPEN = {("GET", "/"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/openapi.json"), ("HEAD", "/openapi.json"), ("GET", "/dashboard/style.css")}
+OPEN = {
+    ("GET", "/"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/openapi.json"),
+    ("HEAD", "/openapi.json"),
+    ("GET", "/dashboard/style.css"),
+}
 ROLE = {  # what each route needs; one that is not here fails the test below
     ("GET", "/campaigns"): "read",
     ("POST", "/campaigns"): "admin",
@@ -55,7 +71,9 @@ class Guarded:
 
     def send(self, method: str, path: str, role: str | None, **more: Any) -> Any:
         body = {"json": BODY[path]} if method == "POST" and path in BODY else {}
-        return self.client.request(method, path, headers=bearer(self.tokens[role]) if role else {}, **{**body, **more})
+        return self.client.request(
+            method, path, headers=bearer(self.tokens[role]) if role else {}, **{**body, **more}
+        )
 
 
 @pytest.fixture
@@ -102,7 +120,9 @@ def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) 
     for (method, path), needed in ROLE.items():
         for role in tokens.ROLES[: tokens.ROLES.index(needed)]:
             answer = guarded.send(method, path, role)
-            assert f"needs the role {needed}; the token {role!r} has the role {role}" in problem(answer, 403, "wrong-role")
+            assert f"needs the role {needed}; the token {role!r} has the role {role}" in problem(
+                answer, 403, "wrong-role"
+            )
             assert answer.headers["X-Purse-Role"] == role
     assert guarded.storage.look("prompts") == before
 
@@ -112,7 +132,11 @@ def test_the_role_that_is_needed_is_enough_and_so_is_any_higher_one(guarded: Gua
     ordered = sorted(ROLE.items(), key=lambda each: each[0][1] == "/campaigns/prompts/close")
     for (method, path), needed in ordered:
         for role in tokens.ROLES[tokens.ROLES.index(needed) :]:
-            body = {"json": {**PROMPTS, "name": f"by-{role}"}} if (method, path) == ("POST", "/campaigns") else {}
+            body = (
+                {"json": {**PROMPTS, "name": f"by-{role}"}}
+                if (method, path) == ("POST", "/campaigns")
+                else {}
+            )
             answer = guarded.send(method, path, role, **body)
             assert answer.status_code in (200, 201, 409), answer.text
             assert answer.headers["X-Purse-Role"] == role
@@ -149,11 +173,21 @@ def test_a_token_ends_at_its_time(tmp_path: Path) -> None:
 def test_the_file_holds_no_token_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path, made = token_file(tmp_path)
     text = path.read_text()
-    assert all(secret.startswith("purse_") and len(secret) == 49 and secret not in text and secret[6:] not in text for secret in made.values())
+    assert all(
+        secret.startswith("purse_")
+        and len(secret) == 49
+        and secret not in text
+        and secret[6:] not in text
+        for secret in made.values()
+    )
     assert path.stat().st_mode & 0o777 == 0o600
     tokens.revoke(path, "act")
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [json.loads(line)["name"] for line in path.read_text().splitlines()] == ["read", "admin", "expired"]
+    assert [json.loads(line)["name"] for line in path.read_text().splitlines()] == [
+        "read",
+        "admin",
+        "expired",
+    ]
 
 
 def test_a_name_is_used_once_and_a_missing_newline_is_no_harm(tmp_path: Path) -> None:
@@ -173,13 +207,23 @@ def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
     assert made.exit_code == 0
     assert "expires after 90d" in made.stderr
     assert TokenFile(Path(file)).who(secret) == ("bot", "act")
-    assert run.invoke(token_command, ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file]).exit_code == 0
+    assert (
+        run.invoke(
+            token_command,
+            ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file],
+        ).exit_code
+        == 0
+    )
     listed = run.invoke(token_command, ["list", "--tokens", file]).stdout.splitlines()
     assert [line.split("\t")[:2] for line in listed] == [["bot", "act"], ["boss", "admin"]]
     assert secret not in "".join(listed)
     assert run.invoke(token_command, ["revoke", "bot", "--tokens", file]).exit_code == 0
     assert TokenFile(Path(file)).who(secret) is None
-    for words in (["revoke", "bot", "--tokens", file], ["new", "x", "--role", "act", "--expires", "soon", "--tokens", file], ["list", "--tokens", file + "?"]):
+    for words in (
+        ["revoke", "bot", "--tokens", file],
+        ["new", "x", "--role", "act", "--expires", "soon", "--tokens", file],
+        ["list", "--tokens", file + "?"],
+    ):
         assert isinstance(run.invoke(token_command, words).exception, InvalidInput)
 
 
@@ -215,7 +259,11 @@ def test_without_tokens_this_machine_may_do_everything() -> None:
 def test_a_form_of_a_foreign_page_cannot_act() -> None:
     client = service()
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
-        problem(client.post("/campaigns", content=json.dumps(PROMPTS), headers={"Content-Type": kind}), 415, "not-json")
+        problem(
+            client.post("/campaigns", content=json.dumps(PROMPTS), headers={"Content-Type": kind}),
+            415,
+            "not-json",
+        )
     assert client.get("/campaigns").json() == {"campaigns": []}
 
 

@@ -1,1 +1,3 @@
-"""The live side: campaigns that spend real money, learn from late reports, never overspend, and survive a crash."""
+"""The live side: campaigns that spend real money, learn from late reports, never overspend, and
+survive a crash.
+"""

@@ -1,4 +1,6 @@
-"""What a campaign answers: tickets, receipts, status. Amounts are decimal text, one per resource."""
+"""What a campaign answers: tickets, receipts, status. Amounts are decimal text, one per
+resource.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ text = lru_cache(10_000)(amount.text)  # the same amounts come again and again
 
 
 class CampaignTicket(NamedTuple):
-    """Permission to pull: the arm, the probability that it was drawn with, and what is held for it."""
+    """Permission to pull: the arm, the probability that it was drawn with, and what is held for
+    it.
+    """
 
     campaign: str
     id: int
@@ -108,20 +112,32 @@ class Status:
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
         facts = asdict(self)
-        return {**facts, "purses": [purse._asdict() for purse in self.purses], "alarms": [alarm._asdict() for alarm in self.alarms]}
+        return {
+            **facts,
+            "purses": [purse._asdict() for purse in self.purses],
+            "alarms": [alarm._asdict() for alarm in self.alarms],
+        }
 
     def __str__(self) -> str:
         """A few lines for people."""
-        rounds = f"round {self.rounds}" + (f" of {self.horizon}" if self.horizon is not None else "")
-        shown = {name: self.counts[name] for name in ("held", "told", "void", "presumed") if self.counts[name]}
+        rounds = f"round {self.rounds}" + (
+            f" of {self.horizon}" if self.horizon is not None else ""
+        )
+        shown = {
+            name: self.counts[name]
+            for name in ("held", "told", "void", "presumed")
+            if self.counts[name]
+        }
         lines = [
             f"{self.name}: {self.status}, {self.policy}, {rounds}",
             *(
-                f"  {purse.resource}: spent {purse.spent} of {purse.budget}, held {purse.held}, presumed {purse.presumed}, left {purse.left}"
+                f"  {purse.resource}: spent {purse.spent} of {purse.budget}, held "
+                f"{purse.held}, presumed {purse.presumed}, left {purse.left}"
                 + (f", overrun {purse.overrun}" if purse.overrun != "0" else "")
                 for purse in self.purses
             ),
-            "  tickets: " + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
+            "  tickets: "
+            + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]
@@ -134,21 +150,50 @@ def ticket(terms: Terms, slot: Slot) -> CampaignTicket:
     arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
     deadline = None if slot.deadline is None else slot.deadline / 1000
     held = texts(body["held"])
-    return CampaignTicket(terms.name, slot.id, body["t"], arms, tuple(body["probabilities"]), held, slot.state, body["request"], slot.at / 1000, deadline)
+    return CampaignTicket(
+        terms.name,
+        slot.id,
+        body["t"],
+        arms,
+        tuple(body["probabilities"]),
+        held,
+        slot.state,
+        body["request"],
+        slot.at / 1000,
+        deadline,
+    )
 
 
 def receipt(slot: Slot, *, duplicate: bool = False) -> Receipt:
     """What became of a ticket that was told, voided or released."""
     held = slot.body["held"]
     if slot.state != TOLD:
-        return Receipt(slot.id, slot.state, duplicate, False, texts([0] * len(held)), texts(held), texts([0] * len(held)))
+        return Receipt(
+            slot.id,
+            slot.state,
+            duplicate,
+            False,
+            texts([0] * len(held)),
+            texts(held),
+            texts([0] * len(held)),
+        )
     report = slot.body["report"]
     set_apart = held if report["from"] in OPEN else [0] * len(held)
     refunded = [most - paid for most, paid in zip(set_apart, report["spent"], strict=True)]
-    return Receipt(slot.id, slot.state, duplicate, report["from"] != "held", texts(report["spent"]), texts(refunded), texts(report["overrun"]))
+    return Receipt(
+        slot.id,
+        slot.state,
+        duplicate,
+        report["from"] != "held",
+        texts(report["spent"]),
+        texts(refunded),
+        texts(report["overrun"]),
+    )
 
 
-def status(terms: Terms, seq: int, head: Head, purses: Sequence[Purse], overdue: int, oldest: int | None) -> Status:
+def status(
+    terms: Terms, seq: int, head: Head, purses: Sequence[Purse], overdue: int, oldest: int | None
+) -> Status:
     """The status from what is stored."""
     return Status(
         terms.name,
@@ -160,7 +205,19 @@ def status(terms: Terms, seq: int, head: Head, purses: Sequence[Purse], overdue:
         terms.horizon,
         dict(head.counts),
         tuple(
-            PurseStatus(name, *texts([purse.budget, purse.spent, purse.held, purse.presumed, purse.left, purse.overrun]))
+            PurseStatus(
+                name,
+                *texts(
+                    [
+                        purse.budget,
+                        purse.spent,
+                        purse.held,
+                        purse.presumed,
+                        purse.left,
+                        purse.overrun,
+                    ]
+                ),
+            )
             for name, purse in zip(terms.resources, purses, strict=True)
         ),
         seq,
@@ -178,26 +235,61 @@ def alarms(terms: Terms, head: Head, purses: Sequence[Purse], overdue: int) -> l
     found, counts = [], head.counts
     for name, purse in zip(terms.resources, purses, strict=True):
         if purse.overrun:
-            found.append(Alarm("overrun", f"{amount.text(purse.overrun)} {name} more was spent than held, in {many(counts['overruns'], 'report')}"))
+            found.append(
+                Alarm(
+                    "overrun",
+                    f"{amount.text(purse.overrun)} {name} more was spent than held, in "
+                    f"{many(counts['overruns'], 'report')}",
+                )
+            )
         if purse.presumed:
             tickets = many(counts["presumed"], "ticket")
-            found.append(Alarm("presumed", f"{amount.text(purse.presumed)} {name} is presumed spent for {tickets} without a report"))
+            found.append(
+                Alarm(
+                    "presumed",
+                    f"{amount.text(purse.presumed)} {name} is presumed spent for "
+                    f"{tickets} without a report",
+                )
+            )
     if overdue:
         found.append(Alarm("overdue", f"{many(overdue, 'ticket')} past the deadline"))
     if counts["conflicts"]:
-        found.append(Alarm("conflict", f"{many(counts['conflicts'], 'report')} against what was told before, kept in the journal"))
+        found.append(
+            Alarm(
+                "conflict",
+                f"{many(counts['conflicts'], 'report')} against what was told before, "
+                "kept in the journal",
+            )
+        )
     if counts["below_minimum"]:
-        found.append(Alarm("below-minimum", f"{many(counts['below_minimum'], 'report')} of less than the declared minimum cost"))
-    if head.status != CLOSED and not fits(terms, [purse.budget - purse.spent - purse.presumed for purse in purses]):
-        found.append(Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm"))
+        found.append(
+            Alarm(
+                "below-minimum",
+                f"{many(counts['below_minimum'], 'report')} of less than the declared minimum cost",
+            )
+        )
+    if head.status != CLOSED and not fits(
+        terms, [purse.budget - purse.spent - purse.presumed for purse in purses]
+    ):
+        found.append(
+            Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
+        )
     return found
 
 
 def fits(terms: Terms, rest: list[int]) -> bool:
-    """Whether a round can be held for; with several plays and resources, whether each resource alone could."""
+    """Whether a round can be held for; with several plays and resources, whether each resource
+    alone could.
+    """
     if terms.plays == 1:
-        return any(all(cost <= part for cost, part in zip(costs, rest, strict=True)) for costs in terms.cost_max)
-    return all(sum(sorted(costs)[: terms.plays]) <= part for costs, part in zip(zip(*terms.cost_max, strict=True), rest, strict=True))
+        return any(
+            all(cost <= part for cost, part in zip(costs, rest, strict=True))
+            for costs in terms.cost_max
+        )
+    return all(
+        sum(sorted(costs)[: terms.plays]) <= part
+        for costs, part in zip(zip(*terms.cost_max, strict=True), rest, strict=True)
+    )
 
 
 def many(count: int, noun: str) -> str:

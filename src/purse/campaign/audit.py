@@ -1,4 +1,6 @@
-"""The journal folded from its beginning: to check a campaign against it, and to restore one from it."""
+"""The journal folded from its beginning: to check a campaign against it, and to restore one from
+it.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,22 @@ class Decided(Exception):
 class Again(Book):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
-    def add(self, kind: str, body: dict[str, Any], *, request: str | None = None, ticket: int | None = None) -> Entry:
+    def add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        request: str | None = None,
+        ticket: int | None = None,
+    ) -> Entry:
         """Say what the next entry would be."""
         raise Decided(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
 
 
 class Replay:
-    """A journal being folded, with the rules and the policy beside it: every entry is decided on once more and compared with what is written."""
+    """A journal being folded, with the rules and the policy beside it: every entry is decided on
+    once more and compared with what is written.
+    """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -68,7 +79,10 @@ class Replay:
             self.mind.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
         except Exception as error:  # an entry may be anything
             why = str(error) if isinstance(error, PurseError) else repr(error)
-            raise InvalidInput(f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow those before it: {shorten(why)}") from None
+            raise InvalidInput(
+                f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow "
+                f"those before it: {shorten(why)}"
+            ) from None
         if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.purses):
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
 
@@ -79,7 +93,10 @@ class Replay:
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
         except Decided as made:
             if compact(made.entry) != compact(entry):
-                self.find(f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, and is {shorten(compact(entry[2:]), 300)}")
+                self.find(
+                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
+                    f"and is {shorten(compact(entry[2:]), 300)}"
+                )
         except PurseError as error:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
@@ -94,7 +111,9 @@ class Replay:
             case "told":
                 book.tell(ticket, body["rewards"], body["costs"])
             case "conflict":
-                book.void(ticket) if "void" in body["report"] else book.tell(ticket, body["report"]["rewards"], body["report"]["costs"])
+                book.void(ticket) if "void" in body["report"] else book.tell(
+                    ticket, body["report"]["rewards"], body["report"]["costs"]
+                )
             case "voided":
                 book.void(ticket)
             case "expired":
@@ -123,12 +142,22 @@ class Replay:
 
 
 def check_types(entry: Entry) -> None:
-    """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that are not whole units, rewards outside [0, 1]."""
-    amounts = [entry.body.get(name, []) for name in ("units", "costs", "spent", "overrun", "released") if entry.kind != "created"]
+    """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
+    are not whole units, rewards outside [0, 1].
+    """
+    amounts = [
+        entry.body.get(name, [])
+        for name in ("units", "costs", "spent", "overrun", "released")
+        if entry.kind != "created"
+    ]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
-    if not all(type(number) is int and 0 <= number <= amount.LARGEST for number in whole) or not isinstance(entry.request, (str, type(None))):
-        raise InvalidInput(f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names")
+    if not all(
+        type(number) is int and 0 <= number <= amount.LARGEST for number in whole
+    ) or not isinstance(entry.request, (str, type(None))):
+        raise InvalidInput(
+            f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
+        )
     if not all(type(reward) in (int, float) and 0 <= reward <= 1 for reward in rewards):
         raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")
 
@@ -154,8 +183,15 @@ def audit(terms: Terms, storage: Storage) -> Audit:
             if entry.seq != replay.ledger.seq + 1:
                 raise InvalidInput(f"entry {replay.ledger.seq + 1} is missing")
             replay.fold(entry)
-            if stored is not None and stored.seq == entry.seq and stored.code == replay.mind.code and replay.mind.snapshot() != stored:
-                replay.find(f"the snapshot after entry {entry.seq} is not what the journal comes to")
+            if (
+                stored is not None
+                and stored.seq == entry.seq
+                and stored.code == replay.mind.code
+                and replay.mind.snapshot() != stored
+            ):
+                replay.find(
+                    f"the snapshot after entry {entry.seq} is not what the journal comes to"
+                )
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
         return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest)
@@ -163,7 +199,10 @@ def audit(terms: Terms, storage: Storage) -> Audit:
     if ledger.seq != look.seq:
         replay.find(f"the journal has {ledger.seq} entries, and should have {look.seq}")
     if ledger.purses != look.purses:
-        replay.find(f"the purses are {[tuple(purse) for purse in look.purses]}, and the journal comes to {[tuple(purse) for purse in ledger.purses]}")
+        replay.find(
+            f"the purses are {[tuple(purse) for purse in look.purses]}, and the journal "
+            f"comes to {[tuple(purse) for purse in ledger.purses]}"
+        )
     if replace(ledger.head, snapshot=look.head.snapshot, handover=look.head.handover) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
     compare_tickets(replay, storage)
@@ -171,23 +210,36 @@ def audit(terms: Terms, storage: Storage) -> Audit:
 
 
 def compare_tickets(replay: Replay, storage: Storage) -> None:
-    """Every stored ticket against the journal's. What changes meanwhile is in the journal soon: those that differ are looked at again."""
+    """Every stored ticket against the journal's. What changes meanwhile is in the journal soon:
+    those that differ are looked at again.
+    """
     ledger, name = replay.ledger, replay.terms.name
     after, seen, issued, differ = 0, 0, len(ledger.tickets), set[int]()
     while page := storage.tickets(name, STATES, after, PAGE):
-        differ |= {slot.id for slot in page if slot.id in ledger.tickets and ledger.tickets[slot.id] != slot}
+        differ |= {
+            slot.id
+            for slot in page
+            if slot.id in ledger.tickets and ledger.tickets[slot.id] != slot
+        }
         after, seen = page[-1].id, seen + sum(slot.id <= issued for slot in page)
     if seen < issued:
         replay.find(f"{issued - seen} tickets are missing")
     for _ in range(PATIENCE):
         for entry in pages(storage, name, ledger.seq, storage.look(name).seq):
             ledger.fold(entry)
-        stored = {number: slot for number in differ for slot in storage.tickets(name, STATES, number - 1, 1)}
+        stored = {
+            number: slot
+            for number in differ
+            for slot in storage.tickets(name, STATES, number - 1, 1)
+        }
         differ = {number for number in differ if stored.get(number) != ledger.tickets[number]}
         if not differ or storage.look(name).seq == ledger.seq:
             break
     for number in sorted(differ):
-        replay.find(f"ticket {number} is stored as {stored[number].state}, and the journal says {ledger.tickets[number]}")
+        replay.find(
+            f"ticket {number} is stored as {stored[number].state}, and the journal says "
+            f"{ledger.tickets[number]}"
+        )
 
 
 def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Terms:
@@ -204,7 +256,17 @@ def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Te
         raise PurseError(f"this journal does not hold together: {replay.findings[0]}")
     ledger = replay.ledger
     ledger.head.snapshot = ledger.seq
-    storage.create(replay.terms.name, Change(ledger.seq, ledger.head, ledger.purses, list(ledger.tickets.values()), rows, replay.mind.snapshot()))
+    storage.create(
+        replay.terms.name,
+        Change(
+            ledger.seq,
+            ledger.head,
+            ledger.purses,
+            list(ledger.tickets.values()),
+            rows,
+            replay.mind.snapshot(),
+        ),
+    )
     return replay.terms
 
 
@@ -215,4 +277,6 @@ def checked_terms(entry: Entry) -> Terms:
     except PurseError:
         raise
     except Exception as error:
-        raise InvalidInput(f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}") from None
+        raise InvalidInput(
+            f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}"
+        ) from None

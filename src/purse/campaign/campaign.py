@@ -1,4 +1,6 @@
-"""`purse.Campaign`: ask, tell and void under a budget that cannot be overspent, whoever asks, from wherever, and whatever dies."""
+"""`purse.Campaign`: ask, tell and void under a budget that cannot be overspent, whoever asks, from
+wherever, and whatever dies.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ MOST_AT_ONCE = 1_000  # tickets in one request
 
 
 class Campaign:
-    """A campaign. `create` a new one or `open` one that exists; then ask and tell from any number of threads and processes."""
+    """A campaign. `create` a new one or `open` one that exists; then ask and tell from any number
+    of threads and processes.
+    """
 
     def __init__(self, terms: Terms, kept: Storage) -> None:
         self.terms = terms
@@ -64,12 +68,14 @@ class Campaign:
 
         arms           their names; or {name: the most that a pull may cost}, and then no `cost_max`
         budget         decimal text or a number; of several resources a list, or {resource: amount}
-        cost_min, cost_max   what a pull costs at least and at most: one amount, one for each arm, or one for each arm and resource
+        cost_min, cost_max   what a pull costs at least and at most: one amount, one for each arm,
+                             or one for each arm and resource
         resources      what is spent: "USD", "tokens"
         plays          arms in each round
         horizon        the number of rounds, where there is one
         costs, caps    known constant costs, and pulls allowed per arm, for policies that use them
-        expires_after  seconds after which a ticket without a report counts as spent at its maximum; None: never
+        expires_after  seconds after which a ticket without a report counts as spent at its maximum;
+                       None: never
         on_expiry      "presume", or "release", which is a weaker promise and says so
         storage        an address such as sqlite:///purse.db or postgresql://user@host/database
         """
@@ -113,37 +119,54 @@ class Campaign:
         return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
     def ask(self, request_id: str | None = None) -> CampaignTicket:
-        """A ticket for the next round. Asked again with the same `request_id` it returns the same ticket.
+        """A ticket for the next round. Asked again with the same `request_id` it returns the same
+        ticket.
 
-        Raises `BudgetExhausted` when the budget cannot cover it (`BudgetHeld` when it could once other tickets are told); then nothing has changed.
+        Raises `BudgetExhausted` when the budget cannot cover it (`BudgetHeld` when it could once
+        other tickets are told); then nothing has changed.
         """
         return self.ask_many(1, request_id)[0]
 
     def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
         """As many tickets as fit, up to n and at least one, for one request."""
         n = check.integer("n", n, low=1, high=MOST_AT_ONCE)
-        return [answers.ticket(self.terms, slot) for slot in self._clerk.do(asking(n, self._request(request_id), self._clerk.choose))]
+        return [
+            answers.ticket(self.terms, slot)
+            for slot in self._clerk.do(asking(n, self._request(request_id), self._clerk.choose))
+        ]
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
-        """Report what a ticket brought and cost (with several plays or resources: one entry each). Told again it has no second effect."""
+        """Report what a ticket brought and cost (with several plays or resources: one entry each).
+        Told again it has no second effect.
+        """
         (answer,) = self.tell_many([(ticket, reward, cost)])
         if isinstance(answer, PurseError):
             raise answer
         return answer
 
-    def tell_many(self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]) -> list[Receipt | PurseError]:
-        """Many reports in one transaction. Each stands alone: the error of one is returned in its place."""
+    def tell_many(
+        self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
+    ) -> list[Receipt | PurseError]:
+        """Many reports in one transaction. Each stands alone: the error of one is returned in its
+        place.
+        """
         read = [self._read(*report) for report in reports]
-        found = iter(self._clerk.do(telling([report for report in read if isinstance(report, Report)])))
+        found = iter(
+            self._clerk.do(telling([report for report in read if isinstance(report, Report)]))
+        )
         return [next(found) if isinstance(report, Report) else report for report in read]
 
     def void(self, ticket: CampaignTicket | int) -> Receipt:
-        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for again."""
+        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for
+        again.
+        """
         number = self._number(ticket)
         return self._clerk.do(Operation(lambda book: book.void(number), tickets=(number,)))
 
     def top_up(self, amount: Any, request_id: str | None = None) -> Status:
-        """Add to the budget: one amount, or one for each resource. Done once for each `request_id`."""
+        """Add to the budget: one amount, or one for each resource. Done once for each
+        `request_id`.
+        """
         units, request = self.terms.amounts("amount", amount), self._request(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
@@ -167,11 +190,18 @@ class Campaign:
         return self.status()
 
     def expire(self) -> int:
-        """Presume spent what has outlived its deadline, as every ask does; returns how many tickets that were."""
+        """Presume spent what has outlived its deadline, as every ask does; returns how many tickets
+        that were.
+        """
         count = MOST_DUE
         total = 0
         while count == MOST_DUE:
-            count = self._clerk.do(Operation(lambda book: sum(entry.kind == "expired" for entry in book.entries), expires=True))
+            count = self._clerk.do(
+                Operation(
+                    lambda book: sum(entry.kind == "expired" for entry in book.entries),
+                    expires=True,
+                )
+            )
             total += count
         return total
 
@@ -185,12 +215,23 @@ class Campaign:
         """Its tickets in these states, oldest first."""
         wanted = [check.choice("states", state, STATES) for state in states]
         limit = check.integer("limit", limit, low=1, high=2**62)
-        return [] if not wanted else [answers.ticket(self.terms, slot) for slot in self.storage.tickets(self.name, wanted, 0, limit)]
+        return (
+            []
+            if not wanted
+            else [
+                answers.ticket(self.terms, slot)
+                for slot in self.storage.tickets(self.name, wanted, 0, limit)
+            ]
+        )
 
     def ticket(self, number: int) -> CampaignTicket:
         """One of its tickets."""
         number = self._number(number)
-        found = [slot for slot in self.storage.tickets(self.name, STATES, number - 1, 1) if slot.id == number]
+        found = [
+            slot
+            for slot in self.storage.tickets(self.name, STATES, number - 1, 1)
+            if slot.id == number
+        ]
         if not found:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
         return answers.ticket(self.terms, found[0])
@@ -205,38 +246,57 @@ class Campaign:
     def probabilities(self) -> dict[str, float]:
         """The probability of each arm in the next round."""
         out = np.zeros(len(self.terms.arms))
-        self._clerk.do(Operation(lambda book: book.foresee(self._clerk.recovered().probabilities, out), chooses=True))
+        self._clerk.do(
+            Operation(
+                lambda book: book.foresee(self._clerk.recovered().probabilities, out), chooses=True
+            )
+        )
         return dict(zip(self.terms.arms, out.tolist(), strict=True))
 
     def audit(self) -> Audit:
-        """Fold the whole journal and compare: purses, tickets, counts, the policy's choices and its snapshot."""
+        """Fold the whole journal and compare: purses, tickets, counts, the policy's choices and its
+        snapshot.
+        """
         return audit(self.terms, self.storage)
 
     def export(self, file: str | Path | IO[str]) -> int:
         """Its journal as JSON lines; returns the number of entries."""
         if isinstance(file, (str, Path)):
             counts: list[int] = []
-            write_atomically(Path(file), lambda raw: counts.append(self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)))))
+            write_atomically(
+                Path(file),
+                lambda raw: counts.append(
+                    self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)))
+                ),
+            )
             return counts[0]
         return write_lines(file, self.name, self.journal())
 
     @classmethod
-    def restore(cls, file: str | Path | IO[str], *, storage: str | Storage = FILE, name: str | None = None) -> Campaign:
+    def restore(
+        cls, file: str | Path | IO[str], *, storage: str | Storage = FILE, name: str | None = None
+    ) -> Campaign:
         """A campaign from an exported journal, under its own name or another."""
         if isinstance(file, (str, Path)):
             try:
                 with Path(file).open(encoding="utf-8") as lines:
                     return cls.restore(lines, storage=storage, name=name)
             except (OSError, UnicodeError) as error:
-                raise InvalidInput(f"cannot read {str(file)!r}: {getattr(error, 'strerror', None) or 'it is not text'}") from None
+                raise InvalidInput(
+                    f"cannot read {str(file)!r}: "
+                    f"{getattr(error, 'strerror', None) or 'it is not text'}"
+                ) from None
         entries = list(read_lines(file))
         kept = connect(storage)
         return cls(restored(entries, kept, name), kept)
 
     def _request(self, given: str | None) -> str:
-        """The request's name; one of our own where none is given, so that a lost connection cannot make a second hold."""
+        """The request's name; one of our own where none is given, so that a lost connection cannot
+        make a second hold.
+        """
         if given is None:
-            return f"{time.time_ns():016x}{os.urandom(8).hex()}"  # by time, so that neighbours are neighbours in the index, too
+            # by time, so that neighbours are neighbours in the index, too
+            return f"{time.time_ns():016x}{os.urandom(8).hex()}"
         if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
             raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
         return given
@@ -249,15 +309,24 @@ class Campaign:
         return check.integer("ticket", ticket, low=1, high=2**62)
 
     def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
-        """A report, or why it cannot be one. What it cost may be anything: a true report is never refused."""
+        """A report, or why it cannot be one. What it cost may be anything: a true report is never
+        refused.
+        """
         plays, resources = self.terms.plays, len(self.terms.resources)
         try:
             number = self._number(ticket)
             rewards = check.numbers("reward", reward)
-            costs = [amount.to_units("cost", cost)] if isinstance(cost, (str, int, float)) else self._read_costs(cost)
+            costs = (
+                [amount.to_units("cost", cost)]
+                if isinstance(cost, (str, int, float))
+                else self._read_costs(cost)
+            )
             if len(rewards) != plays or len(costs) != plays * resources:
                 given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
-                raise InvalidInput(f"{given}: must be {plays} rewards and {plays * resources} costs, not {len(rewards)} and {len(costs)}")
+                raise InvalidInput(
+                    f"{given}: must be {plays} rewards and {plays * resources} costs, not "
+                    f"{len(rewards)} and {len(costs)}"
+                )
             for value in rewards:
                 if not 0 <= value <= 1:
                     raise invalid("reward", value, "must lie between 0 and 1")
@@ -270,4 +339,10 @@ class Campaign:
     def _read_costs(self, cost: Any) -> list[int]:
         """Units of each play and resource, from lists and dicts of amounts."""
         rows = cost if isinstance(cost, (list, tuple)) else [cost]
-        return amount.unit_array("cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]).ravel().tolist()
+        return (
+            amount.unit_array(
+                "cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]
+            )
+            .ravel()
+            .tolist()
+        )

@@ -1,6 +1,8 @@
-"""Who carries out what the threads of a process want of a campaign: those that come while he is at it share his next transaction.
+"""Who carries out what the threads of a process want of a campaign: those that come while he is at
+it share his next transaction.
 
-Where processes queue up for the storage, what others want who wait is done in the same transaction, too.
+Where processes queue up for the storage, what others want who wait is done in the same transaction,
+too.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ TOGETHER = 256  # operations that share a transaction
 
 
 class Rewound(StorageUnavailable):
-    """The journal is not the one that the policy has learnt from: a backup took its place, or another server that knows less or else."""
+    """The journal is not the one that the policy has learnt from: a backup took its place, or
+    another server that knows less or else.
+    """
 
 
 class Elsewhere(Exception):
@@ -47,7 +51,9 @@ class Clerk:
         renew_after_fork(self)
 
     def renew(self) -> None:
-        """Begin anew, in a child process too: there a thread of the parent may have been in the middle of something."""
+        """Begin anew, in a child process too: there a thread of the parent may have been in the
+        middle of something.
+        """
         self.mind: Mind | None = None
         self._epoch = 0
         self._queue: deque[Operation] = deque()
@@ -73,7 +79,9 @@ class Clerk:
         return operation.answer
 
     def _lead(self, operation: Operation) -> None:
-        """Work until the operation is done, with all that wait; then the next who waits leads. Whoever is done need not come to the lock any more."""
+        """Work until the operation is done, with all that wait; then the next who waits leads.
+        Whoever is done need not come to the lock any more.
+        """
         try:
             while not operation.done:
                 self._work([each for each in list(self._queue)[:TOGETHER] if not each.done])
@@ -88,7 +96,9 @@ class Clerk:
             self._queue[0].news.set()
 
     def _work(self, operations: list[Operation]) -> None:
-        """Do these in one transaction; one by one where that fails for another reason than the storage, so that nobody suffers for the mistake of another."""
+        """Do these in one transaction; one by one where that fails for another reason than the
+        storage, so that nobody suffers for the mistake of another.
+        """
         try:
             if any(operation.chooses for operation in operations):
                 self.recovered()  # before others have to wait for it
@@ -106,17 +116,23 @@ class Clerk:
                 operation.error = error
         except BaseException:
             for operation in operations:
-                operation.error = StorageUnavailable("interrupted by another thread; ask again with the same request_id")
+                operation.error = StorageUnavailable(
+                    "interrupted by another thread; ask again with the same request_id"
+                )
                 operation.done = True
             raise
         for operation in operations:
             operation.done = True
 
     def _serve(self, operations: list[Operation], turn: Turn) -> None:
-        """Do these, and what the guests want who wait. Where both together do not go well, only these: the guests will be inside themselves."""
+        """Do these, and what the guests want who wait. Where both together do not go well, only
+        these: the guests will be inside themselves.
+        """
         guests = [understood(self.terms, text, self.choose) for text in turn.notices]
         if self.mind is None:  # who only reports does not make others wait until he has a policy
-            guests = [[] if any(operation.chooses for operation in guest) else guest for guest in guests]
+            guests = [
+                [] if any(operation.chooses for operation in guest) else guest for guest in guests
+            ]
         if any(guests):
             try:
                 self._transact([*operations, *chain.from_iterable(guests)], turn, guests)
@@ -128,8 +144,12 @@ class Clerk:
                 return
         self._transact(operations, turn, [])
 
-    def _transact(self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]) -> None:
-        """Do these in one transaction. Asks come first: the policy has learnt what is in the journal, and not yet the reports among these."""
+    def _transact(
+        self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]
+    ) -> None:
+        """Do these in one transaction. Asks come first: the policy has learnt what is in the
+        journal, and not yet the reports among these.
+        """
         operations.sort(key=lambda operation: not operation.chooses)
         try:
             self._attempt(operations, turn, guests)
@@ -137,7 +157,9 @@ class Clerk:
             turn.found = None
             self._attempt(operations, turn, guests)
 
-    def _attempt(self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]) -> None:
+    def _attempt(
+        self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]
+    ) -> None:
         mind: Mind | None = None
         before: Snapshot | None = None
         try:
@@ -148,8 +170,16 @@ class Clerk:
                 mind.recall(left)
             now = self.storage.now()
             wants = Wants(
-                tuple(dict.fromkeys(number for operation in operations for number in operation.tickets)),
-                tuple(dict.fromkeys(request for operation in operations for request in operation.requests)),
+                tuple(
+                    dict.fromkeys(
+                        number for operation in operations for number in operation.tickets
+                    )
+                ),
+                tuple(
+                    dict.fromkeys(
+                        request for operation in operations for request in operation.requests
+                    )
+                ),
                 None if mind is None else mind.seq,
                 now if any(operation.expires for operation in operations) else None,
             )
@@ -174,12 +204,22 @@ class Clerk:
             raise
 
     def _left(self, mind: Mind | None, found: bytes | None) -> tuple[str, Snapshot | None]:
-        """What another process has learnt since and left, so that it need not be learnt here; and the mark that the campaign's head has to bear then."""
+        """What another process has learnt since and left, so that it need not be learnt here; and
+        the mark that the campaign's head has to bear then.
+        """
         mark, left = Snapshot.unpacked(found) if found is not None else ("", None)
-        newer = mind is not None and left is not None and left.seq > mind.seq + FEW and mark.startswith(self.terms.id) and mind.fits(left)
+        newer = (
+            mind is not None
+            and left is not None
+            and left.seq > mind.seq + FEW
+            and mark.startswith(self.terms.id)
+            and mind.fits(left)
+        )
         return mark, left if newer else None
 
-    def _decide(self, operations: list[Operation], mind: Mind | None, found: Found, now: int) -> Change | None:
+    def _decide(
+        self, operations: list[Operation], mind: Mind | None, found: Found, now: int
+    ) -> Change | None:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.purses)
         ledger.tickets, ledger.requests = found.tickets, found.requests
@@ -209,7 +249,9 @@ class Clerk:
         return self.recovered().choose(t, left)
 
     def recovered(self) -> Mind:
-        """The policy with what the journal has taught it so far: from the last snapshot, or from the beginning where that cannot be trusted."""
+        """The policy with what the journal has taught it so far: from the last snapshot, or from
+        the beginning where that cannot be trusted.
+        """
         if self.mind is None:
             mind, self._epoch = Mind(self.terms), max(0, self.storage.epoch)
             mind.recall(self.storage.snapshot(self.terms.name))
@@ -222,7 +264,9 @@ class Clerk:
 def check_same(terms: Terms, head: Head) -> None:
     """Refuse a campaign that took the place, and the name, of the one with these terms."""
     if head.id != terms.id:
-        raise NoSuchCampaign(f"campaign {terms.name!r} was made anew since it was opened; open it again")
+        raise NoSuchCampaign(
+            f"campaign {terms.name!r} was made anew since it was opened; open it again"
+        )
 
 
 def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:
@@ -234,4 +278,11 @@ def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:
 def change_of(book: Book, snapshot: Snapshot | None = None) -> Change:
     """What a book has decided, to be written."""
     ledger = book.ledger
-    return Change(ledger.seq, ledger.head, ledger.purses, [ledger.tickets[number] for number in book.touched], book.entries, snapshot)
+    return Change(
+        ledger.seq,
+        ledger.head,
+        ledger.purses,
+        [ledger.tickets[number] for number in book.touched],
+        book.entries,
+        snapshot,
+    )

@@ -28,7 +28,9 @@ THREADS, TURNS = 4, 25
 
 
 def check_storage(opened: Open) -> None:
-    """`opened` connects anew to the same place, which has no campaigns yet (it may return the same object where there is nothing to connect to)."""
+    """`opened` connects anew to the same place, which has no campaigns yet (it may return the same
+    object where there is nothing to connect to).
+    """
     check_names(opened)
     check_write_and_read(opened)
     check_refusals(opened)
@@ -38,8 +40,25 @@ def check_storage(opened: Open) -> None:
 
 def terms(name: str, budget: int = 100) -> Terms:
     """A campaign of two arms, which may cost 1 and 3."""
-    facts: dict[str, Any] = {"horizon": None, "costs": None, "caps": None, "plays": 1, "seed": 0, "expires_after": 1, "on_expiry": "presume"}
-    return Terms.of(name, arms=["a", "b"], budget=budget, cost_min=1, cost_max=[1, 3], resources=["units"], policy="uniform", **facts)
+    facts: dict[str, Any] = {
+        "horizon": None,
+        "costs": None,
+        "caps": None,
+        "plays": 1,
+        "seed": 0,
+        "expires_after": 1,
+        "on_expiry": "presume",
+    }
+    return Terms.of(
+        name,
+        arms=["a", "b"],
+        budget=budget,
+        cost_min=1,
+        cost_max=[1, 3],
+        resources=["units"],
+        policy="uniform",
+        **facts,
+    )
 
 
 def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
@@ -58,15 +77,28 @@ def book_of(made: Terms, found: Found, now: int = 2_000) -> Book:
     return Book(ledger, now)
 
 
-def changed(storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]) -> list[Found]:
+def changed(
+    storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]
+) -> list[Found]:
     """One change, in a turn of its own; what it found."""
     seen: list[Found] = []
 
     def decide(found: Found) -> Change | None:
-        seen.append(found._replace(head=found.head, purses=list(found.purses), tickets=dict(found.tickets), requests=dict(found.requests)))
+        seen.append(
+            found._replace(
+                head=found.head,
+                purses=list(found.purses),
+                tickets=dict(found.tickets),
+                requests=dict(found.requests),
+            )
+        )
         book = book_of(made, found)
         act(book)
-        return change_of(book, Snapshot(found.seq, "code", "digest", b"\0body")) if book.entries else None
+        return (
+            change_of(book, Snapshot(found.seq, "code", "digest", b"\0body"))
+            if book.entries
+            else None
+        )
 
     with storage.turn(made.name, lambda: None) as turn:
         assert turn.reply is None, f"nobody left a notice, and the reply is {turn.reply!r}"
@@ -84,41 +116,87 @@ def check_names(opened: Open) -> None:
     storage = opened()
     assert storage.names() == [], f"a new storage has campaigns: {storage.names()}"
     begun(storage, "first")
-    assert opened().names() == ["first"], f"another connection sees {opened().names()} instead of the new campaign"
-    for refused, act in ((CampaignExists, lambda: begun(opened(), "first")), (NoSuchCampaign, lambda: storage.look("none"))):
+    assert opened().names() == ["first"], (
+        f"another connection sees {opened().names()} instead of the new campaign"
+    )
+    for refused, act in (
+        (CampaignExists, lambda: begun(opened(), "first")),
+        (NoSuchCampaign, lambda: storage.look("none")),
+    ):
         assert raises(refused, act), f"{refused.__name__} was not raised"
-    assert raises(NoSuchCampaign, lambda: storage.change("none", Wants(), lambda _: None)), "a change of a campaign that does not exist was not refused"
+    assert raises(NoSuchCampaign, lambda: storage.change("none", Wants(), lambda _: None)), (
+        "a change of a campaign that does not exist was not refused"
+    )
     look = storage.look("first")
-    assert (look.seq, look.purses[0].budget, look.oldest, look.overdue) == (1, 100 * 10**9, None, 0), f"a new campaign looks like {look}"
+    assert (look.seq, look.purses[0].budget, look.oldest, look.overdue) == (
+        1,
+        100 * 10**9,
+        None,
+        0,
+    ), f"a new campaign looks like {look}"
 
 
 def check_write_and_read(opened: Open) -> None:
-    """What is written is found: tickets, requests, reports, due holds, snapshots, entries in order."""
+    """What is written is found: tickets, requests, reports, due holds, snapshots, entries in
+    order.
+    """
     storage, other = opened(), opened()
     made = begun(storage, "round")
     changed(storage, made, Wants(requests=("r",)), lambda book: book.ask(3, "r", cheap))
     changed(storage, made, Wants(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
-    (found,) = changed(other, made, Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000), lambda _: None)
+    (found,) = changed(
+        other,
+        made,
+        Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000),
+        lambda _: None,
+    )
     assert set(found.requests) == {"r"}, f"requests {set(found.requests)} were found instead of r"
-    assert set(found.tickets) == {1, 2, 3}, f"tickets {set(found.tickets)} were found: wanted, of the request, and due are 1, 2 and 3"
-    assert [slot.id for slot in found.due] == [1, 3], f"tickets {[slot.id for slot in found.due]} are due instead of 1 and 3"
-    assert found.tickets[2].body["report"]["rewards"] == [0.1 + 0.2], "a reward came back with other bits"
-    assert [seq for seq, _ in found.told] == [3], f"reports {found.told} were found instead of that of entry 3"
-    assert changed(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), "a report was found that is not after the entry asked for"
+    assert set(found.tickets) == {1, 2, 3}, (
+        f"tickets {set(found.tickets)} were found: wanted, of the request, and due are 1, 2 and 3"
+    )
+    assert [slot.id for slot in found.due] == [1, 3], (
+        f"tickets {[slot.id for slot in found.due]} are due instead of 1 and 3"
+    )
+    assert found.tickets[2].body["report"]["rewards"] == [0.1 + 0.2], (
+        "a reward came back with other bits"
+    )
+    assert [seq for seq, _ in found.told] == [3], (
+        f"reports {found.told} were found instead of that of entry 3"
+    )
+    assert changed(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), (
+        "a report was found that is not after the entry asked for"
+    )
     entries = other.entries("round", 0, 10)
-    assert [entry.seq for entry in entries] == [1, 2, 3], f"entries {[entry.seq for entry in entries]} instead of 1, 2, 3"
+    assert [entry.seq for entry in entries] == [1, 2, 3], (
+        f"entries {[entry.seq for entry in entries]} instead of 1, 2, 3"
+    )
     assert other.entries("round", 1, 1) == entries[1:2], "a page of entries is not what follows"
     assert entries[0].body == _listed(made.as_dict()), "the terms came back changed"
-    assert [slot.id for slot in other.tickets("round", STATES, 1, 1)] == [2], "a page of tickets is not what follows"
-    assert [slot.id for slot in other.tickets("round", ("held",), 0, 9)] == [1, 3], "tickets of one state are not those in it"
-    assert other.snapshot("round") == Snapshot(2, "code", "digest", b"\0body"), f"the snapshot came back as {other.snapshot('round')}"
-    assert list(other.told("round", 0, 5)) == list(found.told), "reports that are read are not those that are found"
+    assert [slot.id for slot in other.tickets("round", STATES, 1, 1)] == [2], (
+        "a page of tickets is not what follows"
+    )
+    assert [slot.id for slot in other.tickets("round", ("held",), 0, 9)] == [1, 3], (
+        "tickets of one state are not those in it"
+    )
+    assert other.snapshot("round") == Snapshot(2, "code", "digest", b"\0body"), (
+        f"the snapshot came back as {other.snapshot('round')}"
+    )
+    assert list(other.told("round", 0, 5)) == list(found.told), (
+        "reports that are read are not those that are found"
+    )
     look = other.look("round")
-    assert (look.purses[0].spent, look.purses[0].held, look.oldest, look.overdue) == (10**9, 2 * 10**9, 2_000, 2), f"after a report it looks like {look}"
+    assert (look.purses[0].spent, look.purses[0].held, look.oldest, look.overdue) == (
+        10**9,
+        2 * 10**9,
+        2_000,
+        2,
+    ), f"after a report it looks like {look}"
 
 
 def check_refusals(opened: Open) -> None:
-    """Nothing is written when `decide` raises or says None, when it would overspend, or answer a request or a ticket twice."""
+    """Nothing is written when `decide` raises or says None, when it would overspend, or answer a
+    request or a ticket twice.
+    """
     storage = opened()
     made = begun(storage, "refusals", budget=2)
     changed(storage, made, Wants(), lambda book: book.ask(1, "r", cheap))
@@ -135,7 +213,14 @@ def check_refusals(opened: Open) -> None:
 
     def repeats(request: str | None, ticket: int | None) -> Callable[[Found], Change | None]:
         def decide(found: Found) -> Change | None:
-            entry = Entry(found.seq + 1, 2_000, "asked" if request else "told", request, ticket, {"tickets": []})
+            entry = Entry(
+                found.seq + 1,
+                2_000,
+                "asked" if request else "told",
+                request,
+                ticket,
+                {"tickets": []},
+            )
             return Change(entry.seq, found.head, found.purses, [], [entry])
 
         return decide
@@ -146,7 +231,10 @@ def check_refusals(opened: Open) -> None:
         ("a second answer to a request", repeats("r", None)),
         ("a second report on a ticket", repeats(None, 1)),
     ):
-        refused = raises((ZeroDivisionError, PurseError), lambda decide=decide: storage.change("refusals", Wants(), decide))  # type: ignore[misc]
+        refused = raises(
+            (ZeroDivisionError, PurseError),
+            lambda decide=decide: storage.change("refusals", Wants(), decide),
+        )  # type: ignore[misc]
         assert refused, f"{what} was not refused"
     storage.change("refusals", Wants(), lambda _: None)
     assert opened().look("refusals") == before, "a change that was refused left something behind"
@@ -167,7 +255,9 @@ def check_reading_while_writing(opened: Open) -> None:
         reader.join(20)
 
     changed(storage, made, Wants(), act)
-    assert looked == [1], f"while a change was being made a reader saw {looked or 'nothing'} instead of entry 1"
+    assert looked == [1], (
+        f"while a change was being made a reader saw {looked or 'nothing'} instead of entry 1"
+    )
 
 
 def check_no_lost_update(opened: Open) -> None:
@@ -177,7 +267,9 @@ def check_no_lost_update(opened: Open) -> None:
 
     def work(number: int) -> None:
         for k in range(TURNS):
-            changed(stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap))  # type: ignore[misc]
+            changed(
+                stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap)
+            )  # type: ignore[misc]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
     for thread in threads:
@@ -185,12 +277,21 @@ def check_no_lost_update(opened: Open) -> None:
     for thread in threads:
         thread.join()
     look, entries = stores[0].look("crowd"), stores[0].entries("crowd", 0, 10_000)
-    assert [entry.seq for entry in entries] == list(range(1, THREADS * TURNS + 2)), f"{len(entries)} entries of {THREADS * TURNS + 1}"
-    assert look.purses[0].held == THREADS * TURNS * 10**9, f"{THREADS * TURNS} holds came to {look.purses[0].held} units"
-    assert len({each["id"] for entry in entries[1:] for each in entry.body["tickets"]}) == THREADS * TURNS, "two tickets have the same number"
+    assert [entry.seq for entry in entries] == list(range(1, THREADS * TURNS + 2)), (
+        f"{len(entries)} entries of {THREADS * TURNS + 1}"
+    )
+    assert look.purses[0].held == THREADS * TURNS * 10**9, (
+        f"{THREADS * TURNS} holds came to {look.purses[0].held} units"
+    )
+    assert (
+        len({each["id"] for entry in entries[1:] for each in entry.body["tickets"]})
+        == THREADS * TURNS
+    ), "two tickets have the same number"
 
 
-def raises(kind: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]) -> bool:
+def raises(
+    kind: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]
+) -> bool:
     """Whether this is raised."""
     try:
         act()

@@ -1,4 +1,6 @@
-"""What a child process must not share with its parent: locks that another thread held, connections, and what SQLite remembers of its files."""
+"""What a child process must not share with its parent: locks that another thread held, connections,
+and what SQLite remembers of its files.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class Settled(Renewed, Protocol):
     """Something that has to come to rest before a fork."""
 
     def settle(self) -> None:
-        """Before a fork: wait for what is being done, and let go of what a child must not inherit."""
+        """Before a fork: wait for what is being done, and let go of what a child must not
+        inherit.
+        """
 
     def go_on(self) -> None:
         """After a fork, in the parent."""

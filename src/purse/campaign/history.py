@@ -16,7 +16,9 @@ SHOWN = 7  # arms with a series of their own; the rest are added up
 
 
 class History:
-    """What happened in a campaign so far: `fold` takes the next entries of the journal, all at once or a few at a time, to the same end."""
+    """What happened in a campaign so far: `fold` takes the next entries of the journal, all at once
+    or a few at a time, to the same end.
+    """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -34,7 +36,13 @@ class History:
 
     def fold(self, entries: Iterable[Entry]) -> None:
         """Take in the next entries of the journal."""
-        doings = {"asked": self._asked, "told": self._told, "voided": self._voided, "expired": self._expired, "topped_up": self._topped_up}
+        doings = {
+            "asked": self._asked,
+            "told": self._told,
+            "voided": self._voided,
+            "expired": self._expired,
+            "topped_up": self._topped_up,
+        }
         for seq, at, kind, _, ticket, body in entries:
             if at > self._at:
                 self._move(at)
@@ -57,7 +65,9 @@ class History:
 
     def _point(self) -> Point:
         budget, spent, held, presumed, overrun = map(tuple, self._purses)
-        return Point(self._at, budget, spent, held, presumed, overrun, tuple(arm.pulls for arm in self._arms))
+        return Point(
+            self._at, budget, spent, held, presumed, overrun, tuple(arm.pulls for arm in self._arms)
+        )
 
     def _asked(self, _: int, body: dict[str, Any]) -> None:
         held = self._purses[2]
@@ -103,25 +113,40 @@ class History:
         return since, self._point() if self._at <= since else self._series.at(since)
 
     def forecast(self, now: int) -> list[dict[str, float] | None]:
-        """When each resource runs out, at the recent rate of spending; None where nothing was spent of late, or the campaign does not run.
+        """When each resource runs out, at the recent rate of spending; None where nothing was spent
+        of late, or the campaign does not run.
 
-        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at least in the last minute), over that time.
-        What is left lasts as long as that rate and what is held stay as they are.
+        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at
+        least in the last minute), over that time. What is left lasts as long as that rate and what
+        is held stay as they are.
         """
         (since, before), point = self._recent(now), self._point()
         seconds = (now - since) / 1000
         made: list[dict[str, float] | None] = []
         for place, left in enumerate(lefts(point)):
-            paid = point.spent[place] + point.presumed[place] - before.spent[place] - before.presumed[place]
+            paid = (
+                point.spent[place]
+                + point.presumed[place]
+                - before.spent[place]
+                - before.presumed[place]
+            )
             if paid <= 0 or seconds <= 0 or not self.running:
                 made.append(None)
                 continue
             lasts = left * seconds / paid
-            made.append({"per_second": paid / seconds / amount.UNIT, "seconds": lasts, "at": now / 1000 + lasts})
+            made.append(
+                {
+                    "per_second": paid / seconds / amount.UNIT,
+                    "seconds": lasts,
+                    "at": now / 1000 + lasts,
+                }
+            )
         return made
 
     def as_dict(self, now: int | None = None) -> dict[str, Any]:
-        """The history as JSON has it, seen at a time (ms; the last entry's where none is given): amounts are decimal text, times seconds since 1970."""
+        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
+        amounts are decimal text, times seconds since 1970.
+        """
         now = max(self._at, now or 0)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
@@ -134,9 +159,14 @@ class History:
             "arms": self._arm_rows(self._recent(now)[1]),
             "purses": [
                 {"resource": resource, **purse, "forecast": forecast}
-                for resource, purse, forecast in zip(self.terms.resources, purses(points), self.forecast(now), strict=True)
+                for resource, purse, forecast in zip(
+                    self.terms.resources, purses(points), self.forecast(now), strict=True
+                )
             ],
-            "series": {"at": [point.at / 1000 for point in points], "pulls": self._pull_rows(points)},
+            "series": {
+                "at": [point.at / 1000 for point in points],
+                "pulls": self._pull_rows(points),
+            },
         }
 
     def _arm_rows(self, before: Point) -> list[dict[str, Any]]:
@@ -150,7 +180,9 @@ class History:
                 "pulls": arm.pulls,
                 "told": arm.told,
                 "mean_reward": arm.reward / arm.told if arm.told else None,
-                "mean_costs": [units / arm.told / amount.UNIT for units in arm.costs] if arm.told else None,
+                "mean_costs": [units / arm.told / amount.UNIT for units in arm.costs]
+                if arm.told
+                else None,
                 **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
                 "share": arm.pulls / all_pulls,
                 "recent_share": new / all_recent,
@@ -159,12 +191,25 @@ class History:
         ]
 
     def _pull_rows(self, points: list[Point]) -> list[dict[str, Any]]:
-        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the others together (arm None)."""
+        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
+        others together (arm None).
+        """
         ranked = sorted(range(len(self._arms)), key=lambda arm: -self._arms[arm].pulls)
         shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
-        rows: list[dict[str, Any]] = [{"arm": self.terms.arms[arm], "pulls": [point.pulls[arm] for point in points]} for arm in shown]
+        rows: list[dict[str, Any]] = [
+            {"arm": self.terms.arms[arm], "pulls": [point.pulls[arm] for point in points]}
+            for arm in shown
+        ]
         if len(shown) < len(ranked):
-            rows.append({"arm": None, "pulls": [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]})
+            rows.append(
+                {
+                    "arm": None,
+                    "pulls": [
+                        sum(point.pulls) - sum(point.pulls[arm] for arm in shown)
+                        for point in points
+                    ],
+                }
+            )
         return rows
 
 
@@ -172,7 +217,8 @@ def purses(points: list[Point]) -> list[dict[str, Any]]:
     """The counters of each resource over time, as decimal text."""
     fields = ("budget", "spent", "held", "presumed", "overrun")
     made: list[dict[str, Any]] = [
-        {field: [amount.text(getattr(point, field)[place]) for point in points] for field in fields} for place in range(len(points[0].budget))
+        {field: [amount.text(getattr(point, field)[place]) for point in points] for field in fields}
+        for place in range(len(points[0].budget))
     ]
     for place, purse in enumerate(made):
         purse["left"] = [amount.text(lefts(point)[place]) for point in points]
@@ -181,7 +227,10 @@ def purses(points: list[Point]) -> list[dict[str, Any]]:
 
 def lefts(point: Point) -> list[int]:
     """What can still be held of each resource."""
-    return [budget - spent - held - presumed for budget, spent, held, presumed in zip(*point[1:5], strict=True)]
+    return [
+        budget - spent - held - presumed
+        for budget, spent, held, presumed in zip(*point[1:5], strict=True)
+    ]
 
 
 def add(total: list[int], units: list[int]) -> None:

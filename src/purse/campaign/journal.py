@@ -2,8 +2,10 @@
 
 kind       body
 created    the terms
-asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held (units per resource)
-told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the state before), spent, overrun
+asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
+           (units per resource)
+told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
+           state before), spent, overrun
 voided     from, released
 expired    to (`presumed` or `released`), units
 conflict   report: what was said too late to count
@@ -22,7 +24,18 @@ from purse import __version__
 from purse.errors import InvalidInput, shorten
 
 FORMAT = 1
-KINDS = ("created", "asked", "told", "voided", "expired", "conflict", "topped_up", "paused", "resumed", "closed")
+KINDS = (
+    "created",
+    "asked",
+    "told",
+    "voided",
+    "expired",
+    "conflict",
+    "topped_up",
+    "paused",
+    "resumed",
+    "closed",
+)
 
 
 def compact(value: Any) -> str:
@@ -42,7 +55,9 @@ class Entry(NamedTuple):
 
 
 def write_lines(file: IO[str], name: str, entries: Iterable[Entry]) -> int:
-    """A journal as JSON lines, the first of which says what it is; returns the number of entries."""
+    """A journal as JSON lines, the first of which says what it is; returns the number of
+    entries.
+    """
     file.write(compact({"purse": __version__, "format": FORMAT, "campaign": name}) + "\n")
     count = 0
     for entry in entries:
@@ -52,12 +67,17 @@ def write_lines(file: IO[str], name: str, entries: Iterable[Entry]) -> int:
 
 
 def read_lines(file: Iterable[str]) -> Iterator[Entry]:
-    """The entries of a journal that `write_lines` wrote; refuses a line that is not one, with its number."""
+    """The entries of a journal that `write_lines` wrote; refuses a line that is not one, with its
+    number.
+    """
     lines = enumerate(file, 1)
     number, line = next(lines, (1, ""))
     head = parsed(number, line)
     if head.get("format") != FORMAT:
-        raise InvalidInput(f"line {number}: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}")
+        raise InvalidInput(
+            f"line {number}: not the journal of a campaign in format {FORMAT}: "
+            f"{shorten(line.strip())!r}"
+        )
     wanted = 1
     for number, line in lines:
         if not line.strip():
@@ -66,7 +86,9 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
         try:
             entry = Entry(**facts)
         except TypeError:
-            raise InvalidInput(f"line {number}: an entry has {', '.join(Entry._fields)}, not {', '.join(facts)}") from None
+            raise InvalidInput(
+                f"line {number}: an entry has {', '.join(Entry._fields)}, not {', '.join(facts)}"
+            ) from None
         if entry.kind not in KINDS or not isinstance(entry.body, dict):
             raise InvalidInput(f"line {number}: unknown kind of entry {entry.kind!r}")
         if entry.seq != wanted:

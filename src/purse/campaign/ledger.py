@@ -1,4 +1,6 @@
-"""What a journal comes to: purses, tickets and counts. `Ledger.fold` is the only place where they change."""
+"""What a journal comes to: purses, tickets and counts. `Ledger.fold` is the only place where they
+change.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from purse.campaign.journal import Entry
 from purse.campaign.terms import Terms
 from purse.types import SKIP
 
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES = ("held", "told", "void", "presumed", "released", "skipped")
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES = (
+    "held",
+    "told",
+    "void",
+    "presumed",
+    "released",
+    "skipped",
+)
 RUNNING, PAUSED, CLOSED = ("running", "paused", "closed")
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 COUNTS = ("tickets", *STATES, "conflicts", "overruns", "below_minimum")
@@ -50,16 +59,25 @@ class Head:
     created: int = 0  # ms
     changed: int = 0  # ms
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
-    handover: str = ""  # a mark of the last transaction whose process left the policy's state to the next
+    # a mark of the last transaction whose process left the policy's state to the next
+    handover: str = ""
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    again: list[list[Any]] = field(default_factory=list)  # initial pulls that were voided: t, arms, probabilities
-    taken: list[int] = field(default_factory=list)  # pulls of each arm that count against its cap, where there are caps
+    # initial pulls that were voided: t, arms, probabilities
+    again: list[list[Any]] = field(default_factory=list)
+    # pulls of each arm that count against its cap, where there are caps
+    taken: list[int] = field(default_factory=list)
 
 
 class Ledger:
     """The state of a campaign, or as much of it as the entries to come need."""
 
-    def __init__(self, terms: Terms, seq: int = 0, head: Head | None = None, purses: list[Purse] | None = None) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        seq: int = 0,
+        head: Head | None = None,
+        purses: list[Purse] | None = None,
+    ) -> None:
         self.terms = terms
         self.seq = seq
         self.head = head or Head()
@@ -86,7 +104,13 @@ class Ledger:
         for each in issued:
             skipped = each["arms"][0] == SKIP
             skips += skipped
-            body = {"t": each["t"], "arms": each["arms"], "probabilities": each["probabilities"], "held": each["held"], "request": entry.request}
+            body = {
+                "t": each["t"],
+                "arms": each["arms"],
+                "probabilities": each["probabilities"],
+                "held": each["held"],
+                "request": entry.request,
+            }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
             self.tickets[each["id"]] = Slot(each["id"], state, entry.at, deadline, body)
             if each["t"] > self.head.rounds:
@@ -97,7 +121,9 @@ class Ledger:
         self.count("tickets", len(issued))
         self.count(HELD, len(issued) - skips)
         self.count(SKIPPED, skips)
-        self.move([sum(units) for units in zip(*(each["held"] for each in issued), strict=True)], held=1)
+        self.move(
+            [sum(units) for units in zip(*(each["held"] for each in issued), strict=True)], held=1
+        )
 
     def told(self, entry: Entry) -> None:
         """Settle a hold: spend up to it, count the rest as overrun."""
@@ -149,10 +175,25 @@ class Ledger:
         """Give out no more tickets."""
         self.head.status = CLOSED
 
-    def move(self, units: list[int], *, budget: int = 0, spent: int = 0, held: int = 0, presumed: int = 0, overrun: int = 0) -> None:
+    def move(
+        self,
+        units: list[int],
+        *,
+        budget: int = 0,
+        spent: int = 0,
+        held: int = 0,
+        presumed: int = 0,
+        overrun: int = 0,
+    ) -> None:
         """Add units of each resource to the counters, times their signs."""
         self.purses = [
-            Purse(was[0] + budget * part, was[1] + spent * part, was[2] + held * part, was[3] + presumed * part, was[4] + overrun * part)
+            Purse(
+                was[0] + budget * part,
+                was[1] + spent * part,
+                was[2] + held * part,
+                was[3] + presumed * part,
+                was[4] + overrun * part,
+            )
             for was, part in zip(self.purses, units, strict=True)
         ]
 

@@ -1,4 +1,6 @@
-"""What the policy of a campaign has learnt: the fold of the journal's reports, in their order (P5)."""
+"""What the policy of a campaign has learnt: the fold of the journal's reports, in their order
+(P5).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Snapshot(NamedTuple):
     """A state of the policy in a storage: a cache, which nothing depends on."""
 
     seq: int  # of the last entry that is in it
-    code: str  # a hash of the code, the parameters and the first state that made it, and of its layout
+    # a hash of the code, the parameters and the first state that made it, and of its layout
+    code: str
     digest: str  # a hash of all that
     body: bytes
 
@@ -45,7 +48,11 @@ class Snapshot(NamedTuple):
             mark, seq, code, digest = orjson.loads(head)
         except (ValueError, TypeError):
             return "", None
-        return (mark, cls(seq, code, digest, body)) if isinstance(mark, str) and isinstance(seq, int) else ("", None)
+        return (
+            (mark, cls(seq, code, digest, body))
+            if isinstance(mark, str) and isinstance(seq, int)
+            else ("", None)
+        )
 
 
 class Mind:
@@ -64,7 +71,10 @@ class Mind:
         state, self._whole = in_one(self.module.init(params, problem, 1))
         self._kept = self._whole.copy()
         self._seat = Seat(params, state, game, self._slip.desk, self._slip.held, problem.cost_min)
-        self.code = sha256(f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode() + self._whole.tobytes()).hexdigest()
+        self.code = sha256(
+            f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
+            + self._whole.tobytes()
+        ).hexdigest()
         with compile_errors(terms.policy):
             self._steps = steps(self.module, problem, self._seat)
 
@@ -74,7 +84,9 @@ class Mind:
         return self._seat.desk.arms.tolist(), self._seat.desk.probs.tolist()
 
     def _without_trace(self, step: Callable[..., Any], left: list[int], *more: Any) -> None:
-        """A policy may use its state as scratch paper while it chooses. It is put back: what it has learnt is the fold of the reports, whoever asked."""
+        """A policy may use its state as scratch paper while it chooses. It is put back: what it has
+        learnt is the fold of the reports, whoever asked.
+        """
         self._seat.desk.purse[:] = left
         self._kept[:] = self._whole
         try:
@@ -92,22 +104,35 @@ class Mind:
             self._without_trace(self._steps.look, left, t, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
-        """Take in the reports among the entries up to `seq`, each with the number of its entry; those seen before are left out.
+        """Take in the reports among the entries up to `seq`, each with the number of its entry;
+        those seen before are left out.
 
-        A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their declared bounds.
+        A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
+        declared bounds.
         """
         slip, desk, low, high = self._slip, self._seat.desk, self._low, self._high
-        pack, words, step, seat, zeros = slip.form.pack_into, slip.words, self._steps.tell, self._seat, self._zeros
+        pack, words, step, seat, zeros = (
+            slip.form.pack_into,
+            slip.words,
+            self._steps.tell,
+            self._seat,
+            self._zeros,
+        )
         resources = range(len(zeros))
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
                 continue
             t, arms, costs = body["t"], body["arms"], iter(body["costs"])
-            seen = [min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources]
+            seen = [
+                min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
+            ]
             pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
             desk.purse[:] = amount.LARGEST
             if step(seat, t) != DONE:
-                raise PurseError(f"entry {number} of the journal of {self.terms.name!r} holds a report that cannot be")
+                raise PurseError(
+                    f"entry {number} of the journal of {self.terms.name!r} holds a report "
+                    "that cannot be"
+                )
         self.seq = max(self.seq, seq)
 
     @property
@@ -127,10 +152,16 @@ class Mind:
 
     def fits(self, stored: Snapshot) -> bool:
         """Whether a stored state is whole, and was made by the same code."""
-        return stored.code == self.code and digest_of(*stored[:2], stored.body) == stored.digest and len(stored.body) == self._whole.nbytes
+        return (
+            stored.code == self.code
+            and digest_of(*stored[:2], stored.body) == stored.digest
+            and len(stored.body) == self._whole.nbytes
+        )
 
     def recall(self, stored: Snapshot | None) -> bool:
-        """Take over a stored state; False, and nothing happens, where it is damaged or was made by other code."""
+        """Take over a stored state; False, and nothing happens, where it is damaged or was made by
+        other code.
+        """
         if stored is None or not self.fits(stored):
             return False
         self._whole[:] = np.frombuffer(stored.body, np.uint8)
@@ -144,10 +175,15 @@ def digest_of(seq: int, code: str, body: bytes) -> str:
 
 
 def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
-    """A state whose arrays lie behind one another in one block, and the block: it is copied in one go."""
+    """A state whose arrays lie behind one another in one block, and the block: it is copied in one
+    go.
+    """
     places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
     whole = np.zeros(places[-1], np.uint8)
-    parts = [whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape) for place, array in zip(places, state, strict=False)]
+    parts = [
+        whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape)
+        for place, array in zip(places, state, strict=False)
+    ]
     for part, array in zip(parts, state, strict=True):
         part[...] = array
     return type(state)(*parts), whole

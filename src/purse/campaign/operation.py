@@ -1,4 +1,6 @@
-"""What a thread wants done with a campaign; asking and telling also in words that another process understands, which can do it for this one."""
+"""What a thread wants done with a campaign; asking and telling also in words that another process
+understands, which can do it for this one.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Report(NamedTuple):
 
 @dataclass(eq=False)
 class Operation:
-    """Something that a thread wants done: what it has to know, how it decides and, once it is done, what came of it."""
+    """Something that a thread wants done: what it has to know, how it decides and, once it is done,
+    what came of it.
+    """
 
     decide: Callable[[Book], Any]
     tickets: tuple[int, ...] = ()
@@ -41,20 +45,33 @@ class Operation:
     words: tuple[Any, ...] = ()  # the same for others; none where it has to be done here
     size: int = 0  # tickets and reports that come of it
     done: bool = False
-    news: threading.Event = field(default_factory=threading.Event)  # it is done, or it is its thread's turn to work
+    # it is done, or it is its thread's turn to work
+    news: threading.Event = field(default_factory=threading.Event)
     answer: Any = None
     error: BaseException | None = None
 
 
 def asking(n: int, request: str, choose: Choose) -> Operation:
     """Up to n tickets."""
-    return Operation(lambda book: book.ask(n, request, choose), requests=(request,), chooses=True, expires=True, words=(ASK, n, request), size=n)
+    return Operation(
+        lambda book: book.ask(n, request, choose),
+        requests=(request,),
+        chooses=True,
+        expires=True,
+        words=(ASK, n, request),
+        size=n,
+    )
 
 
 def telling(reports: Sequence[Report]) -> Operation:
     """A receipt for each report, or the error in its place."""
     tickets = tuple(report.ticket for report in reports)
-    return Operation(lambda book: [told(book, report) for report in reports], tickets=tickets, words=(TELL, reports), size=len(reports))
+    return Operation(
+        lambda book: [told(book, report) for report in reports],
+        tickets=tickets,
+        words=(TELL, reports),
+        size=len(reports),
+    )
 
 
 def told(book: Book, report: Report) -> Receipt | PurseError:
@@ -67,19 +84,33 @@ def told(book: Book, report: Report) -> Receipt | PurseError:
 
 def notice(terms: Terms, operations: Sequence[Operation]) -> bytes | None:
     """These operations in words, where all of them have some and the answer will find room."""
-    if not all(operation.words for operation in operations) or sum(room(terms, operation) for operation in operations) > ROOM:
+    if (
+        not all(operation.words for operation in operations)
+        or sum(room(terms, operation) for operation in operations) > ROOM
+    ):
         return None
     try:
-        return compact([__version__, terms.id, [operation.words for operation in operations]]).encode()
+        return compact(
+            [__version__, terms.id, [operation.words for operation in operations]]
+        ).encode()
     except TypeError:  # a number that JSON cannot hold: the book will refuse it
         return None
 
 
 def room(terms: Terms, operation: Operation) -> int:
-    """Bytes of what comes of an operation, at most: tickets or receipts, or errors that say names and amounts. JSON makes two of a quotation mark."""
-    names = (terms.name, *operation.requests, max(terms.resources, key=wide), *[max(terms.arms, key=wide)] * terms.plays)
+    """Bytes of what comes of an operation, at most: tickets or receipts, or errors that say names
+    and amounts. JSON makes two of a quotation mark.
+    """
+    names = (
+        terms.name,
+        *operation.requests,
+        max(terms.resources, key=wide),
+        *[max(terms.arms, key=wide)] * terms.plays,
+    )
     said = 2 * sum(map(wide, names))
-    return 100 + operation.size * (500 + said + terms.plays * 60 + 100 * len(terms.resources) * (1 + terms.plays))
+    return 100 + operation.size * (
+        500 + said + terms.plays * 60 + 100 * len(terms.resources) * (1 + terms.plays)
+    )
 
 
 def wide(name: str) -> int:
@@ -88,25 +119,40 @@ def wide(name: str) -> int:
 
 
 def understood(terms: Terms, text: bytes, choose: Choose) -> list[Operation]:
-    """The operations of a notice; none where it is for another campaign, or from another version."""
+    """The operations of a notice; none where it is for another campaign, or from another
+    version.
+    """
     try:
         version, name, wanted = orjson.loads(text)
         if (version, name) != (__version__, terms.id):
             return []
-        return [asking(words[0], words[1], choose) if verb == ASK else telling([Report(*each) for each in words[0]]) for verb, *words in wanted]
+        return [
+            asking(words[0], words[1], choose)
+            if verb == ASK
+            else telling([Report(*each) for each in words[0]])
+            for verb, *words in wanted
+        ]
     except (ValueError, TypeError, IndexError):
         return []
 
 
 def outcome(operations: Sequence[Operation]) -> bytes | None:
-    """What came of operations, in words; none where there is no room for them, against all expectation."""
-    text = orjson.dumps([operation.error or operation.answer for operation in operations], default=plain)
+    """What came of operations, in words; none where there is no room for them, against all
+    expectation.
+    """
+    text = orjson.dumps(
+        [operation.error or operation.answer for operation in operations], default=plain
+    )
     return text if len(text) <= ROOM else None
 
 
 def plain(value: Any) -> Any:
     """What JSON does not know."""
-    return {"error": type(value).__name__, "text": str(value)} if isinstance(value, PurseError) else list(value)
+    return (
+        {"error": type(value).__name__, "text": str(value)}
+        if isinstance(value, PurseError)
+        else list(value)
+    )
 
 
 def take_over(operations: Sequence[Operation], text: bytes) -> None:
@@ -118,7 +164,12 @@ def take_over(operations: Sequence[Operation], text: bytes) -> None:
         elif operation.words[0] == ASK:
             operation.answer = [Slot(*each) for each in found]
         else:
-            operation.answer = [error_of(each) if isinstance(each, dict) else Receipt(*each[:4], *map(tuple, each[4:])) for each in found]
+            operation.answer = [
+                error_of(each)
+                if isinstance(each, dict)
+                else Receipt(*each[:4], *map(tuple, each[4:]))
+                for each in found
+            ]
 
 
 def error_of(found: dict[str, str]) -> PurseError:

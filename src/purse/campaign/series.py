@@ -1,4 +1,6 @@
-"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, and what was asked and told in the last minute."""
+"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, and
+what was asked and told in the last minute.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ class Point(NamedTuple):
 class Series:
     """At most `POINTS` points, the first of which stays.
 
-    Time is cut into slots of equal width, and a slot keeps its last point. Whenever there are too many points the width doubles, so that neighbours
-    merge: a long campaign keeps its shape. What is kept depends on the points alone, not on when they were looked at.
+    Time is cut into slots of equal width, and a slot keeps its last point. Whenever there are too
+    many points the width doubles, so that neighbours merge: a long campaign keeps its shape. What
+    is kept depends on the points alone, not on when they were looked at.
     """
 
     def __init__(self, first: Point) -> None:

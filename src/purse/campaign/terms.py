@@ -19,17 +19,22 @@ from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-PRESUME, RELEASE = EXPIRY = ("presume", "release")  # what happens to a hold that outlives its deadline
+# what happens to a hold that outlives its deadline
+PRESUME, RELEASE = EXPIRY = ("presume", "release")
 WEAKER_PROMISE = (
-    "on_expiry='release': a hold that outlives its deadline is released, so a call that was made and reported late, or never, "
-    "may have spent money that was given out again; such reports count as overrun, which the budget does not cover"
+    "on_expiry='release': a hold that outlives its deadline is released, so a call that "
+    "was made and reported late, or never, "
+    "may have spent money that was given out again; such reports count as overrun, which "
+    "the budget does not cover"
 )
 MOST_SECONDS = 10 * 365 * 86_400
 
 
 @dataclass(frozen=True)
 class Terms:
-    """All that defines a campaign; amounts in units of 1e-9. Build it with `Terms.of`, which checks and converts."""
+    """All that defines a campaign; amounts in units of 1e-9. Build it with `Terms.of`, which checks
+    and converts.
+    """
 
     name: str
     arms: tuple[str, ...]
@@ -68,24 +73,55 @@ class Terms:
         on_expiry: str,
         id: str = "",
     ) -> Terms:
-        """Terms from what a user gives: amounts in the user's unit, by position or by the names of arms and resources."""
+        """Terms from what a user gives: amounts in the user's unit, by position or by the names of
+        arms and resources.
+        """
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise invalid("name", name, "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a letter or digit")
+            raise invalid(
+                "name",
+                name,
+                "must be 1 to 100 letters, digits, dots, dashes or underscores, "
+                "beginning with a letter or digit",
+            )
         if isinstance(arms, Mapping):
             if cost_max is not None:
-                raise invalid("cost_max", cost_max, "must be left out where arms={name: cost_max, ...} says it already")
+                raise invalid(
+                    "cost_max",
+                    cost_max,
+                    "must be left out where arms={name: cost_max, ...} says it already",
+                )
             cost_max, arms = dict(arms), list(arms)
         elif cost_max is None:
-            raise invalid("cost_max", None, "must say the most that a pull may cost: one amount, or one for each arm")
+            raise invalid(
+                "cost_max",
+                None,
+                "must say the most that a pull may cost: one amount, or one for each arm",
+            )
         armed, stuff = names("arms", arms), names("resources", resources)
         given = {
-            field: in_order(field, value, armed, stuff) for field, value in (("cost_min", cost_min), ("cost_max", cost_max), ("costs", costs), ("caps", caps))
+            field: in_order(field, value, armed, stuff)
+            for field, value in (
+                ("cost_min", cost_min),
+                ("cost_max", cost_max),
+                ("costs", costs),
+                ("caps", caps),
+            )
         }
         problem = Problem.of(
-            n_arms=len(armed), budget=by_name("budget", budget, stuff, "resource"), n_resources=len(stuff), plays=plays, horizon=horizon, **given
+            n_arms=len(armed),
+            budget=by_name("budget", budget, stuff, "resource"),
+            n_resources=len(stuff),
+            plays=plays,
+            horizon=horizon,
+            **given,
         )
         if not isinstance(policy, str):
-            raise invalid("policy", policy, "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it has to be found again later")
+            raise invalid(
+                "policy",
+                policy,
+                "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
+                "has to be found again later",
+            )
         module, _ = make_policy(policy, problem)  # refuses what it cannot play
         made = cls(
             name,
@@ -100,7 +136,14 @@ class Terms:
             None if problem.caps is None else tuple(problem.caps.tolist()),
             absolute(policy),
             make_game(module, problem, "hold", seed).seed,
-            None if expires_after is None else max(1, round(check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000)),
+            None
+            if expires_after is None
+            else max(
+                1,
+                round(
+                    check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000
+                ),
+            ),
             check.choice("on_expiry", on_expiry, EXPIRY),
             sweep_rounds(module, problem.n_arms, problem.plays),
             id or secrets.token_hex(8),
@@ -135,20 +178,42 @@ class Terms:
             raise InvalidInput(f"these are not the terms of a campaign: {error}") from None
 
     def checked(self) -> Terms:
-        """The same terms, if they are what `of` would have made of them: for those that come from a file."""
-        facts = self.as_dict() | {"arms": list(self.arms), "resources": list(self.resources), "budget": [amount.text(units) for units in self.budget]}
+        """The same terms, if they are what `of` would have made of them: for those that come from a
+        file.
+        """
+        facts = self.as_dict() | {
+            "arms": list(self.arms),
+            "resources": list(self.resources),
+            "budget": [amount.text(units) for units in self.budget],
+        }
         del facts["initial_rounds"]
-        facts |= {field: None if (rows := getattr(self, field)) is None else texts(rows) for field in ("cost_min", "cost_max", "costs")}
-        facts |= {"caps": None if self.caps is None else list(self.caps), "expires_after": None if self.expires_after is None else self.expires_after / 1000}
-        if not isinstance(self.id, str) or not ID.fullmatch(self.id) or compact(Terms.of(**facts).as_dict()) != compact(self.as_dict()):
+        facts |= {
+            field: None if (rows := getattr(self, field)) is None else texts(rows)
+            for field in ("cost_min", "cost_max", "costs")
+        }
+        facts |= {
+            "caps": None if self.caps is None else list(self.caps),
+            "expires_after": None if self.expires_after is None else self.expires_after / 1000,
+        }
+        if (
+            not isinstance(self.id, str)
+            or not ID.fullmatch(self.id)
+            or compact(Terms.of(**facts).as_dict()) != compact(self.as_dict())
+        ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
 
     def amounts(self, field: str, value: Any) -> tuple[int, ...]:
-        """(d,) One amount of each resource in units, from one number, a list, or a dict of resources."""
+        """(d,) One amount of each resource in units, from one number, a list, or a dict of
+        resources.
+        """
         units = amount.unit_array(field, by_name(field, value, self.resources, "resource"))
         if units.ndim > 1 or units.size != len(self.resources):
-            raise invalid(field, value, f"must be one amount for each of the resources {', '.join(self.resources)}")
+            raise invalid(
+                field,
+                value,
+                f"must be one amount for each of the resources {', '.join(self.resources)}",
+            )
         return tuple(units.ravel().tolist())
 
 
@@ -157,7 +222,12 @@ def names(field: str, values: Any) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise invalid(field, values, "must be a list of names")
     for value in values:
-        if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable() or value != value.strip():
+        if (
+            not isinstance(value, str)
+            or not 1 <= len(value) <= 200
+            or not value.isprintable()
+            or value != value.strip()
+        ):
             raise invalid(field, value, "must be a printable name of at most 200 characters")
     if len(set(values)) < len(values):
         raise invalid(field, list(values), "must be different names")
@@ -179,7 +249,11 @@ def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
 def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
     """What is given per arm, and per resource within an arm, in order."""
     rows = by_name(field, value, arms, "arm")
-    return [by_name(field, row, resources, "resource") for row in rows] if isinstance(rows, (list, tuple)) else rows
+    return (
+        [by_name(field, row, resources, "resource") for row in rows]
+        if isinstance(rows, (list, tuple))
+        else rows
+    )
 
 
 def table(units: Any) -> tuple[tuple[int, ...], ...]:

@@ -1,4 +1,6 @@
-"""The command line. Its verbs are the library's; results go to stdout, everything else to stderr; bad input exits with 2."""
+"""The command line. Its verbs are the library's; results go to stdout, everything else to stderr;
+bad input exits with 2.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from purse import __version__
 from purse.cli import campaign, claims, data, lab, play, service, shelf
 from purse.errors import PurseError
 
-CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")  # verbs that find again what they had computed
+# verbs that find again what they had computed
+CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -23,15 +26,15 @@ def cli() -> None:
     \b
     purse compare                                     the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
-    purse init; purse run study.toml                  a study in a file: resumable, on one machine or many
-    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
-    purse campaign ask prompts                        spend a real budget, never more: ask, tell, watch
-    purse serve                                       the same over HTTP, with a dashboard
-    purse replay data.csv --budget 25                 which policy would have spent my budget best?
-    purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    purse init; purse run study.toml                  a study in a file: resumable, on one machine
+    or many purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min
+    0.0001 purse campaign ask prompts                        spend a real budget, never more: ask,
+    tell, watch purse serve                                       the same over HTTP, with a
+    dashboard purse replay data.csv --budget 25                 which policy would have spent my
+    budget best? purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
-    purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies
-    purse leaderboard                                 every policy on the suite: which one should I use?
+    purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies purse
+    leaderboard                                 every policy on the suite: which one should I use?
     purse paper                                       the paper's claims, measured, on one page
     purse policies exp3++.bwk                         what a policy does and which options it has
     """  # noqa: D301 - click reads the backspace as: keep these lines
@@ -50,7 +53,8 @@ def main() -> None:
     words = sys.argv[1:] or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± is no reason to lose the table
+            # a terminal without ± is no reason to lose the table
+            stream.reconfigure(errors="replace")
     try:
         code = cli(words, prog_name="purse", standalone_mode=False)
         sys.stdout.flush()
@@ -59,7 +63,11 @@ def main() -> None:
     except PurseError as error:
         code = complain(str(error))
     except (KeyboardInterrupt, click.Abort):
-        code = complain("interrupted" + ("; the same command continues where it was" if words[0] in CONTINUES else ""), 130)
+        code = complain(
+            "interrupted"
+            + ("; the same command continues where it was" if words[0] in CONTINUES else ""),
+            130,
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141

@@ -1,4 +1,6 @@
-"""Verbs that look at campaigns or carry them elsewhere: `purse campaign status`, `list`, `tickets`, `export`, `restore`, `audit`."""
+"""Verbs that look at campaigns or carry them elsewhere: `purse campaign status`, `list`, `tickets`,
+`export`, `restore`, `audit`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def print_list(as_json: bool, storage: str) -> None:
         print_json({"campaigns": [each.as_dict() for each in found]})
         return
     for each in found:
-        purses = ", ".join(f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses)
+        purses = ", ".join(
+            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses
+        )
         alarms = ", ".join(alarm.kind for alarm in each.alarms)
         click.echo(f"{each.name}\t{each.status}\t{purses}" + (f"\t! {alarms}" if alarms else ""))
     if not found:
@@ -64,8 +68,21 @@ def print_list(as_json: bool, storage: str) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--state", "states", multiple=True, default=OPEN, show_default=True, help="held, told, void, presumed, released or skipped; repeat it.")
-@click.option("--limit", type=int, default=1000, show_default=True, help="The most that are printed, oldest first.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    default=OPEN,
+    show_default=True,
+    help="held, told, void, presumed, released or skipped; repeat it.",
+)
+@click.option(
+    "--limit",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="The most that are printed, oldest first.",
+)
 @for_machines
 @stored
 def tickets(name: str, states: tuple[str, ...], limit: int, as_json: bool, storage: str) -> None:
@@ -78,7 +95,12 @@ def tickets(name: str, states: tuple[str, ...], limit: int, as_json: bool, stora
 
 @click.command()
 @click.argument("name")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="File, written whole or not at all [default: stdout].")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File, written whole or not at all [default: stdout].",
+)
 @stored
 def export(name: str, out: Path | None, storage: str) -> None:
     """Write the journal as JSON lines."""
@@ -107,11 +129,19 @@ def restore(file: Path, name: str | None, storage: str) -> None:
 def audit(name: str, as_json: bool, storage: str) -> None:
     """Hold everything against the journal.
 
-    Folds the whole journal and compares counters, tickets, choices and snapshot with it. Exits with 1 where something differs.
+    Folds the whole journal and compares counters, tickets, choices and snapshot with it. Exits with
+    1 where something differs.
     """
     found = opened(name, storage).audit()
     if as_json:
-        print_json({"ok": found.ok, "entries": found.entries, "findings": found.findings, "digest": found.digest})
+        print_json(
+            {
+                "ok": found.ok,
+                "entries": found.entries,
+                "findings": found.findings,
+                "digest": found.digest,
+            }
+        )
     else:
         for finding in found.findings:
             click.echo(finding)
@@ -135,20 +165,30 @@ def number_of(ticket: str) -> int:
     return int(ticket)
 
 
-def print_tickets(found: Sequence[CampaignTicket], as_json: bool, *, with_state: bool = False) -> None:
+def print_tickets(
+    found: Sequence[CampaignTicket], as_json: bool, *, with_state: bool = False
+) -> None:
     """A line for each ticket."""
     if as_json:
         print_json({"tickets": [ticket.as_dict() for ticket in found]})
         return
     for ticket in found:
         chances = ",".join(f"{chance:.4g}" for chance in ticket.probabilities)
-        words = [str(ticket.id), ",".join(ticket.arms) or "-", chances or "-", ",".join(ticket.held)]
+        words = [
+            str(ticket.id),
+            ",".join(ticket.arms) or "-",
+            chances or "-",
+            ",".join(ticket.held),
+        ]
         click.echo("\t".join([*words, ticket.state] if with_state else words))
 
 
 def print_receipt(receipt: Receipt) -> None:
     """What a report came to, for people."""
-    parts = [f"ticket {receipt.ticket} {receipt.state}", *(f"{what} {','.join(getattr(receipt, what))}" for what in ("spent", "refunded"))]
+    parts = [
+        f"ticket {receipt.ticket} {receipt.state}",
+        *(f"{what} {','.join(getattr(receipt, what))}" for what in ("spent", "refunded")),
+    ]
     if any(part != "0" for part in receipt.overrun):
         parts.append(f"overrun {','.join(receipt.overrun)}")
     marks = [mark for mark in ("duplicate", "late") if getattr(receipt, mark)]

@@ -1,4 +1,6 @@
-"""Verbs of live campaigns that change something: `purse campaign new`, `ask`, `tell`, `void`, `top-up`, `pause`, `resume`, `close`."""
+"""Verbs of live campaigns that change something: `purse campaign new`, `ask`, `tell`, `void`,
+`top-up`, `pause`, `resume`, `close`.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,61 @@ def campaign() -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--arm", "arms", multiple=True, required=True, metavar="NAME=COST", help="An arm and the most that a pull of it may cost; repeat it.")
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    required=True,
+    metavar="NAME=COST",
+    help="An arm and the most that a pull of it may cost; repeat it.",
+)
 @click.option("--budget", required=True, metavar="AMOUNT", help="What may be spent in all.")
 @click.option("--cost-min", required=True, metavar="AMOUNT", help="The least that a pull costs.")
-@click.option("--resource", "resources", multiple=True, default=("units",), show_default=True, help="What is spent; repeat it, and give amounts as 0.01,500.")
-@click.option("--policy", default="primal-dual-bwk", show_default=True, help="Name or name:option=value,... or a policy file.")
+@click.option(
+    "--resource",
+    "resources",
+    multiple=True,
+    default=("units",),
+    show_default=True,
+    help="What is spent; repeat it, and give amounts as 0.01,500.",
+)
+@click.option(
+    "--policy",
+    default="primal-dual-bwk",
+    show_default=True,
+    help="Name or name:option=value,... or a policy file.",
+)
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
-@click.option("--expires-after", type=Duration(), default="1h", show_default=True, help="How long a ticket may stay unreported: 90s, 30m, 1h, 7d or never.")
-@click.option("--on-expiry", default="presume", show_default=True, help="presume: count it as spent at its most; release: give it back, a weaker promise.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed and same reports, same choices.")
+@click.option(
+    "--expires-after",
+    type=Duration(),
+    default="1h",
+    show_default=True,
+    help="How long a ticket may stay unreported: 90s, 30m, 1h, 7d or never.",
+)
+@click.option(
+    "--on-expiry",
+    default="presume",
+    show_default=True,
+    help="presume: count it as spent at its most; release: give it back, a weaker promise.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Same seed and same reports, same choices.",
+)
 @stored
-def new(name: str, arms: tuple[str, ...], budget: str, cost_min: str, resources: tuple[str, ...], storage: str, **options: Any) -> None:
+def new(
+    name: str,
+    arms: tuple[str, ...],
+    budget: str,
+    cost_min: str,
+    resources: tuple[str, ...],
+    storage: str,
+    **options: Any,
+) -> None:
     """Create a campaign."""
     import warnings
 
@@ -67,8 +113,20 @@ def new(name: str, arms: tuple[str, ...], budget: str, cost_min: str, resources:
 
 @click.command()
 @click.argument("name")
-@click.option("-n", "count", type=int, default=1, show_default=True, help="Tickets; fewer come where no more fit.")
-@click.option("--request", "request_id", metavar="ID", help="A name for this ask: a repeat returns the same tickets and holds nothing more.")
+@click.option(
+    "-n",
+    "count",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Tickets; fewer come where no more fit.",
+)
+@click.option(
+    "--request",
+    "request_id",
+    metavar="ID",
+    help="A name for this ask: a repeat returns the same tickets and holds nothing more.",
+)
 @for_machines
 @stored
 def ask(name: str, count: int, request_id: str | None, as_json: bool, storage: str) -> None:
@@ -83,19 +141,26 @@ def ask(name: str, count: int, request_id: str | None, as_json: bool, storage: s
 @click.argument("name")
 @click.argument("ticket", metavar="TICKET|-")
 @click.option("--reward", type=float, help="From 0 to 1.")
-@click.option("--cost", metavar="AMOUNT", help="What it really cost; with several resources as 0.01,500.")
+@click.option(
+    "--cost", metavar="AMOUNT", help="What it really cost; with several resources as 0.01,500."
+)
 @for_machines
 @stored
-def tell(name: str, ticket: str, reward: float | None, cost: str | None, as_json: bool, storage: str) -> None:
+def tell(
+    name: str, ticket: str, reward: float | None, cost: str | None, as_json: bool, storage: str
+) -> None:
     """Report what a ticket brought and cost.
 
     With - in place of the ticket, reports are read from stdin, a JSON object on each line:
-    {"ticket": 17, "reward": 0.93, "cost": "0.0021"}. Each stands alone: what is wrong with one is said, and the others count.
+    {"ticket": 17, "reward": 0.93, "cost": "0.0021"}. Each stands alone: what is wrong with one is
+    said, and the others count.
     """
     if ticket == "-":
         if reward is not None or cost is not None:
             raise InvalidInput("reward and cost are read from stdin where the ticket is -")
-        reports = [report_of(number, line) for number, line in enumerate(sys.stdin, 1) if line.strip()]
+        reports = [
+            report_of(number, line) for number, line in enumerate(sys.stdin, 1) if line.strip()
+        ]
     elif reward is None or cost is None:
         raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
     else:
@@ -111,21 +176,45 @@ def report_of(number: int, line: str) -> tuple[int, Any, Any]:
         if report or type(ticket) is not int:
             raise ValueError
     except (ValueError, KeyError, AttributeError, TypeError):
-        raise invalid(f"stdin, line {number}", line.strip(), 'must be as {"ticket": 17, "reward": 0.93, "cost": "0.0021"}') from None
+        raise invalid(
+            f"stdin, line {number}",
+            line.strip(),
+            'must be as {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
+        ) from None
     return ticket, reward, cost
 
 
 def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -> None:
     """Tell all reports; what is wrong with one goes to stderr, and the exit code is 2."""
-    answers = [answer for start in range(0, len(reports), BATCH) for answer in target.tell_many(reports[start : start + BATCH])]
+    answers = [
+        answer
+        for start in range(0, len(reports), BATCH)
+        for answer in target.tell_many(reports[start : start + BATCH])
+    ]
     for (ticket, *_), answer in zip(reports, answers, strict=True):
         if isinstance(answer, PurseError):
-            click.echo(f"purse: {answer}" if f"ticket {ticket}" in str(answer) else f"purse: ticket {ticket}: {answer}", err=True)
+            click.echo(
+                f"purse: {answer}"
+                if f"ticket {ticket}" in str(answer)
+                else f"purse: ticket {ticket}: {answer}",
+                err=True,
+            )
         elif not as_json:
             books.print_receipt(answer)
     if as_json:
-        wrong = [{"ticket": ticket, "error": str(answer)} for (ticket, *_), answer in zip(reports, answers, strict=True) if isinstance(answer, PurseError)]
-        print_json({"receipts": [answer.as_dict() for answer in answers if not isinstance(answer, PurseError)], "errors": wrong})
+        wrong = [
+            {"ticket": ticket, "error": str(answer)}
+            for (ticket, *_), answer in zip(reports, answers, strict=True)
+            if isinstance(answer, PurseError)
+        ]
+        print_json(
+            {
+                "receipts": [
+                    answer.as_dict() for answer in answers if not isinstance(answer, PurseError)
+                ],
+                "errors": wrong,
+            }
+        )
     if any(isinstance(answer, PurseError) for answer in answers):
         click.get_current_context().exit(2)
 
@@ -142,7 +231,12 @@ def void(name: str, ticket: str, storage: str) -> None:
 @click.command("top-up")
 @click.argument("name")
 @click.argument("amount")
-@click.option("--request", "request_id", metavar="ID", help="A name for this top-up: a repeat adds nothing more.")
+@click.option(
+    "--request",
+    "request_id",
+    metavar="ID",
+    help="A name for this top-up: a repeat adds nothing more.",
+)
 @stored
 def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None:
     """Add to the budget."""
@@ -173,7 +267,9 @@ def amounts(field: str, text: str, count: int) -> list[str]:
     """An amount for each of `count` resources; one stands for all. The library reads them."""
     parts = text.split(",")
     if len(parts) not in (1, count):
-        raise invalid(field, text, f"must be one amount, or {count} between commas, one for each resource")
+        raise invalid(
+            field, text, f"must be one amount, or {count} between commas, one for each resource"
+        )
     return parts * count if len(parts) == 1 else parts
 
 

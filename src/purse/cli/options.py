@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
-WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
+WORLD_HELP = (
+    "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
+)
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
@@ -19,7 +21,9 @@ class Budget(click.ParamType[float]):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
         """Leave the range to the library, which has the words for it."""
         try:
             return float(value)
@@ -32,13 +36,17 @@ class Duration(click.ParamType[float | None]):
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | None:
         """Seconds, or None for never; leave the range to the library."""
         number, seconds = (value[:-1], SECONDS[value[-1]]) if value[-1:] in SECONDS else (value, 1)
         try:
             return None if value == "never" else float(number) * seconds
         except ValueError:
-            raise click.BadParameter(f"{value!r} is not a time; write 90s, 30m, 1h, 7d or never") from None
+            raise click.BadParameter(
+                f"{value!r} is not a time; write 90s, 30m, 1h, 7d or never"
+            ) from None
 
 
 def stored(function: F) -> F:
@@ -63,9 +71,21 @@ def common(function: F) -> F:
     """The options that `compare` and `simulate` share."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
-        click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number."),
-        click.option("--stop", default="exit", show_default=True, help="What happens when a pull cannot be paid: exit, hold or retry."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."),
+        click.option(
+            "--workers",
+            type=int,
+            metavar="N",
+            help="Threads [default: all cores]. Does not change any number.",
+        ),
+        click.option(
+            "--stop",
+            default="exit",
+            show_default=True,
+            help="What happens when a pull cannot be paid: exit, hold or retry.",
+        ),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."
+        ),
     ):
         function = option(function)
     return function
@@ -75,9 +95,19 @@ def run_options(function: F) -> F:
     """The options of verbs that carry out a plan that is written down."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
-        click.option("--on", metavar="ADDRESS", help="A cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT. Does not change any number."),
+        click.option(
+            "--on",
+            metavar="ADDRESS",
+            help="A cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT. Does not change "
+            "any number.",
+        ),
         click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP),
-        click.option("--workers", type=int, metavar="N", help="Threads [default: all cores]. Does not change any number."),
+        click.option(
+            "--workers",
+            type=int,
+            metavar="N",
+            help="Threads [default: all cores]. Does not change any number.",
+        ),
     ):
         function = option(function)
     return function

@@ -17,7 +17,12 @@ def policies(name: str | None, as_json: bool) -> None:
     from purse import policies as shelf
 
     modules = {each: shelf.load(each) for each in ([name] if name else shelf.names())}
-    describe("policy", name, {each: (module.params, inspect.getdoc(module) or "") for each, module in modules.items()}, as_json)
+    describe(
+        "policy",
+        name,
+        {each: (module.params, inspect.getdoc(module) or "") for each, module in modules.items()},
+        as_json,
+    )
 
 
 @click.command()
@@ -28,4 +33,12 @@ def environments(name: str | None, as_json: bool) -> None:
     from purse import environments as shelf
 
     makers = {each: shelf.function(each) for each in ([name] if name else shelf.names())}
-    describe("world", name, {each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}") for each, maker in makers.items()}, as_json)
+    describe(
+        "world",
+        name,
+        {
+            each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
+            for each, maker in makers.items()
+        },
+        as_json,
+    )

@@ -1,4 +1,6 @@
-"""`purse campaign watch`: a live view of a campaign in the terminal, or a line for each change where there is no terminal."""
+"""`purse campaign watch`: a live view of a campaign in the terminal, or a line for each change
+where there is no terminal.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
 EVERY = 1.0  # seconds
 SHOWN = 8  # open tickets
 BAR = 60  # characters
-PARTS = (("spent", "green", "█"), ("held", "yellow", "▓"), ("presumed", "magenta", "▒"), ("left", "dim", "░"))
+PARTS = (
+    ("spent", "green", "█"),
+    ("held", "yellow", "▓"),
+    ("presumed", "magenta", "▒"),
+    ("left", "dim", "░"),
+)
 
 
 @click.command()
@@ -33,8 +40,8 @@ PARTS = (("spent", "green", "█"), ("held", "yellow", "▓"), ("presumed", "mag
 def watch(name: str, once: bool, storage: str) -> None:
     """Watch a campaign in the terminal.
 
-    Shows the budget, arms, open tickets, alarms, and when the money runs out. It only reads, and Ctrl-C ends it. Where the
-    output is no terminal, prints a line for each change.
+    Shows the budget, arms, open tickets, alarms, and when the money runs out. It only reads, and
+    Ctrl-C ends it. Where the output is no terminal, prints a line for each change.
     """
     from rich.console import Console
     from rich.live import Live
@@ -56,7 +63,9 @@ def watch(name: str, once: bool, storage: str) -> None:
                     live.update(view(*picture), refresh=True)
 
 
-def changes(campaign: Campaign) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
+def changes(
+    campaign: Campaign,
+) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """How the campaign stands, its history, its oldest open tickets and the time, each second."""
     from purse.campaign.history import History
 
@@ -71,21 +80,29 @@ def changes(campaign: Campaign) -> Iterator[tuple[Status, dict[str, Any], list[C
 def line(status: Status, history: dict[str, Any]) -> str:
     """How the campaign stands, on one line."""
     purses = ", ".join(
-        f"{purse.resource} spent {purse.spent} held {purse.held} presumed {purse.presumed} left {purse.left} overrun {purse.overrun}" for purse in status.purses
+        f"{purse.resource} spent {purse.spent} held {purse.held} presumed "
+        f"{purse.presumed} left {purse.left} overrun {purse.overrun}"
+        for purse in status.purses
     )
     pulls = ", ".join(f"{arm['arm']} {arm['pulls']}" for arm in history["arms"])
     alarms = "".join(f"; ! {alarm.text}" for alarm in status.alarms)
     return f"{history['seq']} {status.status}: {purses}; pulls {pulls}{alarms}"
 
 
-def view(status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float) -> RenderableType:
+def view(
+    status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float
+) -> RenderableType:
     """The whole picture."""
     from rich.console import Group
     from rich.text import Text
 
-    rounds = f"round {status.rounds:,}" + (f" of {status.horizon:,}" if status.horizon is not None else "")
+    rounds = f"round {status.rounds:,}" + (
+        f" of {status.horizon:,}" if status.horizon is not None else ""
+    )
     rates = f"{history['rates']['asks']:.3g} asks/s, {history['rates']['tells']:.3g} tells/s"
-    head = Text.assemble((status.name, "bold"), f"  {status.status}, {status.policy}, {rounds}, {rates}")
+    head = Text.assemble(
+        (status.name, "bold"), f"  {status.status}, {status.policy}, {rounds}, {rates}"
+    )
     parts: list[RenderableType] = [head]
     for purse, past in zip(status.purses, history["purses"], strict=True):
         parts += [bar(purse._asdict()), Text(f"  {runs_out(past['forecast'])}")]
@@ -108,7 +125,11 @@ def bar(purse: dict[str, str]) -> Text:
     text.append(f"  {purse['budget']} {purse['resource']}\n ")
     for part, style, mark in PARTS:
         text.append(f" {mark} ", style).append(f"{part} {purse[part]} ")
-    return text.append(f"  overrun {purse['overrun']}", "bold red") if purse["overrun"] != "0" else text
+    return (
+        text.append(f"  overrun {purse['overrun']}", "bold red")
+        if purse["overrun"] != "0"
+        else text
+    )
 
 
 def runs_out(forecast: dict[str, float] | None) -> str:
@@ -116,7 +137,10 @@ def runs_out(forecast: dict[str, float] | None) -> str:
     if forecast is None:
         return "nothing was spent of late"
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
-    return f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {age(forecast['seconds'])}, until {at}"
+    return (
+        f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {age(forecast['seconds'])}, "
+        f"until {at}"
+    )
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:
@@ -125,7 +149,17 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for number, title in enumerate(("arm", "pulls", "reward", *(f"{purse.resource} a pull" for purse in status.purses), "efficiency", "95%", "share")):
+    for number, title in enumerate(
+        (
+            "arm",
+            "pulls",
+            "reward",
+            *(f"{purse.resource} a pull" for purse in status.purses),
+            "efficiency",
+            "95%",
+            "share",
+        )
+    ):
         table.add_column(title, justify="right" if number else "left", no_wrap=True)
     for arm in history["arms"]:
         costs = arm["mean_costs"] or [None] * len(status.purses)
@@ -143,7 +177,10 @@ def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> T
     count = status.counts["held"] + status.counts["presumed"]
     text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
     for ticket in tickets:
-        text.append(f"\n  {ticket.id}  {', '.join(ticket.arms)}  {', '.join(ticket.held)} {ticket.state}, {age(now - ticket.asked_at)} old")
+        text.append(
+            f"\n  {ticket.id}  {', '.join(ticket.arms)}  {', '.join(ticket.held)} "
+            f"{ticket.state}, {age(now - ticket.asked_at)} old"
+        )
     return text.append("\n  …") if count > len(tickets) else text
 
 

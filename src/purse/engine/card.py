@@ -52,7 +52,14 @@ def words_of(state: Any) -> int:
 
 def each(values: Any, change: Callable[[Any], Any]) -> Any:
     """A NamedTuple with its arrays, and those of NamedTuples in it, changed."""
-    changed = (each(value, change) if isinstance(value, tuple) else change(value) if isinstance(value, np.ndarray) else value for value in values)
+    changed = (
+        each(value, change)
+        if isinstance(value, tuple)
+        else change(value)
+        if isinstance(value, np.ndarray)
+        else value
+        for value in values
+    )
     return type(values)._make(changed)
 
 
@@ -61,17 +68,23 @@ def repeated(one: Any, n_paths: int) -> Any:
     many = cuda.device_array((n_paths, *one.shape[1:]), one.dtype, order="F")
     if many.size:
         with compiling():
-            repeat[-(-many.size // MOST_THREADS), MOST_THREADS](cuda.to_device(one.ravel()), many.ravel(order="F"))
+            repeat[-(-many.size // MOST_THREADS), MOST_THREADS](
+                cuda.to_device(one.ravel()), many.ravel(order="F")
+            )
     return many
 
 
 def fetched(many: Any) -> Any:
-    """(P, ...) from the card, as arrays usually are: the last axis contiguous. The card turns it, which would take the host longer than the rest."""
+    """(P, ...) from the card, as arrays usually are: the last axis contiguous. The card turns it,
+    which would take the host longer than the rest.
+    """
     rest = many.shape[1:]
     flat = cuda.device_array(many.size, many.dtype)
     if many.size:
         with compiling():
-            turn[-(-many.size // MOST_THREADS), MOST_THREADS](many.reshape(many.shape[0], many.size // many.shape[0], order="F"), flat)
+            turn[-(-many.size // MOST_THREADS), MOST_THREADS](
+                many.reshape(many.shape[0], many.size // many.shape[0], order="F"), flat
+            )
     turned = flat.copy_to_host().reshape(many.shape[0], *reversed(rest))
     return turned.transpose(0, *range(len(rest), 0, -1))
 
@@ -90,11 +103,15 @@ def card_of(job: Job, first: Any, n_paths: int, block: int) -> Card:
 
 def chunk_of(job: Job, first: Any) -> int:
     """How many paths fit on the card at once, at most `CHUNK`."""
-    per_path = 8 * (words_of(first) + job.problem.n_arms + 1) + sum(array.nbytes for array in arrays(empty_results(job, 1)))
+    per_path = 8 * (words_of(first) + job.problem.n_arms + 1) + sum(
+        array.nbytes for array in arrays(empty_results(job, 1))
+    )
     return max(1, min(CHUNK, int(cuda.current_context().get_memory_info().free * ROOM) // per_path))
 
 
 def example_card(job: Job, first: Any) -> Card:
     """A card of the same types in the host's memory."""
     out = each(empty_results(job, 2), np.asfortranarray)
-    return Card(first, np.zeros(1), out, np.zeros((2, 2), np.int64, order="F"), np.zeros(2, np.int64))
+    return Card(
+        first, np.zeros(1), out, np.zeros((2, 2), np.int64, order="F"), np.zeros(2, np.int64)
+    )

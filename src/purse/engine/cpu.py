@@ -1,4 +1,6 @@
-"""Blocks of paths in threads. The compiled loop releases the GIL; a path's numbers do not depend on how paths are cut."""
+"""Blocks of paths in threads. The compiled loop releases the GIL; a path's numbers do not depend on
+how paths are cut.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,19 @@ _loops: dict[tuple[Any, ...], Any] = {}
 
 
 def compiled(job: Job) -> Any:
-    """The loop for this policy; one for all worlds that share the draw. It is found again by its parts: to look through its code takes milliseconds."""
+    """The loop for this policy; one for all worlds that share the draw. It is found again by its
+    parts: to look through its code takes milliseconds.
+    """
     policy, problem = job.policy, job.problem
-    parts = (policy.row, policy.choose, policy.update, job.world.draw, problem.plays, problem.n_resources, job.game.sweep_rounds > 0)
+    parts = (
+        policy.row,
+        policy.choose,
+        policy.update,
+        job.world.draw,
+        problem.plays,
+        problem.n_resources,
+        job.game.sweep_rounds > 0,
+    )
     if parts not in _loops:
         _loops[parts] = bind(path.run, row=policy.row, play=player(job))
     return _loops[parts]
@@ -51,7 +63,11 @@ def compiled(job: Job) -> Any:
 def player(job: Job, **parts: Any) -> Any:
     """What plays one path with this policy, as a kernel; `parts` are what else is bound to it."""
     parts = {"draw": job.world.draw or shared_draw, **parts}
-    sizes = {"PLAYS": job.problem.plays, "RESOURCES": job.problem.n_resources, "SWEEP": job.game.sweep_rounds > 0}
+    sizes = {
+        "PLAYS": job.problem.plays,
+        "RESOURCES": job.problem.n_resources,
+        "SWEEP": job.game.sweep_rounds > 0,
+    }
     return attach(path.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts)
 
 
@@ -101,7 +117,12 @@ def usable_cores() -> int:
 def cut(results: Results, rows: slice) -> Results:
     """The rows of some paths."""
     *totals, by_round, by_budget = results
-    return Results._make([*(total[rows] for total in totals), *(Record._make(part[rows] for part in record) for record in (by_round, by_budget))])
+    return Results._make(
+        [
+            *(total[rows] for total in totals),
+            *(Record._make(part[rows] for part in record) for record in (by_round, by_budget)),
+        ]
+    )
 
 
 def arrays(values: Any) -> Iterator[Any]:
@@ -111,9 +132,22 @@ def arrays(values: Any) -> Iterator[Any]:
 
 
 def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt: Ints) -> Any:
-    """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the policy's state."""
+    """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the
+    policy's state.
+    """
     state = job.policy.init(job.params, job.problem, len(out.gain))
-    loop(job.params, state, job.world.tables, job.game, job.marks, first, out, desk(job.problem), pulse, halt)
+    loop(
+        job.params,
+        state,
+        job.world.tables,
+        job.game,
+        job.marks,
+        first,
+        out,
+        desk(job.problem),
+        pulse,
+        halt,
+    )
     return state
 
 
@@ -130,11 +164,20 @@ def block_size(job: Job) -> int:
 
 
 def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> Results:
-    """Play the paths first .. first + n_paths - 1 in this thread, a block at a time; `pulse` sums up to the paths done."""
+    """Play the paths first .. first + n_paths - 1 in this thread, a block at a time; `pulse` sums
+    up to the paths done.
+    """
     loop, size, results = compiled(job), block_size(job), empty_results(job, n_paths)
     for start in range(0, n_paths, size):
         pulse[0], pulse[1] = 0, start
-        play_rows(loop, job, first + start, cut(results, slice(start, min(start + size, n_paths))), pulse, halt)
+        play_rows(
+            loop,
+            job,
+            first + start,
+            cut(results, slice(start, min(start + size, n_paths))),
+            pulse,
+            halt,
+        )
         if halt[0]:
             break
     return results
@@ -146,7 +189,9 @@ def warm_up(job: Job, shown: Progress) -> None:
         play_rows(compiled(job), job, 0, empty_results(job, 0), np.zeros(1), np.zeros(1, np.int64))
 
 
-def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress) -> Results:
+def simulate(
+    job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress
+) -> Results:
     """Run paths 0 .. n_paths - 1."""
     warm_up(job, shown)
     loop = compiled(job)
@@ -160,7 +205,10 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
     def play(rows: slice, pulse: Floats) -> None:
         play_rows(loop, job, rows.start, cut(results, rows), pulse, halt)
 
-    tasks = [partial(play, slice(start, min(start + size, n_paths)), pulse) for start, pulse in zip(starts, pulses, strict=True)]
+    tasks = [
+        partial(play, slice(start, min(start + size, n_paths)), pulse)
+        for start, pulse in zip(starts, pulses, strict=True)
+    ]
     in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
     if halt[0] == FAULT:
         raise faulty(job)
@@ -169,11 +217,18 @@ def simulate(job: Job, n_paths: int, n_workers: int | None, block: int | None, s
 
 def faulty(job: Job) -> PurseError:
     """What to say of a policy that broke the rules."""
-    return PurseError(f"{job.name} chose no arm, or one that does not exist; `purse.testing.check_policy` tells more")
+    return PurseError(
+        f"{job.name} chose no arm, or one that does not exist; "
+        "`purse.testing.check_policy` tells more"
+    )
 
 
-def in_threads(tasks: Sequence[Callable[[], None]], workers: int, halt: Ints, glance: Callable[[], None]) -> None:
-    """Run the tasks, which release the GIL, with a glance now and then; when interrupted, set `halt`, which they watch."""
+def in_threads(
+    tasks: Sequence[Callable[[], None]], workers: int, halt: Ints, glance: Callable[[], None]
+) -> None:
+    """Run the tasks, which release the GIL, with a glance now and then; when interrupted, set
+    `halt`, which they watch.
+    """
     pool = ThreadPoolExecutor(workers)
     try:
         pending: set[Future[None]] = {pool.submit(task) for task in tasks}

@@ -1,4 +1,6 @@
-"""What a world would answer: the draws of a path as tables, the same numbers that the loop meets."""
+"""What a world would answer: the draws of a path as tables, the same numbers that the loop
+meets.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,17 @@ def fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: 
             rewards[i, arm] = draw(key, tables, first + i, arm, costs[i, arm])
 
 
-def draws(world: World, n_rounds: int, *, seed: int = 0, path: int = 0, first: int = 1) -> tuple[Floats, Ints]:
-    """Rewards (T, K) and costs (T, K, d) in units of every arm in rounds first .. first + n_rounds - 1."""
+def draws(
+    world: World, n_rounds: int, *, seed: int = 0, path: int = 0, first: int = 1
+) -> tuple[Floats, Ints]:
+    """Rewards (T, K) and costs (T, K, d) in units of every arm in rounds first .. first + n_rounds
+    - 1.
+    """
     if world.n_rounds is not None and first + n_rounds - 1 > world.n_rounds:
         raise invalid("n_rounds", n_rounds, f"{world.name} ends after round {world.n_rounds}")
-    rewards, costs = np.zeros((n_rounds, world.n_arms)), np.zeros((n_rounds, world.n_arms, world.n_resources), np.int64)
+    rewards, costs = (
+        np.zeros((n_rounds, world.n_arms)),
+        np.zeros((n_rounds, world.n_arms, world.n_resources), np.int64),
+    )
     bind(fill, draw=world.draw or shared_draw)(world.tables, seed, path, first, rewards, costs)
     return rewards, costs

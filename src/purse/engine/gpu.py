@@ -1,10 +1,12 @@
 """The same loop on a GPU: one thread plays one path.
 
-A block's states lie side by side, item by item, so that neighbouring threads touch neighbouring words; where they are small they are
-copied into the fast memory beside the processors for the length of a launch. A launch plays a stretch of rounds and comes back, so that
-progress can be shown and Ctrl-C is heard; paths are cut into chunks that fit into the card's memory.
+A block's states lie side by side, item by item, so that neighbouring threads touch neighbouring
+words; where they are small they are copied into the fast memory beside the processors for the
+length of a launch. A launch plays a stretch of rounds and comes back, so that progress can be shown
+and Ctrl-C is heard; paths are cut into chunks that fit into the card's memory.
 
-Each operation gives the CPU's bits (see `purse.engine.lowering`, `purse.fastmath`): path by path the results are the same.
+Each operation gives the CPU's bits (see `purse.engine.lowering`, `purse.fastmath`): path by path
+the results are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +21,16 @@ from numba import cuda, typeof, types
 from numba.cuda.cudadrv.driver import CudaAPIError
 from numba.cuda.cudadrv.error import CudaSupportError
 
-from purse.engine.card import MOST_THREADS, Card, card_of, chunk_of, each, example_card, fetched, words_of
+from purse.engine.card import (
+    MOST_THREADS,
+    Card,
+    card_of,
+    chunk_of,
+    each,
+    example_card,
+    fetched,
+    words_of,
+)
 from purse.engine.cpu import Job, arrays, cut, empty_results, faulty, player
 from purse.engine.lowering import compiling
 from purse.engine.path import FAULT, GOING, Desk, Game, Marks, Results
@@ -49,7 +60,9 @@ class Launch(NamedTuple):
     near: int
 
 
-def threads(policy: Any, tables: Any, game: Game, marks: Marks, number: int, card: Card, rounds: int) -> None:
+def threads(
+    policy: Any, tables: Any, game: Game, marks: Marks, number: int, card: Card, rounds: int
+) -> None:
     """Play each path on by so many rounds; the first has this number."""
     path = cuda.grid(1)
     out = card.out
@@ -66,16 +79,26 @@ def threads(policy: Any, tables: Any, game: Game, marks: Marks, number: int, car
         )
         last = min(out.rounds[path] + rounds, game.last_round)
         start = row(card.first, 0)
-        memory = beside(start, card.states, cuda.blockIdx.x * (card.states.shape[0] // cuda.gridDim.x), cuda.threadIdx.x, BLOCK)
+        memory = beside(
+            start,
+            card.states,
+            cuda.blockIdx.x * (card.states.shape[0] // cuda.gridDim.x),
+            cuda.threadIdx.x,
+            BLOCK,
+        )
         if out.rounds[path] == 0:
             copy(start, memory)
         if NEAR:
             near = beside(start, cuda.shared.array(0, "float64"), 0, cuda.threadIdx.x, BLOCK)
             copy(memory, near)
-            card.standing[path] = play(policy, near, tables, game, marks, number + path, path, out, desk, last)
+            card.standing[path] = play(
+                policy, near, tables, game, marks, number + path, path, out, desk, last
+            )
             copy(near, memory)
         else:
-            card.standing[path] = play(policy, memory, tables, game, marks, number + path, path, out, desk, last)
+            card.standing[path] = play(
+                policy, memory, tables, game, marks, number + path, path, out, desk, last
+            )
 
 
 def available() -> bool:
@@ -89,8 +112,15 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except CudaSupportError as error:
-        reasons = [line.strip() for line in str(error).splitlines() if line.strip(" :") and not line.startswith("Error at driver init")]
-        raise PurseError(f'device="cuda" needs an NVIDIA GPU and its driver: {reasons[0] if reasons else "none was found"}') from error
+        reasons = [
+            line.strip()
+            for line in str(error).splitlines()
+            if line.strip(" :") and not line.startswith("Error at driver init")
+        ]
+        raise PurseError(
+            'device="cuda" needs an NVIDIA GPU and its driver: '
+            f"{reasons[0] if reasons else 'none was found'}"
+        ) from error
     except CudaAPIError as error:
         raise PurseError(f"the GPU gave up: {' '.join(str(error).split())}") from error
 
@@ -99,7 +129,10 @@ def launch_of(first: Any) -> Launch:
     """Fast memory where the states of at least a warp fit into what a block may have."""
     for name, array in first._asdict().items():
         if array.itemsize != 8:
-            raise PurseError(f"state.{name} has items of {array.itemsize} bytes ({array.dtype}); a GPU needs 8: float64 or int64")
+            raise PurseError(
+                f"state.{name} has items of {array.itemsize} bytes ({array.dtype}); a GPU "
+                "needs 8: float64 or int64"
+            )
     per_path = 8 * words_of(first)
     fitting = min(MOST_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
     return Launch(fitting, fitting * per_path) if fitting else Launch(MOST_THREADS, 0)
@@ -108,11 +141,17 @@ def launch_of(first: Any) -> Launch:
 def bound(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
     """The code of a thread with the policy bound to it, and its fingerprint.
 
-    What this job does not need is left out, since registers are scarce: marks, the other stop rules, the way to draw of other worlds.
+    What this job does not need is left out, since registers are scarce: marks, the other stop
+    rules, the way to draw of other worlds.
     """
     draw = {} if job.world.draw else {"draw": draw_simply if job.world.tables.simple else draw_any}
     game = player(job, MARKS=len(job.marks.left) > 0, RULE=job.game.rule, **draw)
-    sizes = {"PLAYS": job.problem.plays, "RESOURCES": job.problem.n_resources, "BLOCK": launch.block, "NEAR": launch.near > 0}
+    sizes = {
+        "PLAYS": job.problem.plays,
+        "RESOURCES": job.problem.n_resources,
+        "BLOCK": launch.block,
+        "NEAR": launch.near > 0,
+    }
     scope = {**threads.__globals__, "play": game, "row": job.policy.row, **sizes}
     mark = fingerprint(with_globals(threads, scope, threads.__name__))
     return with_globals(threads, scope, f"{threads.__name__}_{mark}"), mark
@@ -133,10 +172,27 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     """The kernel as assembly for cards of a compute capability; needs no card."""
     first = job.policy.init(job.params, job.problem, 1)
     launch = launch_of(first)
-    kinds = [typeof(value) for value in (job.params, job.world.tables, job.game, job.marks, 0, example_card(job, first), 0)]
+    kinds = [
+        typeof(value)
+        for value in (
+            job.params,
+            job.world.tables,
+            job.game,
+            job.marks,
+            0,
+            example_card(job, first),
+            0,
+        )
+    ]
     device = type("Device", (), {"compute_capability": capability})
-    with compile_errors(job.name), compiling(), patch("numba.cuda.dispatcher.get_current_device", device):
-        code, _ = cuda.compile(bound(job, launch)[0], types.void(*kinds), device=False, cc=capability, abi="numba")
+    with (
+        compile_errors(job.name),
+        compiling(),
+        patch("numba.cuda.dispatcher.get_current_device", device),
+    ):
+        code, _ = cuda.compile(
+            bound(job, launch)[0], types.void(*kinds), device=False, cc=capability, abi="numba"
+        )
     return str(code)
 
 
@@ -151,8 +207,12 @@ def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> Results
     return results
 
 
-def play_chunk(job: Job, first: Any, start: int, rows: slice, results: Results, shown: Progress) -> None:
-    """Play a chunk of paths to their ends, into their rows of the results; row 0 is path `start`."""
+def play_chunk(
+    job: Job, first: Any, start: int, rows: slice, results: Results, shown: Progress
+) -> None:
+    """Play a chunk of paths to their ends, into their rows of the results; row 0 is path
+    `start`.
+    """
 
     def show(fraction: float) -> None:
         shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))
@@ -165,10 +225,14 @@ def play_chunk(job: Job, first: Any, start: int, rows: slice, results: Results, 
 
 
 def ready(job: Job, first: Any, start: int, n_paths: int) -> tuple[Callable[[int], None], Card]:
-    """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is found."""
+    """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is
+    found.
+    """
     launch = launch_of(first)
     card = card_of(job, first, n_paths, launch.block)
-    given = [each(part, cuda.to_device) for part in (job.params, job.world.tables, job.game, job.marks)]
+    given = [
+        each(part, cuda.to_device) for part in (job.params, job.world.tables, job.game, job.marks)
+    ]
     with compile_errors(job.name), compiling():
         kernel = compiled(job, launch)[-(-n_paths // launch.block), launch.block, 0, launch.near]
         kernel(*given, start, card, 0)
@@ -180,7 +244,9 @@ def ready(job: Job, first: Any, start: int, n_paths: int) -> tuple[Callable[[int
     return stretch, card
 
 
-def play_on(job: Job, stretch: Callable[[int], None], card: Card, show: Callable[[float], None]) -> None:
+def play_on(
+    job: Job, stretch: Callable[[int], None], card: Card, show: Callable[[float], None]
+) -> None:
     """Play the paths of a chunk to their ends."""
     rounds = FIRST_STRETCH
     while True:

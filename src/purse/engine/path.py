@@ -1,7 +1,8 @@
-"""The one loop, `play`. `choose`, `update`, `draw`, `PLAYS`, `RESOURCES` and `SWEEP` are bound to it by `purse.jit.attach`, `play` and `row` to `run`.
+"""The one loop, `play`. `choose`, `update`, `draw`, `PLAYS`, `RESOURCES` and `SWEEP` are bound to
+it by `purse.jit.attach`, `play` and `row` to `run`.
 
-A path can stop after any round and go on later from its row of results: between two such stretches a thread looks up, and a GPU
-comes back to its host.
+A path can stop after any round and go on later from its row of results: between two such stretches
+a thread looks up, and a GPU comes back to its host.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ SWEEP = False
 MARKS = True  # whether there may be marks
 RULE = -1  # the stop rule where it is known beforehand
 UNSET = -3  # in arms[0] until the policy chooses
-GOING, OVER, FAULT = range(3)  # how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist
+# how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist
+GOING, OVER, FAULT = range(3)
 
 
 class Game(NamedTuple):
@@ -32,7 +34,8 @@ class Game(NamedTuple):
 
     budget: Ints  # (d,) units
     holds: Ints  # (K, d) units: what rule `hold` sets apart for each arm
-    share: Floats  # (d,) the part of the largest cost that a unit is: what turns units into what policies see
+    # (d,) the part of the largest cost that a unit is: what turns units into what policies see
+    share: Floats
     rule: int
     sweep_rounds: int
     last_round: int
@@ -45,7 +48,8 @@ class Marks(NamedTuple):
     """Where to record."""
 
     rounds: Ints  # (M,)
-    left: Ints  # (M, d) units: a mark is passed by the pull that leaves less than this of some resource
+    # (M, d) units: a mark is passed by the pull that leaves less than this of some resource
+    left: Ints
 
 
 class Record(NamedTuple):
@@ -61,7 +65,8 @@ class Results(NamedTuple):
     """The standing of each path at its end."""
 
     gain: Floats  # (P,)
-    efficiency: Floats  # (P,) the sum of reward per cost, as policies see costs; 0 where there are several resources
+    # (P,) the sum of reward per cost, as policies see costs; 0 where there are several resources
+    efficiency: Floats
     rounds: Ints  # (P,)
     spent: Ints  # (P, d) units
     pulls: Ints  # (P, K)
@@ -83,7 +88,16 @@ class Desk(NamedTuple):
 
 
 @cold
-def note(record: Record, mark: int, path: int, rounds: int, gain: float, budget: Ints, purse: Ints, pulls: Ints) -> None:
+def note(
+    record: Record,
+    mark: int,
+    path: int,
+    rounds: int,
+    gain: float,
+    budget: Ints,
+    purse: Ints,
+    pulls: Ints,
+) -> None:
     """Write the standing of a path at one mark."""
     record.rounds[path, mark] = rounds
     record.gain[path, mark] = gain
@@ -116,7 +130,9 @@ def out_of_range(plays: int, n_arms: int, desk: Desk) -> bool:
 
 @kernel
 def hold_short_of(plays: int, resources: int, game: Game, desk: Desk) -> int:
-    """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or -1."""
+    """Rule `hold`: the resource of which the most that the plays may cost cannot be set apart, or
+    -1.
+    """
     for k in range(plays):
         for m in range(resources):
             desk.units[k, m] = game.holds[desk.arms[k], m]
@@ -140,7 +156,9 @@ def pay(plays: int, resources: int, game: Game, desk: Desk) -> None:
 
 
 @kernel
-def pull(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, desk: Desk) -> int:
+def pull(
+    draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, desk: Desk
+) -> int:
     """Pull the arms; returns the resource that cannot pay for it, or -1."""
     for k in range(plays):
         desk.rewards[k] = draw(theirs, tables, t, desk.arms[k], desk.units[k])
@@ -149,7 +167,9 @@ def pull(draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int
 
 @kernel
 def lay_down(hand: Desk, desk: Desk) -> None:
-    """Copy what a call may need from the hand to the desk: what is passed to a call must lie in memory, what is not stays in registers."""
+    """Copy what a call may need from the hand to the desk: what is passed to a call must lie in
+    memory, what is not stays in registers.
+    """
     for k in range(hand.arms.shape[0]):
         desk.arms[k] = hand.arms[k]
         desk.probs[k] = hand.probs[k]
@@ -158,13 +178,25 @@ def lay_down(hand: Desk, desk: Desk) -> None:
 
 
 @kernel
-def another(game: Game, number: int, t: int, attempt: int, short: int, hand: Desk, desk: Desk) -> bool:
-    """Rule `retry`: put another arm in the place of one that cannot be paid; False when none is left."""
+def another(
+    game: Game, number: int, t: int, attempt: int, short: int, hand: Desk, desk: Desk
+) -> bool:
+    """Rule `retry`: put another arm in the place of one that cannot be paid; False when none is
+    left.
+    """
     if attempt == 0:
         for i in range(desk.aside.shape[0]):
             desk.aside[i] = 0
     lay_down(hand, desk)
-    found = set_aside(at(stream(game.seed, number, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
+    found = set_aside(
+        at(stream(game.seed, number, REFEREE), t),
+        attempt,
+        short,
+        desk.units,
+        desk.arms,
+        desk.probs,
+        desk.aside,
+    )
     for k in range(hand.arms.shape[0]):
         hand.arms[k] = desk.arms[k]
         hand.probs[k] = desk.probs[k]
@@ -194,8 +226,21 @@ def count_spent(marks: Marks, purse: Ints) -> int:
     return passed
 
 
-def play(policy: Any, memory: Any, tables: Any, game: Game, marks: Marks, number: int, path: int, out: Results, desk: Desk, last: int) -> int:
-    """Play path `number` on from where its row of `out` stands, up to round `last`; returns `GOING`, `OVER` or `FAULT`."""
+def play(
+    policy: Any,
+    memory: Any,
+    tables: Any,
+    game: Game,
+    marks: Marks,
+    number: int,
+    path: int,
+    out: Results,
+    desk: Desk,
+    last: int,
+) -> int:
+    """Play path `number` on from where its row of `out` stands, up to round `last`; returns
+    `GOING`, `OVER` or `FAULT`.
+    """
     ours = stream(game.seed, number, POLICY)
     theirs = stream(game.seed, number, WORLD)
     hand = Desk(
@@ -238,13 +283,21 @@ def play(policy: Any, memory: Any, tables: Any, game: Game, marks: Marks, number
             attempt = 0
             while True:
                 short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, hand)
-                if short < 0 or rule != RETRY or not another(game, number, t, attempt, short, hand, desk):
+                if (
+                    short < 0
+                    or rule != RETRY
+                    or not another(game, number, t, attempt, short, hand, desk)
+                ):
                     break
                 attempt += 1
             if short >= 0:
                 standing = OVER
                 break
-            while MARKS and budget_mark < budget_marks and passes(PLAYS, RESOURCES, hand, marks.left[budget_mark]):
+            while (
+                MARKS
+                and budget_mark < budget_marks
+                and passes(PLAYS, RESOURCES, hand, marks.left[budget_mark])
+            ):
                 lay_down(hand, desk)
                 note(out.by_budget, budget_mark, path, played, gain, game.budget, desk.purse, pulls)
                 budget_mark += 1
@@ -280,10 +333,22 @@ def play(policy: Any, memory: Any, tables: Any, game: Game, marks: Marks, number
     return standing
 
 
-def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: int, out: Results, desk: Desk, pulse: Floats, halt: Ints) -> None:
+def run(
+    policy: Any,
+    state: Any,
+    tables: Any,
+    game: Game,
+    marks: Marks,
+    first: int,
+    out: Results,
+    desk: Desk,
+    pulse: Floats,
+    halt: Ints,
+) -> None:
     """Play the paths first, first + 1, ... to their ends, one for each row of `state` and `out`.
 
-    `pulse[0]` tells how many paths' worth of budget is spent; a non-zero `halt[0]` stops everything soon.
+    `pulse[0]` tells how many paths' worth of budget is spent; a non-zero `halt[0]` stops everything
+    soon.
     """
     for path in range(out.gain.shape[0]):
         standing = GOING
@@ -292,7 +357,9 @@ def run(policy: Any, state: Any, tables: Any, game: Game, marks: Marks, first: i
             if halt[0] != 0:
                 return
             last = min(out.rounds[path] + game.beat, game.last_round)
-            standing = play(policy, row(state, path), tables, game, marks, first + path, path, out, desk, last)
+            standing = play(
+                policy, row(state, path), tables, game, marks, first + path, path, out, desk, last
+            )
         if standing == FAULT:
             halt[0] = FAULT
             return

@@ -1,4 +1,6 @@
-"""The rules of the game as kernels, shared by the simulator's loop and by the live object, so that the two cannot differ."""
+"""The rules of the game as kernels, shared by the simulator's loop and by the live object, so that
+the two cannot differ.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ NEVER = 2**62  # a round that no game reaches
 
 
 def sweep_rounds(policy: Any, n_arms: int, plays: int) -> int:
-    """How many rounds the initial pulls take: each arm once, where the policy's module says `SWEEP = True`."""
+    """How many rounds the initial pulls take: each arm once, where the policy's module says `SWEEP
+    = True`.
+    """
     return -(-n_arms // plays) if getattr(policy, "SWEEP", False) else 0
 
 
@@ -39,10 +43,14 @@ def short_of(plays: int, resources: int, units: Ints, purse: Ints) -> int:
 
 
 @cold
-def set_aside(key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, aside: Ints) -> bool:
-    """Rule `retry`: the arm that costs most of what is short makes way for one drawn uniformly from those not tried yet.
+def set_aside(
+    key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, aside: Ints
+) -> bool:
+    """Rule `retry`: the arm that costs most of what is short makes way for one drawn uniformly from
+    those not tried yet.
 
-    `aside` (K,) marks the arms that have made way in this round; returns False when no arm is left to draw.
+    `aside` (K,) marks the arms that have made way in this round; returns False when no arm is left
+    to draw.
     """
     worst = 0
     for k in range(1, arms.shape[0]):

@@ -1,4 +1,6 @@
-"""What every arm would have been worth in the rounds that a policy played: sums over the same draws."""
+"""What every arm would have been worth in the rounds that a policy played: sums over the same
+draws.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,19 @@ BLOCK = 4  # paths that a thread takes at a time
 BEAT = 1 << 18  # draws between two looks at `halt`
 
 
-def add_up(tables: Any, seed: int, first: int, share: float, rounds: Ints, cost: Ints, sums: Floats, halt: Ints) -> None:
-    """Add each arm's reward per cost, as policies see it, over the rounds 1 .. rounds[p] of the paths first, first + 1, ..."""
+def add_up(
+    tables: Any,
+    seed: int,
+    first: int,
+    share: float,
+    rounds: Ints,
+    cost: Ints,
+    sums: Floats,
+    halt: Ints,
+) -> None:
+    """Add each arm's reward per cost, as policies see it, over the rounds 1 .. rounds[p] of the
+    paths first, first + 1, ...
+    """
     for path in range(rounds.shape[0]):
         key = stream(seed, first + path, WORLD)
         beat = max(1, BEAT // sums.shape[1])
@@ -30,7 +43,8 @@ def add_up(tables: Any, seed: int, first: int, share: float, rounds: Ints, cost:
                 return
             for arm in range(sums.shape[1]):
                 reward = draw(key, tables, t, arm, cost)
-                sums[path, arm] += reward * (1 / (cost[0] * share))  # as the loop has it, so that an arm alone is its own shadow
+                # as the loop has it, so that an arm alone is its own shadow
+                sums[path, arm] += reward * (1 / (cost[0] * share))
 
 
 def compiled(world: World) -> Any:
@@ -39,13 +53,24 @@ def compiled(world: World) -> Any:
 
 
 def shadows(job: Job, rounds: Ints, shown: Progress, n_workers: int | None = None) -> Floats:
-    """(P, K) For each path p and arm i the sum of r_t(i) / c_t(i) over the rounds t = 1 .. rounds[p]; for one resource."""
+    """(P, K) For each path p and arm i the sum of r_t(i) / c_t(i) over the rounds t = 1 ..
+    rounds[p]; for one resource.
+    """
     work = compiled(job.world)
     share = float(job.problem.share[0])
     sums, halt = np.zeros((len(rounds), job.world.n_arms)), np.zeros(1, np.int64)
 
     def block(rows: slice) -> None:
-        work(job.world.tables, job.game.seed, rows.start, share, rounds[rows], np.zeros(1, np.int64), sums[rows], halt)
+        work(
+            job.world.tables,
+            job.game.seed,
+            rows.start,
+            share,
+            rounds[rows],
+            np.zeros(1, np.int64),
+            sums[rows],
+            halt,
+        )
 
     block(slice(0, 0))  # no path: compiles here, where Ctrl-C is heard, and not in a thread
     tasks = [partial(block, slice(start, start + BLOCK)) for start in range(0, len(rounds), BLOCK)]

@@ -1,4 +1,6 @@
-"""The loop's steps one at a time, for live use: the same kernels, called from Python on a state of one path."""
+"""The loop's steps one at a time, for live use: the same kernels, called from Python on a state of
+one path.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,11 @@ DONE, NO_PULL, WRONG = -1, -2, -3  # what steps return, unless it is the resourc
 
 
 class Slip:
-    """What passes between Python and the steps: arms, probabilities and holds of a ticket, rewards and costs of its report.
+    """What passes between Python and the steps: arms, probabilities and holds of a ticket, rewards
+    and costs of its report.
 
-    To the steps these are arrays. Python writes them all at once, in this order, with `form.pack_into(words, 0, ...)`: entry
-    by entry it would take three times as long.
+    To the steps these are arrays. Python writes them all at once, in this order, with
+    `form.pack_into(words, 0, ...)`: entry by entry it would take three times as long.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -40,7 +43,12 @@ class Slip:
         arms, probs, held, rewards, units = np.split(words, np.cumsum([m, m, d, m]))
         self.words = words.data
         self.held = held
-        self.desk = new_desk(problem)._replace(arms=arms, probs=probs.view(np.float64), rewards=rewards.view(np.float64), units=units.reshape(m, d))
+        self.desk = new_desk(problem)._replace(
+            arms=arms,
+            probs=probs.view(np.float64),
+            rewards=rewards.view(np.float64),
+            units=units.reshape(m, d),
+        )
 
 
 class Seat(NamedTuple):
@@ -55,7 +63,9 @@ class Seat(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The steps of one policy, compiled. Those that all policies share see nothing of its own types, which other processes may not know."""
+    """The steps of one policy, compiled. Those that all policies share see nothing of its own
+    types, which other processes may not know.
+    """
 
     look: Callable[..., None] | None  # None: the policy cannot tell its probabilities
     ask: Callable[[Seat, int], int]
@@ -71,25 +81,39 @@ def look(seat: Seat, t: int, out: Floats) -> None:
 
 
 def ask(seat: Seat, t: int) -> int:
-    """Choose the arms of round t, which changes nothing that a later round can see, and hold what they may cost; returns what `hold` does."""
+    """Choose the arms of round t, which changes nothing that a later round can see, and hold what
+    they may cost; returns what `hold` does.
+    """
     game, desk = seat.game, seat.desk
     if SWEEP and t <= game.sweep_rounds:
         sweep(t, desk.aside.shape[0], desk.arms, desk.probs)
     else:
         show_left(RESOURCES, game, desk)
         desk.arms[0] = UNSET
-        choose(at(stream(game.seed, 0, POLICY), t), seat.policy, row(seat.state, 0), t, desk.left, desk.arms, desk.probs)
+        choose(
+            at(stream(game.seed, 0, POLICY), t),
+            seat.policy,
+            row(seat.state, 0),
+            t,
+            desk.left,
+            desk.arms,
+            desk.probs,
+        )
     return set_apart(PLAYS, RESOURCES, game, desk, seat.held)
 
 
 def hold(game: Game, desk: Desk, held: Ints) -> int:
-    """Hold what the arms on the desk may cost; returns the resource that is short, `NO_PULL` where there is one that is no arm, or `DONE`."""
+    """Hold what the arms on the desk may cost; returns the resource that is short, `NO_PULL` where
+    there is one that is no arm, or `DONE`.
+    """
     return set_apart(PLAYS, RESOURCES, game, desk, held)
 
 
 @kernel
 def set_apart(plays: int, resources: int, game: Game, desk: Desk, held: Ints) -> int:
-    """Rule `hold`: take what the arms may cost out of the purse, unless it is short of it; `held` says how much that is."""
+    """Rule `hold`: take what the arms may cost out of the purse, unless it is short of it; `held`
+    says how much that is.
+    """
     for m in range(resources):
         held[m] = 0
     if out_of_range(plays, desk.aside.shape[0], desk):
@@ -106,9 +130,11 @@ def set_apart(plays: int, resources: int, game: Game, desk: Desk, held: Ints) ->
 
 
 def tell(seat: Seat, t: int) -> int:
-    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is paid or learnt), or `DONE`.
+    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is
+    paid or learnt), or `DONE`.
 
-    Where an entry of the report is out of bounds nothing changes: `WRONG` less its number, rewards first, then costs.
+    Where an entry of the report is out of bounds nothing changes: `WRONG` less its number, rewards
+    first, then costs.
     """
     game, desk = seat.game, seat.desk
     for k in range(PLAYS):
@@ -123,21 +149,48 @@ def tell(seat: Seat, t: int) -> int:
     if short >= 0:
         return short
     pay(PLAYS, RESOURCES, game, desk)
-    update(at(stream(game.seed, 0, POLICY), t), seat.policy, row(seat.state, 0), t, desk.arms, desk.probs, desk.rewards, desk.costs)
+    update(
+        at(stream(game.seed, 0, POLICY), t),
+        seat.policy,
+        row(seat.state, 0),
+        t,
+        desk.arms,
+        desk.probs,
+        desk.rewards,
+        desk.costs,
+    )
     return DONE
 
 
 def replace(game: Game, t: int, attempt: int, short: int, desk: Desk) -> bool:
     """Rule `retry`: another arm for one that cannot be paid; False when there is none."""
-    return set_aside(at(stream(game.seed, 0, REFEREE), t), attempt, short, desk.units, desk.arms, desk.probs, desk.aside)
+    return set_aside(
+        at(stream(game.seed, 0, REFEREE), t),
+        attempt,
+        short,
+        desk.units,
+        desk.arms,
+        desk.probs,
+        desk.aside,
+    )
 
 
 def steps(policy: ModuleType, problem: Problem, seat: Seat) -> Steps:
-    """The steps of a policy; those of every round are compiled here, the others when they are first needed."""
+    """The steps of a policy; those of every round are compiled here, the others when they are first
+    needed.
+    """
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    parts = {"choose": policy.choose, "update": policy.update, "row": policy.row, "SWEEP": seat.game.sweep_rounds > 0, **sizes}
+    parts = {
+        "choose": policy.choose,
+        "update": policy.update,
+        "row": policy.row,
+        "SWEEP": seat.game.sweep_rounds > 0,
+        **sizes,
+    }
     return Steps(
-        bind(look, probabilities=policy.probabilities, **parts) if hasattr(policy, "probabilities") else None,
+        bind(look, probabilities=policy.probabilities, **parts)
+        if hasattr(policy, "probabilities")
+        else None,
         direct(bind(ask, **parts), seat, 1),
         bind(hold, **sizes),
         direct(bind(tell, **parts), seat, 1),
@@ -146,7 +199,9 @@ def steps(policy: ModuleType, problem: Problem, seat: Seat) -> Steps:
 
 
 def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
-    """The compiled function for arguments of these types; its dispatcher would find out the types anew in every call."""
+    """The compiled function for arguments of these types; its dispatcher would find out the types
+    anew in every call.
+    """
     types = tuple(map(dispatcher.typeof_pyval, args))
     dispatcher.compile(types)
     return cast(Callable[..., Any], dispatcher.overloads[types].entry_point)

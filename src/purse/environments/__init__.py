@@ -1,7 +1,9 @@
-"""One file per world: a function of the file's name that returns a `World`, and an EXAMPLE. Nothing is registered by hand.
+"""One file per world: a function of the file's name that returns a `World`, and an EXAMPLE. Nothing
+is registered by hand.
 
-`purse.environments.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls one; `names()` lists them; `make("two_worlds:world=2",
-budget=100)` reads one from text and fills the budget in where the world depends on it.
+`purse.environments.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls one; `names()` lists them;
+`make("two_worlds:world=2", budget=100)` reads one from text and fills the budget in where the world
+depends on it.
 """
 
 from __future__ import annotations
@@ -20,9 +22,16 @@ from purse.modules import load_module
 from purse.types import World
 
 _SHARED = ("draw", "tables")  # what the worlds are made with
-_MODULES = {info.name: import_module(f"{__name__}.{info.name}") for info in iter_modules([str(Path(__file__).parent)]) if info.name not in _SHARED}
-_WORLDS: dict[str, Callable[..., World]] = {name: getattr(module, name) for name, module in _MODULES.items()}
-globals().update(_WORLDS)  # importing a file puts the module under this name; the function is what users call
+_MODULES = {
+    info.name: import_module(f"{__name__}.{info.name}")
+    for info in iter_modules([str(Path(__file__).parent)])
+    if info.name not in _SHARED
+}
+_WORLDS: dict[str, Callable[..., World]] = {
+    name: getattr(module, name) for name, module in _MODULES.items()
+}
+# importing a file puts the module under this name; the function is what users call
+globals().update(_WORLDS)
 
 
 def __getattr__(name: str) -> Callable[..., World]:
@@ -35,7 +44,9 @@ def names() -> list[str]:
 
 
 def function(name: str) -> Callable[..., World]:
-    """The function that makes the world of this name, or the one in the file at this path, which has the file's name."""
+    """The function that makes the world of this name, or the one in the file at this path, which
+    has the file's name.
+    """
     if name.endswith(".py"):
         module = load_module("world", Path(name))
         if not callable(getattr(module, Path(name).stem, None)):
@@ -53,14 +64,21 @@ def example(name: str) -> str:
 
 
 def make(world: str | World | Callable[[float], World], budget: Any) -> World:
-    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2` or `my_world.py:cost=1`, or a function of the budget."""
+    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2` or
+    `my_world.py:cost=1`, or a function of the budget.
+    """
     if isinstance(world, World):
         return world
     number = amount.to_units("budget", budget) / amount.UNIT if isinstance(budget, str) else budget
     if not isinstance(world, str):
         made = world(number) if callable(world) else None
         if not isinstance(made, World):
-            raise invalid("world", world, "must be a World, a name with options or a function of the budget that returns a World")
+            raise invalid(
+                "world",
+                world,
+                "must be a World, a name with options or a function of the budget that "
+                "returns a World",
+            )
         return made
     name, options = spec.parse(world)
     maker = function(name)

@@ -1,4 +1,6 @@
-"""Advertisements: money and impressions are both limited, and ads differ in what a click brings, what it costs and how often it comes."""
+"""Advertisements: money and impressions are both limited, and ads differ in what a click brings,
+what it costs and how often it comes.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,12 @@ EXAMPLE = "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=
 
 
 def ad_slots(clicks: ArrayLike, values: ArrayLike, prices: Any, views: int) -> World:
-    """Arm i shows ad i to the next of `views` visitors. With probability `clicks[i]` it is clicked, pays `values[i]` and costs
-    `prices[i]` of the first resource, money; showing it takes 1 of the second, impressions.
+    """Arm i shows ad i to the next of `views` visitors. With probability `clicks[i]` it is clicked,
+    pays `values[i]` and costs `prices[i]` of the first resource, money; showing it takes 1 of the
+    second, impressions.
 
-    Give a budget for each: money, and impressions (fewer than there are views, or as many). Views are the horizon.
+    Give a budget for each: money, and impressions (fewer than there are views, or as many). Views
+    are the horizon.
 
     >>> world = ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
     >>> world.n_resources, world.horizon, world.cost_means.round(3).tolist()
@@ -34,4 +38,6 @@ def ad_slots(clicks: ArrayLike, values: ArrayLike, prices: Any, views: int) -> W
     costs = np.full((1, len(odds), 2, 2), amount.UNIT)
     costs[0, :, 0, 0] = money
     costs[0, :, 1, 0] = 0
-    return make_world("ad_slots", probabilities, rewards, costs, horizon=check.integer("views", views, low=1))
+    return make_world(
+        "ad_slots", probabilities, rewards, costs, horizon=check.integer("views", views, low=1)
+    )

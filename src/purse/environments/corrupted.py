@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import FOREVER, MOST_ROUNDS, bernoulli_atoms, costs_per_arm, make_world, per_arm
+from purse.environments.tables import (
+    FOREVER,
+    MOST_ROUNDS,
+    bernoulli_atoms,
+    costs_per_arm,
+    make_world,
+    per_arm,
+)
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -16,7 +23,8 @@ EXAMPLE = "corrupted:rewards=[.9,.6,.4],costs=[.8,.3,.25],rounds=100,fake_reward
 
 
 def corrupted(rewards: ArrayLike, costs: Any, rounds: int, fake_rewards: ArrayLike) -> World:
-    """Arm i pays 1 with probability `rewards[i]` at cost `costs[i]`; in the first `rounds` rounds with probability `fake_rewards[i]` instead.
+    """Arm i pays 1 with probability `rewards[i]` at cost `costs[i]`; in the first `rounds` rounds
+    with probability `fake_rewards[i]` instead.
 
     >>> corrupted(rewards=[0.9, 0.1], costs=[0.5, 0.5], rounds=20, fake_rewards=[0.1, 0.9]).tables.last.tolist()[0]
     20

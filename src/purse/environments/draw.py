@@ -1,4 +1,6 @@
-"""The one compiled draw that all shipped worlds share: phases x arms x atoms of (probability, reward, cost)."""
+"""The one compiled draw that all shipped worlds share: phases x arms x atoms of (probability,
+reward, cost).
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,17 @@ class Tables(NamedTuple):
 
 @kernel
 def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
-    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on this path.
+    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on
+    this path.
 
-    Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is worth a tenth of a round.
+    Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is
+    worth a tenth of a round.
     """
-    return draw_simply(key, tables, t, arm, cost) if tables.simple else draw_any(key, tables, t, arm, cost)
+    return (
+        draw_simply(key, tables, t, arm, cost)
+        if tables.simple
+        else draw_any(key, tables, t, arm, cost)
+    )
 
 
 @kernel

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import MOST_ROUNDS, bernoulli_atoms, check_range, costs_like, make_world, reals
+from purse.environments.tables import (
+    MOST_ROUNDS,
+    bernoulli_atoms,
+    check_range,
+    costs_like,
+    make_world,
+    reals,
+)
 from purse.errors import invalid
 from purse.types import World
 
@@ -17,9 +24,11 @@ MOST_STEPS = 1_000  # between two sets of values
 
 
 def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
-    """Arm i's mean reward moves from `rewards[s][i]` to `rewards[s+1][i]` in a straight line over `rounds` rounds, and from the last back to the first.
+    """Arm i's mean reward moves from `rewards[s][i]` to `rewards[s+1][i]` in a straight line over
+    `rounds` rounds, and from the last back to the first.
 
-    So do its costs, where they are given for each s. The means change in at most 1,000 equal steps on each way.
+    So do its costs, where they are given for each s. The means change in at most 1,000 equal steps
+    on each way.
 
     >>> world = drifting(rounds=4, rewards=[[0, 1], [1, 0]], costs=[0.5, 0.5])
     >>> world.tables.period, (world.tables.below[:, 0, 0] / 2**53).tolist()
@@ -32,9 +41,26 @@ def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
     prices = costs_like(costs, means, repeat=True)
     steps = min(length, MOST_STEPS)
     way = (np.arange(steps) / steps)[:, None]
-    path = np.concatenate([(1 - way) * start + way * end for start, end in zip(means, np.roll(means, -1, axis=0), strict=True)])
+    path = np.concatenate(
+        [
+            (1 - way) * start + way * end
+            for start, end in zip(means, np.roll(means, -1, axis=0), strict=True)
+        ]
+    )
     flat = prices.reshape(len(means), -1)
-    between = np.concatenate([start + np.rint(way * (end - start)).astype(np.int64) for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)])
-    ends = np.concatenate([number * length + np.arange(1, steps + 1) * length // steps for number in range(len(means))])
+    between = np.concatenate(
+        [
+            start + np.rint(way * (end - start)).astype(np.int64)
+            for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)
+        ]
+    )
+    ends = np.concatenate(
+        [
+            number * length + np.arange(1, steps + 1) * length // steps
+            for number in range(len(means))
+        ]
+    )
     units = between.reshape(len(path), *prices.shape[1:])
-    return make_world("drifting", *bernoulli_atoms(path, units), last=ends, period=len(means) * length)
+    return make_world(
+        "drifting", *bernoulli_atoms(path, units), last=ends, period=len(means) * length
+    )

@@ -1,4 +1,6 @@
-"""Routing requests to models: so many prompts to serve with so many dollars, and models that differ in quality and price."""
+"""Routing requests to models: so many prompts to serve with so many dollars, and models that differ
+in quality and price.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,13 @@ POOR = 0.3  # what an answer that is not good is worth
 
 
 def routing(quality: ArrayLike, prices: Any, prompts: int) -> World:
-    """Arm i sends the next of `prompts` to model i. The answer is good (1) with probability `quality[i]`, else worth 0.3; its price is
-    `prices[i]` times its length, which is 0.5 to 1.5 times the mean.
+    """Arm i sends the next of `prompts` to model i. The answer is good (1) with probability
+    `quality[i]`, else worth 0.3; its price is `prices[i]` times its length, which is 0.5 to 1.5
+    times the mean.
 
-    The budget is money; prompts are the horizon. With money alone the cheapest model would win: it is the number of prompts that makes better ones
-    worth their price, and the best one can do is to mix two models.
+    The budget is money; prompts are the horizon. With money alone the cheapest model would win: it
+    is the number of prompts that makes better ones worth their price, and the best one can do is to
+    mix two models.
 
     >>> routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=100).horizon
     100
@@ -31,4 +35,10 @@ def routing(quality: ArrayLike, prices: Any, prompts: int) -> World:
     good = np.repeat(np.stack([odds, 1 - odds], axis=1), len(LENGTHS), axis=1) / len(LENGTHS)
     rewards = np.broadcast_to(np.repeat([1.0, POOR], len(LENGTHS)), good.shape)
     costs = np.rint(money[:, None] * np.tile(LENGTHS, 2)).astype(np.int64)
-    return make_world("routing", good[None], rewards[None], costs[None, :, :, None], horizon=check.integer("prompts", prompts, low=1))
+    return make_world(
+        "routing",
+        good[None],
+        rewards[None],
+        costs[None, :, :, None],
+        horizon=check.integer("prompts", prompts, low=1),
+    )

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse import check
-from purse.environments.tables import MOST_ROUNDS, bernoulli_atoms, check_range, costs_like, make_world, reals
+from purse.environments.tables import (
+    MOST_ROUNDS,
+    bernoulli_atoms,
+    check_range,
+    costs_like,
+    make_world,
+    reals,
+)
 from purse.errors import InvalidInput
 from purse.types import World
 
@@ -16,9 +23,11 @@ EXAMPLE = "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]"
 
 
 def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
-    """In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`; after the last segment the first comes again.
+    """In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`; after the
+    last segment the first comes again.
 
-    `segments` is how many rounds each lasts, or one number for all; costs of shape (K,) hold in all segments.
+    `segments` is how many rounds each lasts, or one number for all; costs of shape (K,) hold in all
+    segments.
 
     >>> switching(segments=[100, 50], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5]).tables.period
     150
@@ -29,6 +38,13 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     if len(lengths) == 1:
         lengths *= len(means)
     if len(lengths) != len(means):
-        raise InvalidInput(f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments")
+        raise InvalidInput(
+            f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments"
+        )
     last = np.cumsum(lengths)
-    return make_world("switching", *bernoulli_atoms(means, costs_like(costs, means, repeat=True)), last=last, period=int(last[-1]))
+    return make_world(
+        "switching",
+        *bernoulli_atoms(means, costs_like(costs, means, repeat=True)),
+        last=last,
+        period=int(last[-1]),
+    )

@@ -15,10 +15,11 @@ EXAMPLE = "table:rewards=[[1,0],[0,1],[.5,.5]],costs=[[.5,.2],[.1,.1],[.3,.4]],s
 
 
 def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
-    """In round t arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]`; after the last row the world ends.
+    """In round t arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]`; after the last row the
+    world ends.
 
-    Arrays of shape (T, K); costs of shape (K,) hold for all rounds, and a third axis is one entry per resource.
-    With `shuffle` each path meets the rows in a random order of its own.
+    Arrays of shape (T, K); costs of shape (K,) hold for all rounds, and a third axis is one entry
+    per resource. With `shuffle` each path meets the rows in a random order of its own.
 
     >>> table(rewards=[[1, 0], [0, 1]], costs=[0.5, 0.2]).n_rounds
     2

@@ -1,4 +1,6 @@
-"""From probabilities, rewards and costs to a `World`: the one place where worlds are checked and put together."""
+"""From probabilities, rewards and costs to a `World`: the one place where worlds are checked and
+put together.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +31,23 @@ def make_world(
     n_rounds: int | None = None,
     horizon: int | None = None,
 ) -> World:
-    """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d) in units.
+    """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d)
+    in units.
 
-    What it declares to players follows: the least and the most that each arm may cost, fixed costs where these are equal,
-    and means where there is one phase.
+    What it declares to players follows: the least and the most that each arm may cost, fixed costs
+    where these are equal, and means where there is one phase.
     """
     if not probabilities.shape == rewards.shape == costs.shape[:3] or costs.size == 0:
-        raise InvalidInput(f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs {costs.shape} do not match")
+        raise InvalidInput(
+            f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs "
+            f"{costs.shape} do not match"
+        )
     check_range("rewards", rewards)
     check_range("probabilities", probabilities)
     if (np.abs(probabilities.sum(axis=2) - 1) > 1e-9).any():
-        raise invalid("probabilities", probabilities.sum(axis=2).tolist(), "must sum to 1 for each arm")
+        raise invalid(
+            "probabilities", probabilities.sum(axis=2).tolist(), "must sum to 1 for each arm"
+        )
     possible = (probabilities > 0)[..., None]
     low = np.where(possible, costs, amount.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amount.LARGEST).max(axis=(0, 2))
@@ -51,7 +59,9 @@ def make_world(
             np.array(last, np.int64),
             period,
             shuffle,
-            rewards.shape[::2] == (1, 2) and costs.shape[3] == 1 and bool((costs[:, :, 0] == costs[:, :, 1]).all()),
+            rewards.shape[::2] == (1, 2)
+            and costs.shape[3] == 1
+            and bool((costs[:, :, 0] == costs[:, :, 1]).all()),
             thresholds(probabilities),
             np.array(rewards, order="C"),
             np.array(costs, order="C"),
@@ -62,21 +72,32 @@ def make_world(
         horizon=horizon,
         n_rounds=n_rounds,
         reward_means=(probabilities * rewards).sum(axis=2)[0] if steady else None,
-        cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amount.UNIT if steady else None,
+        cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amount.UNIT
+        if steady
+        else None,
     )
 
 
 def thresholds(probabilities: Floats) -> Words:
-    """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is drawn."""
-    after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]  # 0: no atom with a chance follows, so this takes the rest
+    """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is
+    drawn.
+    """
+    # 0: no atom with a chance follows, so this takes the rest
+    after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]
     upto = np.where(after > 0, np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0), 1.0)
     return np.ascontiguousarray(np.ceil(upto * 2.0**53).astype(np.uint64))
 
 
 def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
-    """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities, rewards, costs."""
+    """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities,
+    rewards, costs.
+    """
     probabilities = np.stack([means, 1 - means], axis=2)
-    return probabilities, np.broadcast_to([1.0, 0.0], probabilities.shape), np.repeat(costs[:, :, None, :], 2, axis=2)
+    return (
+        probabilities,
+        np.broadcast_to([1.0, 0.0], probabilities.shape),
+        np.repeat(costs[:, :, None, :], 2, axis=2),
+    )
 
 
 def positive_units(field: str, value: Any, high: float = math.inf) -> int:
@@ -101,12 +122,16 @@ def costs_per_arm(costs: Any, n_arms: int) -> Ints:
 
 
 def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
-    """(.., d) Costs in units for each entry of `rewards`; with `repeat`, costs of its last axis alone hold for all of the first."""
+    """(.., d) Costs in units for each entry of `rewards`; with `repeat`, costs of its last axis
+    alone hold for all of the first.
+    """
     units = amount.unit_array("costs", costs)
     if repeat and units.shape == rewards.shape[1:]:
         units = np.broadcast_to(units, rewards.shape)
     if units.shape[:2] != rewards.shape or units.ndim not in (2, 3) or units.size == 0:
-        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of shape {rewards.shape}")
+        raise InvalidInput(
+            f"costs of shape {units.shape} do not match rewards of shape {rewards.shape}"
+        )
     return units.reshape(*rewards.shape, -1)
 
 
@@ -117,7 +142,9 @@ def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
     except (TypeError, ValueError):
         raise invalid(field, values, "must be a rectangular array of numbers") from None
     if array.ndim != ndim or array.size == 0:
-        raise invalid(field, values, f"must have {ndim} dimension{'s' * (ndim > 1)} and at least one entry")
+        raise invalid(
+            field, values, f"must have {ndim} dimension{'s' * (ndim > 1)} and at least one entry"
+        )
     if not np.isfinite(array).all():
         raise invalid(field, float(array[~np.isfinite(array)].flat[0]), "must be a finite number")
     return array

@@ -1,4 +1,6 @@
-"""Large costs: after a long quiet time one arm pays, and the other takes all that is left. The instance of Theorem 5."""
+"""Large costs: after a long quiet time one arm pays, and the other takes all that is left. The
+instance of Theorem 5.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ class Stakes(NamedTuple):
 
 
 def stakes(budget: float, alpha: float) -> Stakes:
-    """The rounds and amounts of the instance; B^alpha is snapped to a whole number where it is one up to rounding.
+    """The rounds and amounts of the instance; B^alpha is snapped to a whole number where it is one
+    up to rounding.
 
     >>> stakes(1024, 0.9)
     Stakes(quiet_rounds=512, large_cost=512000000000, late_rounds=512)
@@ -39,12 +42,13 @@ def stakes(budget: float, alpha: float) -> Stakes:
 
 
 def theorem5(budget: float, alpha: float = 0.5, best: int = 0) -> World:
-    """Two arms, both pay 0 at cost 1 in rounds 1 .. t* = floor(B - B^alpha). Then arm `best` pays 1 at cost 1; the other arm pays
-    0 at cost B^alpha in round t* + 1, and 1 at cost 1 later.
+    """Two arms, both pay 0 at cost 1 in rounds 1 .. t* = floor(B - B^alpha). Then arm `best` pays 1
+    at cost 1; the other arm pays 0 at cost B^alpha in round t* + 1, and 1 at cost 1 later.
 
-    Nobody can tell the arms apart before round t* + 1, and who takes the wrong one then has nothing left: the regret against
-    the best fixed arm is 0 or floor(B - t*), and its mean over the two choices of `best` is half of that for every player. (Under the
-    rule `hold` nobody can set B^alpha apart any more, and what is at stake is a single reward.)
+    Nobody can tell the arms apart before round t* + 1, and who takes the wrong one then has nothing
+    left: the regret against the best fixed arm is 0 or floor(B - t*), and its mean over the two
+    choices of `best` is half of that for every player. (Under the rule `hold` nobody can set
+    B^alpha apart any more, and what is at stake is a single reward.)
 
     >>> theorem5(budget=100, alpha=0.5, best=1).tables.last[:2]
     array([90, 91])
@@ -57,5 +61,12 @@ def theorem5(budget: float, alpha: float = 0.5, best: int = 0) -> World:
     costs[1, 1 - good] = large
     phases = slice(0 if quiet else 1, 3)
     last = np.array([quiet, quiet + 1, FOREVER])[phases]
-    world = make_world("theorem5", np.ones((3, 2, 1))[phases], rewards[phases, :, None], costs[phases, :, None, None], last=last)
-    return replace(world, costs=None, cost_max=np.full((2, 1), large))  # else the most that an arm may cost would give it away
+    world = make_world(
+        "theorem5",
+        np.ones((3, 2, 1))[phases],
+        rewards[phases, :, None],
+        costs[phases, :, None, None],
+        last=last,
+    )
+    # else the most that an arm may cost would give it away
+    return replace(world, costs=None, cost_max=np.full((2, 1), large))

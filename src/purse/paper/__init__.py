@@ -30,10 +30,17 @@ class Study(NamedTuple):
         return all(found.agrees for found in self.findings.values())
 
 
-def study(folder: str | os.PathLike[str] = "purse-results/paper", *, quick: bool = False, n_workers: int | None = None) -> Study:
-    """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with its pictures.
+def study(
+    folder: str | os.PathLike[str] = "purse-results/paper",
+    *,
+    quick: bool = False,
+    n_workers: int | None = None,
+) -> Study:
+    """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with
+    its pictures.
 
-    What is computed is kept in `folder`, so an interrupted study continues where it was. `quick` takes small budgets and few paths.
+    What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
+    takes small budgets and few paths.
     """
     target = make_folder(Path(folder))
     every = claims()
@@ -51,4 +58,6 @@ def study(folder: str | os.PathLike[str] = "purse-results/paper", *, quick: bool
     contents |= {target / PICTURES / f"{name}.svg": picture for name, picture in drawn.items()}
     for path, content in contents.items():
         write_text(path, content)
-    return Study(target / "paper.html", list(contents), {claim.TITLE: found for claim, found in studied})
+    return Study(
+        target / "paper.html", list(contents), {claim.TITLE: found for claim, found in studied}
+    )

@@ -1,4 +1,6 @@
-"""What a claim's study returns: a verdict, one line of what was measured, and the blocks of its section."""
+"""What a claim's study returns: a verdict, one line of what was measured, and the blocks of its
+section.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,15 @@ class Curve(NamedTuple):
     theory: bool = False
 
 
-def measured(label: str, budgets: Sequence[float], estimates: Sequence[Estimate], per_budget: bool = False) -> Curve:
+def measured(
+    label: str, budgets: Sequence[float], estimates: Sequence[Estimate], per_budget: bool = False
+) -> Curve:
     """The curve of estimates over budgets, with its band; divided by the budgets on request."""
     scale = np.array(budgets) if per_budget else np.ones(len(budgets))
-    mean, low, high = (np.array([getattr(each, part) for each in estimates]) / scale for part in ("mean", "low", "high"))
+    mean, low, high = (
+        np.array([getattr(each, part) for each in estimates]) / scale
+        for part in ("mean", "low", "high")
+    )
     return Curve(label, budgets, mean, low, high)
 
 
@@ -64,17 +71,31 @@ class Finding(NamedTuple):
 
 
 def growth_cells(growth: Growth) -> list[str]:
-    """Slope with its interval, slopes from budget to budget, best shape and what each shape leaves, for a row of a table."""
+    """Slope with its interval, slopes from budget to budget, best shape and what each shape leaves,
+    for a row of a table.
+    """
     shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
     left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())
-    return [f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]", ", ".join(f"{step:.2f}" for step in growth.slopes), shape, left]
+    return [
+        f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]",
+        ", ".join(f"{step:.2f}" for step in growth.slopes),
+        shape,
+        left,
+    ]
 
 
 FITS = 0.05  # a shape describes the growth if it leaves less than this, relatively
-GROWTH_HEAD = ["log–log slope [95%]", "from budget to budget", "shape that fits within 5%", "misfit of each shape a + b·f(B)"]
+GROWTH_HEAD = [
+    "log–log slope [95%]",
+    "from budget to budget",
+    "shape that fits within 5%",
+    "misfit of each shape a + b·f(B)",
+]
 
 
 def scientific(number: float) -> str:
     """A large number as people write it: 6.1·10⁹."""
     digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}·10" + str(int(exponent)).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+    return f"{digits}·10" + str(int(exponent)).translate(
+        str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+    )

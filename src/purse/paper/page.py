@@ -1,4 +1,6 @@
-"""From findings to the page: Markdown with pictures beside it, and one HTML file that holds everything."""
+"""From findings to the page: Markdown with pictures beside it, and one HTML file that holds
+everything.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ fixed arm gains on the same draws. γ is the learning rate of EXP3.BwK; ε_t(i) 
 its estimate of Δ, η and λ what its confidence bounds are made from, c̄ a mean cost so far, p and p̃ its probabilities before and after
 exploration, and α, β the constants in them. Slopes are those of log regret against log B; their intervals are a bootstrap over paths, so
 they tell the noise and not how well a straight line fits, for which there are the slopes from budget to budget."""
-QUICK = "**A quick look**: small budgets and few paths. The numbers on this page are not for quoting."
+QUICK = (
+    "**A quick look**: small budgets and few paths. The numbers on this page are not for quoting."
+)
 
 
 def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick: bool) -> str:
@@ -44,7 +48,11 @@ def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
         typeset(NOTATION),
     ]
     for claim, found in studied:
-        lines += [f"## {claim.TITLE}", f"*The claim.* {typeset(claim.SAYS)}", f"*Verdict.* **{typeset(capital(found.verdict))}.**"]
+        lines += [
+            f"## {claim.TITLE}",
+            f"*The claim.* {typeset(claim.SAYS)}",
+            f"*Verdict.* **{typeset(capital(found.verdict))}.**",
+        ]
         lines += [block(each, pictures) for each in found.blocks]
         lines += ["See it for yourself:", "\n".join(f"    {command}" for command in claim.COMMANDS)]
     return "\n\n".join(lines) + "\n"
@@ -54,9 +62,15 @@ def typeset(text: str) -> str:
     """x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
 
     def prose(part: str) -> str:
-        return re.sub(r"\^([\d.]*\d|\w)", r"<sup>\1</sup>", re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part))
+        return re.sub(
+            r"\^([\d.]*\d|\w)",
+            r"<sup>\1</sup>",
+            re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part),
+        )
 
-    return "".join(part if part.startswith("`") else prose(part) for part in re.split(r"(`[^`]*`)", text))
+    return "".join(
+        part if part.startswith("`") else prose(part) for part in re.split(r"(`[^`]*`)", text)
+    )
 
 
 def block(each: str | Table | Picture, pictures: str) -> str:
@@ -71,8 +85,14 @@ def block(each: str | Table | Picture, pictures: str) -> str:
 def table(each: Table) -> str:
     """A Markdown table; columns after the first that hold numbers are set to the right."""
     head = [typeset(cell) for cell in each.head]
-    rows = [[typeset(re.sub(r"^-(0\.?0*)$", r"\1", str(cell))).replace("|", "\\|") for cell in row] for row in each.rows]
-    numeric = [all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows) for column in range(len(each.head))]
+    rows = [
+        [typeset(re.sub(r"^-(0\.?0*)$", r"\1", str(cell))).replace("|", "\\|") for cell in row]
+        for row in each.rows
+    ]
+    numeric = [
+        all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows)
+        for column in range(len(each.head))
+    ]
     rule = ["---:" if right else "---" for right in numeric]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
 
@@ -84,24 +104,41 @@ def capital(text: str) -> str:
 
 def pictures(studied: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
     """All pictures as SVG text, by name."""
-    return {each.name: svg(each) for _, found in studied for each in found.blocks if isinstance(each, Picture)}
+    return {
+        each.name: svg(each)
+        for _, found in studied
+        for each in found.blocks
+        if isinstance(each, Picture)
+    }
 
 
 def html(text: str, drawn: dict[str, str], folder: str) -> str:
-    """The page as one HTML file that needs nothing else: pictures inside, headings that links find, tables that scroll."""
+    """The page as one HTML file that needs nothing else: pictures inside, headings that links find,
+    tables that scroll.
+    """
     from markdown_it import MarkdownIt
 
     body = str(MarkdownIt("commonmark").enable("table").render(text))
-    body = re.sub(r"<h2>(.*?)</h2>", lambda found: f'<h2 id="{slug(found[1])}">{found[1]}</h2>', body)
+    body = re.sub(
+        r"<h2>(.*?)</h2>", lambda found: f'<h2 id="{slug(found[1])}">{found[1]}</h2>', body
+    )
     body = re.sub(r'href="#([^"]*)"', lambda found: f'href="#{unquoted(found[1])}"', body)
-    body = body.replace("<table>", '<div class="table"><table>').replace("</table>", "</table></div>")
+    body = body.replace("<table>", '<div class="table"><table>').replace(
+        "</table>", "</table></div>"
+    )
     for name, picture in drawn.items():
         before, mark, after = body.partition(f'<p><img src="{folder}/{name}.svg" alt="')
         caption, _, after = after.partition('" /></p>')
-        body = f'{before}<figure role="img" aria-label="{caption}">{picture[picture.index("<svg") :]}</figure>{after}' if mark else body
+        body = (
+            f'{before}<figure role="img" '
+            f'aria-label="{caption}">{picture[picture.index("<svg") :]}</figure>{after}'
+            if mark
+            else body
+        )
     style = files("purse.report").joinpath("page.css").read_text(encoding="utf-8")
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta '
+        'name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{TITLE}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 

@@ -1,4 +1,6 @@
-"""One file per policy, found by its name: `exp3++.bwk` is `exp3pp_bwk.py`. Nothing is registered by hand."""
+"""One file per policy, found by its name: `exp3++.bwk` is `exp3pp_bwk.py`. Nothing is registered by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,15 @@ _PARTS = ("NAME", "params", "init", "row", "choose", "update")
 
 def names() -> list[str]:
     """The names of all policies that purse ships."""
-    return sorted(import_module(f"{__name__}.{info.name}").NAME for info in iter_modules([str(_FOLDER)]))
+    return sorted(
+        import_module(f"{__name__}.{info.name}").NAME for info in iter_modules([str(_FOLDER)])
+    )
 
 
 def load(name: str | ModuleType) -> ModuleType:
-    """The policy's module, from its name, from the path of a file that ends in `.py`, or a module that is loaded already."""
+    """The policy's module, from its name, from the path of a file that ends in `.py`, or a module
+    that is loaded already.
+    """
     if isinstance(name, ModuleType):
         module = name
     elif not isinstance(name, str):
@@ -35,5 +41,7 @@ def load(name: str | ModuleType) -> ModuleType:
         if name != module.NAME:
             raise unknown("policy", name, names())
     if missing := [part for part in _PARTS if not hasattr(module, part)]:
-        raise InvalidInput(f"{getattr(module, '__file__', module)} is not a policy: it has no {', '.join(missing)}")
+        raise InvalidInput(
+            f"{getattr(module, '__file__', module)} is not a policy: it has no {', '.join(missing)}"
+        )
     return module

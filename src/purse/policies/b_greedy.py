@@ -3,7 +3,8 @@ r"""b-greedy: the best ratio of means so far, and any arm with a probability tha
 The rule (Xia and others, 2017). Each arm once, in order; then
 
     eps_t = min(1, alpha K / t)
-    with probability eps_t any arm, each equally likely; else the arm with the largest r(i) / c(i), ties broken at random
+    with probability eps_t any arm, each equally likely; else the arm with the largest r(i) / c(i),
+    ties broken at random
 
 with r, c the arm's mean reward and mean cost so far.
 
@@ -14,9 +15,10 @@ with r, c the arm's mean reward and mean cost so far.
 
 Options: alpha=1; 0 never explores.
 
-Guarantee: regret O(log B) for i.i.d. rewards and costs, for an alpha that is large enough for the gaps between the arms. At the default some
-paths stay with a wrong arm for long. Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`,
-means of 100 paths: regret 1,089 with alpha=1, 224 with alpha=16.
+Guarantee: regret O(log B) for i.i.d. rewards and costs, for an alpha that is large enough for the
+gaps between the arms. At the default some paths stay with a wrong arm for long. Measured at B =
+10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`, means of 100 paths: regret
+1,089 with alpha=1, 224 with alpha=16.
 
 Departures from the paper: the default of alpha is a published implementation's, not the paper's.
 
@@ -28,8 +30,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of multi-armed bandit problems.
-Neurocomputing 258, 2017.
+Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of
+multi-armed bandit problems. Neurocomputing 258, 2017.
 """
 
 from __future__ import annotations
@@ -37,7 +39,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import IndexState, add_report, find_largest, init, row, share_largest, take_largest
+from purse.indices import (
+    IndexState,
+    add_report,
+    find_largest,
+    init,
+    row,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
@@ -59,7 +69,15 @@ def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:
 
 
 @kernel
-def choose(key: U, params: BGreedyParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: BGreedyParams,
+    state: IndexState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     n_arms = state.scores.shape[0]
     explore = min(1.0, params.scale / t)
     u = uniform(key, 1)  # number 0 is for ties
@@ -73,14 +91,25 @@ def choose(key: U, params: BGreedyParams, state: IndexState, t: int, left: Float
 
 
 @kernel
-def update(key: U, params: BGreedyParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: BGreedyParams,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     add_report(state, i, rewards[0], costs[0, 0])
     state.scores[i] = state.rewards[i] / state.costs[i]
 
 
 @kernel
-def probabilities(params: BGreedyParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: BGreedyParams, state: IndexState, t: int, left: Floats, out: Floats
+) -> None:
     share_largest(state.scores, out)
     explore = min(1.0, params.scale / t)
     for i in range(out.shape[0]):

@@ -1,13 +1,15 @@
 r"""B-KUBE: KUBE where each arm may be pulled only so often, as workers who take only so many tasks.
 
-The rule (after Rangi and Franceschetti, 2018), with constant costs c(i) and caps L(i) that are known. Each arm with L(i) > 0 once, in
-order; then
+The rule (after Rangi and Franceschetti, 2018), with constant costs c(i) and caps L(i) that are
+known. Each arm with L(i) > 0 once, in order; then
 
     D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
-    m(i)   = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)         for the arms by falling D_t, u being what is left
+    m(i)   = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)         for the arms by falling
+           D_t, u being what is left
     p_t(i) = m(i) / sum_j m(j)
 
-with N, r the arm's pulls and mean reward so far. When no arm can be paid for and has pulls left the game ends. Without caps this is KUBE.
+with N, r the arm's pulls and mean reward so far. When no arm can be paid for and has pulls left the
+game ends. Without caps this is KUBE.
 
 | symbol | code |
 |---|---|
@@ -16,15 +18,17 @@ with N, r the arm's pulls and mean reward so far. When no arm can be paid for an
 | r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
 
-Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow (`knapsack.bounded`), for i.i.d. rewards; not
-checked for the rule as it stands here.
+Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow
+(`knapsack.bounded`), for i.i.d. rewards; not checked for the rule as it stands here.
 
-Departures from the paper: the rule is a reconstruction from its name, its setting and its bound: KUBE's bound and draw, with the bounded
-knapsack for the unbounded one. The initial pulls leave out arms that cannot be paid for or whose cap is 0, which the game's own would
-not; so they are the policy's. Of arms with the same D_t the first comes first.
+Departures from the paper: the rule is a reconstruction from its name, its setting and its bound:
+KUBE's bound and draw, with the bounded knapsack for the unbounded one. The initial pulls leave out
+arms that cannot be paid for or whose cap is 0, which the game's own would not; so they are the
+policy's. Of arms with the same D_t the first comes first.
 
-Needs the costs and the caps, not B. O(K) a round and the number of places that arms move in the order. N counts reports: a live policy
-with several tickets out can hand out more of them than a cap allows; with one ticket out at a time, and in simulations, caps hold.
+Needs the costs and the caps, not B. O(K) a round and the number of places that arms move in the
+order. N counts reports: a live policy with several tickets out can hand out more of them than a cap
+allows; with one ticket out at a time, and in simulations, caps hold.
 
 >>> import purse
 >>> world = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.2], costs=[0.5, 0.3, 0.5])
@@ -32,8 +36,8 @@ with several tickets out can hand out more of them than a cap allows; with one t
 >>> run.pulls.max(axis=0)[:2]
 array([ 50, 100])
 
-Reference: A. Rangi, M. Franceschetti. Multi-armed bandit algorithms for crowdsourcing systems with online estimation of workers'
-ability. AAMAS 2018.
+Reference: A. Rangi, M. Franceschetti. Multi-armed bandit algorithms for crowdsourcing systems with
+online estimation of workers' ability. AAMAS 2018.
 """
 
 from __future__ import annotations

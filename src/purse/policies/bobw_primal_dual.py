@@ -1,11 +1,16 @@
-r"""Primal-dual for both worlds: EXP3.P on reward less cost at prices that follow what is spent, for i.i.d. rounds and for an adversary.
+r"""Primal-dual for both worlds: EXP3.P on reward less cost at prices that follow what is spent, for
+i.i.d. rounds and for an adversary.
 
-The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, for T rounds, as `purse.primal` says, and costs c_j with them;
-rho = B / T; where there is a horizon, doing nothing is one more action, which pays and costs nothing. In every round
+The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, for T rounds, as
+`purse.primal` says, and costs c_j with them; rho = B / T; where there is a horizon, doing nothing
+is one more action, which pays and costs nothing. In every round
 
-    y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)          in [0, 1]: what the action brought
-    p_{t+1}         from y_t and p_t                                                 the actions: EXP3.P for T rounds
-    lambda_{t+1}  = the point nearest to  lambda_t - eta (rho - c_t)  in  {lambda >= 0, sum_j lambda(j) <= 1/rho},   lambda_1 = 0
+    y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)          in [0, 1]: what
+                  the action brought
+    p_{t+1}         from y_t and p_t                                                 the actions:
+                    EXP3.P for T rounds
+    lambda_{t+1}  = the point nearest to  lambda_t - eta (rho - c_t)  in  {lambda >= 0, sum_j
+                  lambda(j) <= 1/rho},   lambda_1 = 0
 
 and nothing is done, to the end, once some resource cannot pay the largest cost any more.
 
@@ -17,12 +22,15 @@ and nothing is done, to the end, once some resource cannot pay the largest cost 
 
 Options: eta=None (1 / sqrt T) or a positive number; delta=0.05, as in EXP3.P.
 
-Guarantee: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true means by O~((1/rho) sqrt(K T)); against an
-adversary it is at least rho times that of the best fixed distribution over actions, less as much; both with high probability.
+Guarantee: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true
+means by O~((1/rho) sqrt(K T)); against an adversary it is at least rho times that of the best fixed
+distribution over actions, less as much; both with high probability.
 
-Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta is quoted from memory. A round in which nothing is done
-brings no report; it is booked with the next one, see `purse.primal`, which moves the prices as if it had been at once. Without a horizon T is the most
-rounds that can be paid for, doing nothing is no action, and play goes on until a pull cannot be paid. A late report meets the prices of the moment.
+Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta
+is quoted from memory. A round in which nothing is done brings no report; it is booked with the next
+one, see `purse.primal`, which moves the prices as if it had been at once. Without a horizon T is
+the most rounds that can be paid for, doing nothing is no action, and play goes on until a pull
+cannot be paid. A late report meets the prices of the moment.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
@@ -32,7 +40,8 @@ Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with 
 >>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0).gain.mean())
 True
 
-Reference: M. Castiglioni, A. Celli, C. Kroer. Online learning with knapsacks: the best of both worlds. ICML 2022.
+Reference: M. Castiglioni, A. Celli, C. Kroer. Online learning with knapsacks: the best of both
+worlds. ICML 2022.
 """
 
 from __future__ import annotations
@@ -72,12 +81,20 @@ class BobwState(NamedTuple):
 
 
 def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -> BobwParams:
-    """Options: eta, the step of the prices; delta, the probability with which the guarantee of EXP3.P may fail."""
+    """Options: eta, the step of the prices; delta, the probability with which the guarantee of
+    EXP3.P may fail.
+    """
     problem.require(NAME, plays=1)
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
     step = 1 / math.sqrt(rounds) if eta is None else check.number("eta", eta, above=0)
-    return BobwParams(problem.n_arms, tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta), factors, budget / rounds, step)
+    return BobwParams(
+        problem.n_arms,
+        tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta),
+        factors,
+        budget / rounds,
+        step,
+    )
 
 
 def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
@@ -94,7 +111,14 @@ def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
 
 @kernel
 def row(state: BobwState, path: int) -> BobwState:
-    return BobwState(state.gains[path], state.chances[path], state.weights[path], state.age[path], state.prices[path], state.booked[path])
+    return BobwState(
+        state.gains[path],
+        state.chances[path],
+        state.weights[path],
+        state.age[path],
+        state.prices[path],
+        state.booked[path],
+    )
 
 
 @kernel
@@ -108,7 +132,9 @@ def waits(params: BobwParams, left: Floats) -> bool:
 
 
 @kernel
-def choose(key: U, params: BobwParams, state: BobwState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: BobwParams, state: BobwState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     draw_action(key, params.n_arms, state.chances, arms, probs)
     if waits(params, left):
         arms[0] = SKIP
@@ -116,9 +142,19 @@ def choose(key: U, params: BobwParams, state: BobwState, t: int, left: Floats, a
 
 
 @kernel
-def update(key: U, params: BobwParams, state: BobwState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: BobwParams,
+    state: BobwState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     passed = rounds_since(state.booked, t)
-    idle = max(0, passed - 1) * params.eta * params.rho  # a price that falls round by round, and stops at 0, falls as in one step
+    # a price that falls round by round, and stops at 0, falls as in one step
+    idle = max(0, passed - 1) * params.eta * params.rho
     pace = min(1, passed) * params.rho
     worth = rewards[0]
     for j in range(state.prices.shape[0]):

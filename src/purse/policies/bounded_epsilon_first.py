@@ -1,25 +1,33 @@
 r"""Bounded epsilon-first: epsilon-first where each arm may be pulled only so often.
 
-The rule (after Tran-Thanh, Stein, Rogers and Jennings, 2014), with constant costs c(i) and caps L(i) that are known, C = sum_i c(i) over the
-arms with L(i) > 0, and x = max(epsilon B, C) to explore with (B, where that is less). In round t
+The rule (after Tran-Thanh, Stein, Rogers and Jennings, 2014), with constant costs c(i) and caps
+L(i) that are known, C = sum_i c(i) over the arms with L(i) > 0, and x = max(epsilon B, C) to
+explore with (B, where that is less). In round t
 
-    explore   while E > 0 arms with pulls left fit into what is left of x:    number (t - 1) mod E of these arms, in order
-    exploit   then, among the arms with pulls left that can be paid for:      the largest r(i) / c(i)
+    explore   while E > 0 arms with pulls left fit into what is left of x:    number (t - 1) mod E
+              of these arms, in order
+    exploit   then, among the arms with pulls left that can be paid for:      the largest r(i) /
+              c(i)
 
-with r the arm's mean reward over the exploration; ties are broken at random. So the exploitation is the greedy bounded knapsack: the best
-arm until its cap or the budget ends it, then the next. When there is no arm left the game ends. Without caps this is epsilon-first, which
-has the code, the table of its names and the default of epsilon.
+with r the arm's mean reward over the exploration; ties are broken at random. So the exploitation is
+the greedy bounded knapsack: the best arm until its cap or the budget ends it, then the next. When
+there is no arm left the game ends. Without caps this is epsilon-first, which has the code, the
+table of its names and the default of epsilon.
 
-Options: epsilon="theory" or a number in [0, 1]; learn="first" (exploration only) or "always" (r goes on learning).
+Options: epsilon="theory" or a number in [0, 1]; learn="first" (exploration only) or "always" (r
+goes on learning).
 
-Guarantee: the paper states regret O(B^(2/3)) against the best that the caps allow (`knapsack.bounded`), for i.i.d. rewards and a tuned
-epsilon; not checked for "theory", which is the choice of epsilon-first and knows nothing of caps.
+Guarantee: the paper states regret O(B^(2/3)) against the best that the caps allow
+(`knapsack.bounded`), for i.i.d. rewards and a tuned epsilon; not checked for "theory", which is the
+choice of epsilon-first and knows nothing of caps.
 
-Departures from the paper: only its outline is at hand (explore uniformly with epsilon B, then fill a bounded knapsack greedily by the
-estimates), so how exploration passes over arms whose caps are reached, and the default of epsilon, are ours.
+Departures from the paper: only its outline is at hand (explore uniformly with epsilon B, then fill
+a bounded knapsack greedily by the estimates), so how exploration passes over arms whose caps are
+reached, and the default of epsilon, are ours.
 
-Needs the costs, the caps and B. O(K) a round. Pulls are counted as they are reported: a live policy with several tickets out can hand
-out more of them than a cap allows; with one ticket out at a time, and in simulations, caps hold.
+Needs the costs, the caps and B. O(K) a round. Pulls are counted as they are reported: a live policy
+with several tickets out can hand out more of them than a cap allows; with one ticket out at a time,
+and in simulations, caps hold.
 
 >>> import purse
 >>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
@@ -28,13 +36,21 @@ out more of them than a cap allows; with one ticket out at a time, and in simula
 array([[ 625, 2000],
        [ 625, 2000]])
 
-Reference: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings. Efficient crowdsourcing of unknown experts using bounded multi-armed
-bandits. Artificial Intelligence 214, 2014.
+Reference: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings. Efficient crowdsourcing of unknown
+experts using bounded multi-armed bandits. Artificial Intelligence 214, 2014.
 """
 
 from __future__ import annotations
 
-from purse.policies.epsilon_first import EpsilonFirstParams, choose, init, params_for, probabilities, row, update
+from purse.policies.epsilon_first import (
+    EpsilonFirstParams,
+    choose,
+    init,
+    params_for,
+    probabilities,
+    row,
+    update,
+)
 from purse.types import Problem
 
 __all__ = ["CAPS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
@@ -43,6 +59,8 @@ NAME = "bounded-epsilon-first"
 CAPS = True
 
 
-def params(problem: Problem, *, epsilon: float | str = "theory", learn: str = "first") -> EpsilonFirstParams:
+def params(
+    problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
+) -> EpsilonFirstParams:
     """Options: epsilon, "theory" or a number in [0, 1]; learn, "first" or "always"."""
     return params_for(NAME, problem, epsilon, learn)

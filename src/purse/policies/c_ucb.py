@@ -1,6 +1,7 @@
 r"""c-UCB: the most that an arm's mean reward may be, per mean cost as seen.
 
-The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with
+the largest
 
     x_t(i) = alpha sqrt(ln(t - 1) / N(i))
     D_t(i) = (r(i) + x_t(i)) / c(i)
@@ -16,10 +17,11 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 
 Options: alpha=0.125, which the paper's experiments are reported to favour.
 
-Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a suitable alpha. At the default neither
-shows at a budget that one meets: an arm whose first pull paid nothing is tried again only after exp((D c(i) / alpha)^2) rounds, with D the
-leader's ratio. Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`,
-means of 100 paths: regret 1,356 with alpha=0.125, 29 with alpha=0.5.
+Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a
+suitable alpha. At the default neither shows at a budget that one meets: an arm whose first pull
+paid nothing is tried again only after exp((D c(i) / alpha)^2) rounds, with D the leader's ratio.
+Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`, means of 100
+paths: regret 1,356 with alpha=0.125, 29 with alpha=0.5.
 
 Departures from the paper: none known.
 
@@ -31,8 +33,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of multi-armed bandit problems.
-Neurocomputing 258, 2017.
+Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of
+multi-armed bandit problems. Neurocomputing 258, 2017.
 """
 
 from __future__ import annotations
@@ -41,7 +43,16 @@ import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import IndexState, add_report, common_width, init, row, score_lines, share_largest, take_largest
+from purse.indices import (
+    IndexState,
+    add_report,
+    common_width,
+    init,
+    row,
+    score_lines,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -68,13 +79,24 @@ def weigh(params: CUcbParams, state: IndexState, t: int) -> None:
 
 
 @kernel
-def choose(key: U, params: CUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: CUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: CUcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: CUcbParams,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     add_report(state, i, rewards[0], costs[0, 0])
     per_cost = 1 / state.costs[i]

@@ -1,14 +1,18 @@
-r"""Elimination race: layers that eliminate arms at different speeds, the slow ones safe from much corruption. Blind to costs.
+r"""Elimination race: layers that eliminate arms at different speeds, the slow ones safe from much
+corruption. Blind to costs.
 
-The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers, each with its own active arms (at
-first all), pulls N_l(i) and mean rewards r_l(i). In each round
+The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers,
+each with its own active arms (at first all), pulls N_l(i) and mean rewards r_l(i). In each round
 
     layer l with probability 2^-l, and layer 1 with the 2^-L that is left over
-    an arm that is active in l, all equally likely; where there is none, one of the next layer that has any, and nothing is learnt
+    an arm that is active in l, all equally likely; where there is none, one of the next layer that
+    has any, and nothing is learnt
     width_l(i) = a + sqrt a,   a = ln(4 K T L / delta) / N_l(i)
-    r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i is eliminated from the layers 1 .. l
+    r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i is eliminated from the layers 1
+    .. l
 
-Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on, corruption C hardly misleads it.
+Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on,
+corruption C hardly misleads it.
 
 | symbol | code |
 |---|---|
@@ -19,14 +23,17 @@ Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from
 
 Options: delta=0.05, the probability with which the guarantee may fail.
 
-Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total, C unknown, the regret over T rounds is
-O(sum_i (K C ln(K T / delta) + ln T) ln(K T / delta) / Delta_i). Of a budget that says something only where all costs are one constant.
+Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total,
+C unknown, the regret over T rounds is O(sum_i (K C ln(K T / delta) + ln T) ln(K T / delta) /
+Delta_i). Of a budget that says something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min). Which active arm a layer
-pulls is reconstructed: any, where others take the one pulled least. So is that a round whose layer is empty teaches nothing. The union
-bound counts the L layers, where the paper writes log T.
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else
+ceil(B / c_min). Which active arm a layer pulls is reconstructed: any, where others take the one
+pulled least. So is that a round whose layer is empty teaches nothing. The union bound counts the L
+layers, where the paper writes log T.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) where an arm is eliminated.
+Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) where an
+arm is eliminated.
 
 >>> import purse
 >>> world = purse.environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
@@ -34,7 +41,8 @@ Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a rou
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: T. Lykouris, V. Mirrokni, R. Paes Leme. Stochastic bandits robust to adversarial corruptions. STOC 2018.
+Reference: T. Lykouris, V. Mirrokni, R. Paes Leme. Stochastic bandits robust to adversarial
+corruptions. STOC 2018.
 """
 
 from __future__ import annotations
@@ -96,19 +104,35 @@ def init(params: EliminationRaceParams, problem: Problem, n_paths: int) -> Elimi
 @kernel
 def row(state: EliminationRaceState, path: int) -> EliminationRaceState:
     return EliminationRaceState(
-        state.pulls[path], state.rewards[path], state.upper[path], state.lower[path], state.active[path], state.sizes[path], state.chances[path]
+        state.pulls[path],
+        state.rewards[path],
+        state.upper[path],
+        state.lower[path],
+        state.active[path],
+        state.sizes[path],
+        state.chances[path],
     )
 
 
 @kernel
 def layer_of(u: float, n_layers: int) -> int:
-    """The layer, counted from 0, that a number in [0, 1) stands for: how often it can be doubled below 1, from the exponent in its bits."""
+    """The layer, counted from 0, that a number in [0, 1) stands for: how often it can be doubled
+    below 1, from the exponent in its bits.
+    """
     layer = 1022 - int(np.float64(u).view(np.int64) >> 52)
     return layer if layer < n_layers else 0
 
 
 @kernel
-def choose(key: U, params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: EliminationRaceParams,
+    state: EliminationRaceState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     layer = layer_of(uniform(key, LAYER), params.n_layers)
     while state.sizes[layer] == 0:  # the last layer never is
         layer += 1
@@ -122,7 +146,16 @@ def choose(key: U, params: EliminationRaceParams, state: EliminationRaceState, t
 
 
 @kernel
-def update(key: U, params: EliminationRaceParams, state: EliminationRaceState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: EliminationRaceParams,
+    state: EliminationRaceState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     layer = layer_of(uniform(key, LAYER), params.n_layers)  # the draw of this round again
     if state.sizes[layer] == 0:
@@ -145,7 +178,9 @@ def update(key: U, params: EliminationRaceParams, state: EliminationRaceState, t
 
 
 @cold
-def eliminate(params: EliminationRaceParams, state: EliminationRaceState, layer: int, bar: float) -> None:
+def eliminate(
+    params: EliminationRaceParams, state: EliminationRaceState, layer: int, bar: float
+) -> None:
     for i in range(params.n_arms):
         if state.active[layer, i] == 1 and state.upper[layer, i] < bar:
             for below in range(layer + 1):
@@ -172,6 +207,8 @@ def probability(params: EliminationRaceParams, state: EliminationRaceState, arm:
 
 
 @kernel
-def probabilities(params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, out: Floats
+) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]

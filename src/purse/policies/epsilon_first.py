@@ -1,12 +1,16 @@
-r"""Epsilon-first: the first part of the budget goes to all arms alike, the rest to the arm that then pays most per unit.
+r"""Epsilon-first: the first part of the budget goes to all arms alike, the rest to the arm that
+then pays most per unit.
 
-The rule (Tran-Thanh, Chapman, Munoz de Cote, Rogers and Jennings, 2010), with constant costs c(i) that are known, C = sum_i c(i), and
-x = max(epsilon B, C) to explore with (B, where that is less). In round t
+The rule (Tran-Thanh, Chapman, Munoz de Cote, Rogers and Jennings, 2010), with constant costs c(i)
+that are known, C = sum_i c(i), and x = max(epsilon B, C) to explore with (B, where that is less).
+In round t
 
-    explore   while E > 0 arms fit into what is left of x:    number (t - 1) mod E of these arms, in order: sweep after sweep
+    explore   while E > 0 arms fit into what is left of x:    number (t - 1) mod E of these arms, in
+              order: sweep after sweep
     exploit   then, among the arms that can be paid for:      the largest r(i) / c(i)
 
-with r the arm's mean reward over the exploration; ties are broken at random. When no arm can be paid for the game ends.
+with r the arm's mean reward over the exploration; ties are broken at random. When no arm can be
+paid for the game ends.
 
     epsilon  "theory": min(1, (C ln(K B / min c) / (2 B))^(1/3))             (the default)
              or a number in [0, 1]
@@ -20,14 +24,17 @@ with r the arm's mean reward over the exploration; ties are broken at random. Wh
 
 Options: epsilon; learn="first" (exploration only) or "always" (r goes on learning).
 
-Guarantee: for i.i.d. rewards and epsilon="theory", regret against B max_i e(i) of at most (3 epsilon B + 1) / min c + 1, up to the
-rounding of epsilon B to whole sweeps: O(B^(2/3)), with a third root of log B. It follows from Hoeffding's inequality: n sweeps leave each
-mean uncertain by w = sqrt(ln(K B / min c) / (2 n)), which costs (epsilon B + 2 B w) / min c, and that is least where the two parts are as
-1 to 2.
+Guarantee: for i.i.d. rewards and epsilon="theory", regret against B max_i e(i) of at most (3
+epsilon B + 1) / min c + 1, up to the rounding of epsilon B to whole sweeps: O(B^(2/3)), with a
+third root of log B. It follows from Hoeffding's inequality: n sweeps leave each mean uncertain by w
+= sqrt(ln(K B / min c) / (2 n)), which costs (epsilon B + 2 B w) / min c, and that is least where
+the two parts are as 1 to 2.
 
-Departures from the paper: its bound leaves epsilon to be tuned; "theory" is the choice that the calculation above asks for. That r
-stays as it is after the exploration is recalled, not checked: "always" is the other reading. Exploration gets at least one sweep. If reports
-are late or tickets voided (live), r learns from the first reports that cost x together, and from the first report of each arm.
+Departures from the paper: its bound leaves epsilon to be tuned; "theory" is the choice that the
+calculation above asks for. That r stays as it is after the exploration is recalled, not checked:
+"always" is the other reading. Exploration gets at least one sweep. If reports are late or tickets
+voided (live), r learns from the first reports that cost x together, and from the first report of
+each arm.
 
 Needs the costs and B. O(K) a round.
 
@@ -38,8 +45,8 @@ Needs the costs and B. O(K) a round.
 array([[ 100, 3400],
        [ 100, 3400]])
 
-Reference: L. Tran-Thanh, A. Chapman, E. Munoz de Cote, A. Rogers, N. R. Jennings. Epsilon-first policies for budget-limited
-multi-armed bandits. AAAI 2010.
+Reference: L. Tran-Thanh, A. Chapman, E. Munoz de Cote, A. Rogers, N. R. Jennings. Epsilon-first
+policies for budget-limited multi-armed bandits. AAAI 2010.
 """
 
 from __future__ import annotations
@@ -77,17 +84,23 @@ class EpsilonFirstState(NamedTuple):
     scores: Floats  # (P, K) scratch
 
 
-def params(problem: Problem, *, epsilon: float | str = "theory", learn: str = "first") -> EpsilonFirstParams:
+def params(
+    problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
+) -> EpsilonFirstParams:
     """Options: epsilon, "theory" or a number in [0, 1]; learn, "first" or "always"."""
     return params_for(NAME, problem, epsilon, learn)
 
 
-def params_for(policy: str, problem: Problem, epsilon: float | str, learn: str) -> EpsilonFirstParams:
+def params_for(
+    policy: str, problem: Problem, epsilon: float | str, learn: str
+) -> EpsilonFirstParams:
     problem.require(policy, plays=1, n_resources=1)
     known, budget = prices(problem, policy), int(problem.budget[0])
     part = epsilon_of(epsilon, known.costs, problem.b)
     explore = min(budget, max(round(part * budget), int(known.units[known.caps > 0].sum())))
-    return EpsilonFirstParams(known, budget, explore, check.choice("learn", learn, LEARN) == "first")
+    return EpsilonFirstParams(
+        known, budget, explore, check.choice("learn", learn, LEARN) == "first"
+    )
 
 
 def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
@@ -101,12 +114,26 @@ def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
 
 def init(params: EpsilonFirstParams, problem: Problem, n_paths: int) -> EpsilonFirstState:
     pulls, rewards, taken, scores = (np.zeros((n_paths, problem.n_arms)) for _ in range(4))
-    return EpsilonFirstState(pulls, rewards, taken, np.zeros((n_paths, 1), np.int64), np.full((n_paths, problem.n_arms), FIRST), scores)
+    return EpsilonFirstState(
+        pulls,
+        rewards,
+        taken,
+        np.zeros((n_paths, 1), np.int64),
+        np.full((n_paths, problem.n_arms), FIRST),
+        scores,
+    )
 
 
 @kernel
 def row(state: EpsilonFirstState, path: int) -> EpsilonFirstState:
-    return EpsilonFirstState(state.pulls[path], state.rewards[path], state.taken[path], state.learnt[path], state.ratios[path], state.scores[path])
+    return EpsilonFirstState(
+        state.pulls[path],
+        state.rewards[path],
+        state.taken[path],
+        state.learnt[path],
+        state.ratios[path],
+        state.scores[path],
+    )
 
 
 @kernel
@@ -128,13 +155,30 @@ def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Fl
 
 
 @kernel
-def choose(key: U, params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: EpsilonFirstParams,
+    state: EpsilonFirstState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     weigh(params, state, t, left)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: EpsilonFirstParams, state: EpsilonFirstState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: EpsilonFirstParams,
+    state: EpsilonFirstState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     state.taken[i] += 1
     learnt = state.learnt[0] + params.prices.units[i]
@@ -147,6 +191,8 @@ def update(key: U, params: EpsilonFirstParams, state: EpsilonFirstState, t: int,
 
 
 @kernel
-def probabilities(params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t, left)
     share_largest(state.scores, out)

@@ -1,4 +1,5 @@
-r"""EXP3: exponential weights on reward, blind to what a pull costs; the yardstick for what looking at costs is worth.
+r"""EXP3: exponential weights on reward, blind to what a pull costs; the yardstick for what looking
+at costs is worth.
 
 The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
 
@@ -6,7 +7,8 @@ The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
     w_{t+1}(i) = w_t(i) exp(gamma 1{i = i_t} r_t(i) / (K p_t(i)))
 
     gamma  = min(1, sqrt(K ln K / ((e - 1) T)))
-    T      = the horizon where there is one, else ceil(B / c_min), the most rounds that the budget can pay for
+    T      = the horizon where there is one, else ceil(B / c_min), the most rounds that the budget
+           can pay for
 
 This is EXP3.BwK where every pull costs 1, and runs on its kernels.
 
@@ -18,12 +20,14 @@ This is EXP3.BwK where every pull costs 1, and runs on its kernels.
 
 Options: gamma=None (above) or a number in [0, 1].
 
-Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by at most
-2 sqrt((e - 1) T K ln K), whatever the rewards. Of a budget that says something only where all costs are one constant; else a cheap
-arm, which buys more rounds, is worth no more to it than a dear one.
+Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
+at most 2 sqrt((e - 1) T K ln K), whatever the rewards. Of a budget that says something only where
+all costs are one constant; else a cheap arm, which buys more rounds, is worth no more to it than a
+dear one.
 
-Departures from the paper: it has a number of rounds and no budget; here play goes on until the budget is gone. gamma is tuned to T, which
-bounds the best arm's gain, and is 0 for a single arm. A pull that cannot be paid is not learnt from.
+Departures from the paper: it has a number of rounds and no budget; here play goes on until the
+budget is gone. gamma is tuned to T, which bounds the best arm's gain, and is 0 for a single arm. A
+pull that cannot be paid is not learnt from.
 
 Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(log K) a round.
 
@@ -33,7 +37,8 @@ Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(
 >>> bool(run.pulls[:, 0].mean() > run.pulls[:, 1].mean())
 True
 
-Reference: P. Auer, N. Cesa-Bianchi, Y. Freund, R. E. Schapire. The nonstochastic multiarmed bandit problem. SIAM Journal on Computing 32, 2002.
+Reference: P. Auer, N. Cesa-Bianchi, Y. Freund, R. E. Schapire. The nonstochastic multiarmed bandit
+problem. SIAM Journal on Computing 32, 2002.
 """
 
 from __future__ import annotations
@@ -42,7 +47,15 @@ import numpy as np
 
 from purse import check, sumtree
 from purse.jit import kernel
-from purse.policies.exp3_bwk import Exp3BwKParams, Exp3BwKState, choose, gamma_of, init, probabilities, row
+from purse.policies.exp3_bwk import (
+    Exp3BwKParams,
+    Exp3BwKState,
+    choose,
+    gamma_of,
+    init,
+    probabilities,
+    row,
+)
 from purse.policies.exp3_bwk import update as update_bwk
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -57,21 +70,38 @@ def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:
     """Options: gamma, a number in [0, 1]; tuned to the number of rounds unless given."""
     problem.require(NAME, plays=1)
     n_arms = problem.n_arms
-    gamma = gamma_of("theorem", n_arms, rounds_of(problem, NAME), 1.0) if gamma is None else check.number("gamma", gamma, low=0, high=1)
+    gamma = (
+        gamma_of("theorem", n_arms, rounds_of(problem, NAME), 1.0)
+        if gamma is None
+        else check.number("gamma", gamma, low=0, high=1)
+    )
     return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma / n_arms)
 
 
 def rounds_of(problem: Problem, policy: str) -> int:
-    """T for a policy that looks at no costs: the horizon, else the most rounds that can be paid for; refused where there is neither."""
+    """T for a policy that looks at no costs: the horizon, else the most rounds that can be paid
+    for; refused where there is neither.
+    """
     return problem.horizon or most_paid(problem) or problem.known_horizon(policy)
 
 
 def most_paid(problem: Problem) -> int:
-    """ceil(B / c_min) of the resource that runs out first, exactly; 0 where each of them may be left untouched."""
+    """ceil(B / c_min) of the resource that runs out first, exactly; 0 where each of them may be
+    left untouched.
+    """
     each = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
     return min((-(-budget // least) for budget, least in each if least > 0), default=0)
 
 
 @kernel
-def update(key: U, params: Exp3BwKParams, state: Exp3BwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3BwKParams,
+    state: Exp3BwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     update_bwk(key, params, state, t, arms, probs, rewards, ONE)

@@ -6,8 +6,8 @@ The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 1), with costs c in [c_
     e^_t(i)    = 1{i = i_t} r_t(i) / (p_t(i) c_t(i))
     w_{t+1}(i) = w_t(i) exp(gamma c_min e^_t(i) / K)
 
-    gamma  "theorem": min(1, sqrt(c_min K ln K / ((e - 1) B)))                  (Theorem 1; the default)
-           "proof":   min(1, sqrt(c_min K ln K / ((e - 1) B + (e - 2) K)))      (its proof)
+    gamma  "theorem": min(1, sqrt(c_min K ln K / ((e - 1) B)))                  (Theorem 1; the
+           default) "proof":   min(1, sqrt(c_min K ln K / ((e - 1) B + (e - 2) K)))      (its proof)
            or a number in [0, 1]
 
 | symbol | code |
@@ -17,14 +17,17 @@ The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 1), with costs c in [c_
 | gamma c_min / K | `params.rate` |
 
 Guarantee: for every arm j, summed up to the round sigma in which the game ends,
-E sum e_t(j) - E sum e_t(i_t) <= K ln K / (c_min gamma) + (e - 1) gamma (B + c_min) / c_min^2 (`bounds.proposition_a`). This is a
-statement about efficiencies over the player's own rounds. Theorem 1 (`bounds.theorem1`) claims the same order for reward
-against the best fixed arm; that is false in general (the `two_worlds` environment is a counterexample) and true where all
-costs are one constant, or where rewards are i.i.d. and each arm's cost is a constant (`bounds.proposition_c`).
+E sum e_t(j) - E sum e_t(i_t) <= K ln K / (c_min gamma) + (e - 1) gamma (B + c_min) / c_min^2
+(`bounds.proposition_a`). This is a statement about efficiencies over the player's own rounds.
+Theorem 1 (`bounds.theorem1`) claims the same order for reward against the best fixed arm; that is
+false in general (the `two_worlds` environment is a counterexample) and true where all costs are one
+constant, or where rewards are i.i.d. and each arm's cost is a constant (`bounds.proposition_c`).
 
-Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be paid is not learnt from.
+Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be
+paid is not learnt from.
 
-Needs B (for gamma) and c_min. O(log K) a round: only the pulled arm's weight changes, so the weights live in a sum tree.
+Needs B (for gamma) and c_min. O(log K) a round: only the pulled arm's weight changes, so the
+weights live in a sum tree.
 
 >>> import purse
 >>> policy = purse.Policy("exp3.bwk", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -36,7 +39,8 @@ True
 >>> bool(policy.probabilities()[ticket.arm] > 0.5)
 True
 
-Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial bandits with knapsack, 2019.
+Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial
+bandits with knapsack, 2019.
 """
 
 from __future__ import annotations
@@ -83,12 +87,21 @@ def gamma_of(gamma: float | str, n_arms: int, b: float, c_min: float) -> float:
         extra = {"theorem": 0.0, "proof": math.e - 2}
         if gamma not in extra:
             raise invalid("gamma", gamma, "must be 'theorem', 'proof' or a number from 0 to 1")
-        gamma = min(1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * b + extra[gamma] * n_arms)))
+        gamma = min(
+            1.0,
+            math.sqrt(
+                c_min * n_arms * math.log(n_arms) / ((math.e - 1) * b + extra[gamma] * n_arms)
+            ),
+        )
     return check.number("gamma", gamma, low=0, high=1)
 
 
 def init(params: Exp3BwKParams, problem: Problem, n_paths: int) -> Exp3BwKState:
-    return Exp3BwKState(np.zeros((n_paths, params.n_arms)), sumtree.ones(n_paths, params.n_arms), np.zeros((n_paths, 1)))
+    return Exp3BwKState(
+        np.zeros((n_paths, params.n_arms)),
+        sumtree.ones(n_paths, params.n_arms),
+        np.zeros((n_paths, 1)),
+    )
 
 
 @kernel
@@ -98,22 +111,43 @@ def row(state: Exp3BwKState, path: int) -> Exp3BwKState:
 
 @kernel
 def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
-    return (1 - params.gamma) * (state.tree[params.leaf + arm] / state.tree[1]) + params.gamma / params.n_arms
+    return (1 - params.gamma) * (
+        state.tree[params.leaf + arm] / state.tree[1]
+    ) + params.gamma / params.n_arms
 
 
 @kernel
-def choose(key: U, params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: Exp3BwKParams,
+    state: Exp3BwKState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     u = uniform(key, 0)
     if u < params.gamma:
         arm = int(u * (params.n_arms / params.gamma))
     else:
-        arm = sumtree.find(state.tree, params.leaf, (u - params.gamma) * (1 / (1 - params.gamma)) * state.tree[1])
+        arm = sumtree.find(
+            state.tree, params.leaf, (u - params.gamma) * (1 / (1 - params.gamma)) * state.tree[1]
+        )
     arms[0] = min(arm, params.n_arms - 1)
     probs[0] = probability(params, state, arms[0])
 
 
 @kernel
-def update(key: U, params: Exp3BwKParams, state: Exp3BwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3BwKParams,
+    state: Exp3BwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     if rewards[0] == 0.0:
         return
     i = arms[0]
@@ -137,6 +171,8 @@ def move_shift(params: Exp3BwKParams, state: Exp3BwKState) -> None:
 
 
 @kernel
-def probabilities(params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, out: Floats
+) -> None:
     for i in range(params.n_arms):
         out[i] = probability(params, state, i)

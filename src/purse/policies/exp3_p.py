@@ -1,4 +1,5 @@
-r"""EXP3.P: exponential weights on reward plus a bonus for what was seldom looked at, so that the regret is small with high probability.
+r"""EXP3.P: exponential weights on reward plus a bonus for what was seldom looked at, so that the
+regret is small with high probability.
 
 The rule (Bubeck and Cesa-Bianchi, 2012, after Auer et al., 2002), for T rounds, blind to costs:
 
@@ -21,17 +22,21 @@ EXP3.P.BwK runs the same kernels on another x.
 
 Options: delta=0.05, the probability with which the guarantee may fail.
 
-Guarantee: with probability 1 - delta the reward over T rounds falls short of any fixed arm's, in the same rounds, by at most
-5.15 sqrt(T K ln(K / delta)), whatever the rewards. Of a budget that says something only where all costs are one constant.
+Guarantee: with probability 1 - delta the reward over T rounds falls short of any fixed arm's, in
+the same rounds, by at most 5.15 sqrt(T K ln(K / delta)), whatever the rewards. Of a budget that
+says something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone. When a report comes late, the pulled
-arm's estimate has the probability on its ticket, and the other arms' bonus the probabilities of the moment. The constants are recalled;
-they add up to the bound: 2 + 1.05 + 1.1 0.95 + 1/0.95 < 5.15.
+Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
+When a report comes late, the pulled arm's estimate has the probability on its ticket, and the other
+arms' bonus the probabilities of the moment. The constants are recalled; they add up to the bound: 2
++ 1.05 + 1.1 0.95 + 1/0.95 < 5.15.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K) a round. The bonus moves every arm in every round, but by little: since
-eta K / gamma = 0.95 / 1.05 a weight grows by exp(x) with x <= 0.91 beta, for which a short series is exact to rounding. The pulled arm alone takes
-an exp. Every `RENEW` reports all weights are computed afresh, before rounding adds up; so they are with every report where beta is not small, and with
-one of a smaller probability than the rule gives (`sao` has such).
+Needs the horizon, or B and c_min; plays any number of resources. O(K) a round. The bonus moves
+every arm in every round, but by little: since eta K / gamma = 0.95 / 1.05 a weight grows by exp(x)
+with x <= 0.91 beta, for which a short series is exact to rounding. The pulled arm alone takes an
+exp. Every `RENEW` reports all weights are computed afresh, before rounding adds up; so they are
+with every report where beta is not small, and with one of a smaller probability than the rule gives
+(`sao` has such).
 
 >>> import purse
 >>> policy = purse.Policy("exp3.p", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -41,8 +46,8 @@ True
 >>> bool(policy.probabilities()[ticket.arm] > 0.5)
 True
 
-Reference: S. Bubeck, N. Cesa-Bianchi. Regret analysis of stochastic and nonstochastic multi-armed bandit problems. Foundations and Trends
-in Machine Learning 5, 2012, section 3.2.
+Reference: S. Bubeck, N. Cesa-Bianchi. Regret analysis of stochastic and nonstochastic multi-armed
+bandit problems. Foundations and Trends in Machine Learning 5, 2012, section 3.2.
 """
 
 from __future__ import annotations
@@ -91,12 +96,23 @@ def tuned(n_arms: int, c_min: float, rounds: int, delta: float) -> Exp3PParams:
     log_arms = math.log(n_arms)
     gamma = 1.05 * math.sqrt(n_arms * log_arms / rounds)
     beta = math.sqrt((log_arms - math.log(delta)) / (n_arms * rounds))
-    return Exp3PParams(n_arms, c_min, 0.95 * math.sqrt(log_arms / (n_arms * rounds)), gamma if gamma <= 0.5 else 1.0, beta)
+    return Exp3PParams(
+        n_arms,
+        c_min,
+        0.95 * math.sqrt(log_arms / (n_arms * rounds)),
+        gamma if gamma <= 0.5 else 1.0,
+        beta,
+    )
 
 
 def init(params: Exp3PParams, problem: Problem, n_paths: int) -> Exp3PState:
     shape = n_paths, params.n_arms
-    return Exp3PState(np.zeros(shape), np.full(shape, 1 / params.n_arms), np.ones(shape), np.zeros((n_paths, 1), np.int64))
+    return Exp3PState(
+        np.zeros(shape),
+        np.full(shape, 1 / params.n_arms),
+        np.ones(shape),
+        np.zeros((n_paths, 1), np.int64),
+    )
 
 
 @kernel
@@ -105,13 +121,24 @@ def row(state: Exp3PState, path: int) -> Exp3PState:
 
 
 @kernel
-def choose(key: U, params: Exp3PParams, state: Exp3PState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: Exp3PParams, state: Exp3PState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     arms[0] = pick(uniform(key, 0), state.chances)
     probs[0] = state.chances[arms[0]]
 
 
 @kernel
-def update(key: U, params: Exp3PParams, state: Exp3PState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PParams,
+    state: Exp3PState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     learn(params, state, arms[0], probs[0], rewards[0])
 
 
@@ -143,6 +170,8 @@ def weigh_afresh(params: Exp3PParams, state: Exp3PState) -> None:
 
 
 @kernel
-def probabilities(params: Exp3PParams, state: Exp3PState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Exp3PParams, state: Exp3PState, t: int, left: Floats, out: Floats
+) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]

@@ -1,4 +1,5 @@
-r"""EXP3.P.BwK: EXP3.P on efficiency, for a guarantee with high probability where EXP3.BwK has one in expectation.
+r"""EXP3.P.BwK: EXP3.P on efficiency, for a guarantee with high probability where EXP3.BwK has one
+in expectation.
 
 The rule, with costs c in [c_min, 1], is that of EXP3.P with
 
@@ -14,12 +15,15 @@ The rule, with costs c in [c_min, 1], is that of EXP3.P with
 
 Options: delta=0.05, the probability with which the guarantee may fail.
 
-Guarantee: with probability 1 - delta, over the rounds that it paid for, its sum of efficiencies falls short of any fixed arm's, in the same
-rounds, by at most 5.15 sqrt(T K ln(K / delta)) / c_min + 1 / c_min, about 5.15 sqrt(B K ln(K / delta) / c_min^3), whatever rewards and costs.
-(After the round in which the game ends let all x be 0: the guarantee of EXP3.P then covers T rounds, and the last, refused one adds at
-most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in general, and the same where all costs are one constant.
+Guarantee: with probability 1 - delta, over the rounds that it paid for, its sum of efficiencies
+falls short of any fixed arm's, in the same rounds, by at most 5.15 sqrt(T K ln(K / delta)) / c_min
++ 1 / c_min, about 5.15 sqrt(B K ln(K / delta) / c_min^3), whatever rewards and costs. (After the
+round in which the game ends let all x be 0: the guarantee of EXP3.P then covers T rounds, and the
+last, refused one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in
+general, and the same where all costs are one constant.
 
-Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is ours. Late reports as in EXP3.P.
+Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is
+ours. Late reports as in EXP3.P.
 
 Needs B and c_min. O(K) a round with one exp, see EXP3.P.
 
@@ -38,7 +42,16 @@ from __future__ import annotations
 
 from purse.jit import kernel
 from purse.policies.exp3 import most_paid, rounds_of
-from purse.policies.exp3_p import Exp3PParams, Exp3PState, choose, init, learn, probabilities, row, tuned
+from purse.policies.exp3_p import (
+    Exp3PParams,
+    Exp3PState,
+    choose,
+    init,
+    learn,
+    probabilities,
+    row,
+    tuned,
+)
 from purse.random import U
 from purse.types import Floats, Ints, Problem
 
@@ -50,9 +63,20 @@ NAME = "exp3.p.bwk"
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
     """Options: delta, the probability with which the guarantee may fail."""
     problem.require(NAME, plays=1, n_resources=1)
-    return tuned(problem.n_arms, problem.c_min, min(rounds_of(problem, NAME), most_paid(problem)), delta)
+    return tuned(
+        problem.n_arms, problem.c_min, min(rounds_of(problem, NAME), most_paid(problem)), delta
+    )
 
 
 @kernel
-def update(key: U, params: Exp3PParams, state: Exp3PState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PParams,
+    state: Exp3PState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     learn(params, state, arms[0], probs[0], params.c_min * rewards[0] / costs[0, 0])

@@ -1,4 +1,5 @@
-r"""EXP3++: exponential weights on reward that explore less where the gaps are clear; blind to what a pull costs.
+r"""EXP3++: exponential weights on reward that explore less where the gaps are clear; blind to what
+a pull costs.
 
 The rule (Seldin and Lugosi, 2017), with losses 1 - r. Each arm once, in order; then
 
@@ -11,8 +12,8 @@ The rule (Seldin and Lugosi, 2017), with losses 1 - r. Each arm once, in order; 
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     L_t(i)    = L_{t-1}(i) + 1{i = i_t} (1 - r_t(i)) / p~_t(i)
 
-This is EXP3++.BwK where every pull costs 1, so that nothing is unsure about the cost (lam is infinite in `purse.confidence`), and runs on
-its kernels.
+This is EXP3++.BwK where every pull costs 1, so that nothing is unsure about the cost (lam is
+infinite in `purse.confidence`), and runs on its kernels.
 
 | symbol | code |
 |---|---|
@@ -23,14 +24,17 @@ its kernels.
 
 Options: alpha=3; beta="theory" (256) or a number.
 
-Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by at most 4 sqrt(T K ln K) + K whatever
-the rewards, and by O(sum_i (ln T)^2 / Delta(i)) for i.i.d. rewards, with Delta the gaps in mean reward. Of a budget that says something only
-where all costs are one constant.
+Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
+at most 4 sqrt(T K ln K) + K whatever the rewards, and by O(sum_i (ln T)^2 / Delta(i)) for i.i.d.
+rewards, with Delta the gaps in mean reward. Of a budget that says something only where all costs
+are one constant.
 
-Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone. The initial pulls enter N and the means,
-and not L. An arm that reports are still missing for has the widest bounds. The constant 4 is recalled.
+Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
+The initial pulls enter N and the means, and not L. An arm that reports are still missing for has
+the widest bounds. The constant 4 is recalled.
 
-Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a round, see `exp3++.bwk`.
+Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a round, see
+`exp3++.bwk`.
 
 >>> import purse
 >>> policy = purse.Policy("exp3++", n_arms=3, budget=100, cost_min=0.1, seed=0)
@@ -39,8 +43,8 @@ Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a 
 >>> policy.probabilities().round(3)
 array([0.333, 0.333, 0.333])
 
-Reference: Y. Seldin, G. Lugosi. An improved parametrization and analysis of the EXP3++ algorithm for stochastic and adversarial bandits.
-COLT 2017.
+Reference: Y. Seldin, G. Lugosi. An improved parametrization and analysis of the EXP3++ algorithm
+for stochastic and adversarial bandits. COLT 2017.
 """
 
 from __future__ import annotations
@@ -50,7 +54,15 @@ import math
 from purse.confidence import gap_bounds, quiet_until
 from purse.jit import kernel
 from purse.policies.exp3 import ONE
-from purse.policies.exp3pp_bwk import SWEEP, Exp3PlusPlusBwKParams, Exp3PlusPlusBwKState, choose, init, probabilities, row
+from purse.policies.exp3pp_bwk import (
+    SWEEP,
+    Exp3PlusPlusBwKParams,
+    Exp3PlusPlusBwKState,
+    choose,
+    init,
+    probabilities,
+    row,
+)
 from purse.policies.exp3pp_bwk import update as update_bwk
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -61,14 +73,35 @@ NAME = "exp3++"
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 
-def params(problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory") -> Exp3PlusPlusBwKParams:
+def params(
+    problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
+) -> Exp3PlusPlusBwKParams:
     """Options: alpha, beta ("theory" or a number)."""
     problem.require(NAME, plays=1)
     n_arms = problem.n_arms
-    bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")._replace(lam=math.inf)
-    return Exp3PlusPlusBwKParams(n_arms, 1.0, math.log(n_arms) / n_arms, SPREAD, False, quiet_until(n_arms, bounds, SPREAD), bounds)
+    bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")._replace(
+        lam=math.inf
+    )
+    return Exp3PlusPlusBwKParams(
+        n_arms,
+        1.0,
+        math.log(n_arms) / n_arms,
+        SPREAD,
+        False,
+        quiet_until(n_arms, bounds, SPREAD),
+        bounds,
+    )
 
 
 @kernel
-def update(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PlusPlusBwKParams,
+    state: Exp3PlusPlusBwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     update_bwk(key, params, state, t, arms, probs, rewards, ONE)

@@ -1,10 +1,13 @@
-r"""EXP3++.BwK: exponential weights on efficiency, with exploration that fades where the gaps are clear.
+r"""EXP3++.BwK: exponential weights on efficiency, with exploration that fades where the gaps are
+clear.
 
-The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 2), with costs c in [c_min, 1]. Each arm once, in order; then
+The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 2), with costs c in [c_min, 1]. Each arm
+once, in order; then
 
     gamma_t   = (c_min / 2) sqrt(ln K / (t K))
     p_t(i)    = exp(-gamma_t L_{t-1}(i)) / sum_j exp(-gamma_t L_{t-1}(j))
-    eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        gap_t: see `purse.confidence`
+    eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        gap_t: see
+              `purse.confidence`
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     L_t(i)    = L_{t-1}(i) + 1{i = i_t} (1/c_min - r_t(i) / c_t(i)) / p~_t(i)
 
@@ -15,25 +18,28 @@ The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 2), with costs c in [c_
 | eps_t(i) | `state.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
 | p_t(i), not normalised | `state.weights[i]` |
 
-Options: alpha=3; beta="theory" (256 / c_min^2) or a number; lam=None (c_min) or a number up to c_min; width="printed" or
-"direct" (see `purse.confidence`); epsilon="lemma" (above), "printed" (without the K under the root, which costs a factor
-sqrt K) or "cmin" (times c_min); mixing="all" (above) or "printed" (the sum over j != i, normalised, because as printed the
-probabilities sum to more than one).
+Options: alpha=3; beta="theory" (256 / c_min^2) or a number; lam=None (c_min) or a number up to
+c_min; width="printed" or "direct" (see `purse.confidence`); epsilon="lemma" (above), "printed"
+(without the K under the root, which costs a factor sqrt K) or "cmin" (times c_min); mixing="all"
+(above) or "printed" (the sum over j != i, normalised, because as printed the probabilities sum to
+more than one).
 
-Guarantee: over the player's own rounds the expected efficiency falls short of any fixed arm's by at most
-4 sqrt((B + c_min) K ln K / c_min^3) + (K + 1) / c_min (`bounds.proposition_a`). Theorem 4 (`bounds.theorem4`) claims that
-order for reward against the best fixed arm, which is false in general (`two_worlds`), and Theorem 3 (`bounds.theorem3`) an
-order of log^2 B for i.i.d. worlds, which is false for random costs (`misleading_ratio`); with the paper's beta the third term
-of eps does not bind before some 10^9 rounds, so that what one sees is a transient plus growth like sqrt B.
+Guarantee: over the player's own rounds the expected efficiency falls short of any fixed arm's by at
+most 4 sqrt((B + c_min) K ln K / c_min^3) + (K + 1) / c_min (`bounds.proposition_a`). Theorem 4
+(`bounds.theorem4`) claims that order for reward against the best fixed arm, which is false in
+general (`two_worlds`), and Theorem 3 (`bounds.theorem3`) an order of log^2 B for i.i.d. worlds,
+which is false for random costs (`misleading_ratio`); with the paper's beta the third term of eps
+does not bind before some 10^9 rounds, so that what one sees is a transient plus growth like sqrt B.
 
-Departures from the paper: where its versions of eps, of the sum and of the width contradict each other we take the reading
-that its proofs need, and offer the others as options; arms that reports are still missing for have the widest bounds; the
-initial pulls enter N, the means, and not L.
+Departures from the paper: where its versions of eps, of the sum and of the width contradict each
+other we take the reading that its proofs need, and offer the others as options; arms that reports
+are still missing for have the widest bounds; the initial pulls enter N, the means, and not L.
 
-Needs c_min, not B. O(K) a round without a single exp for K arms: an anchor holds the weights of a recent gamma, and since
-w_t(i) = anchor(i) exp((gamma_anchor - gamma_t) L(i)) has a small exponent, a short series is exact to rounding; the losses are
-kept relative to the one that was the smallest when the anchor was set. Only the pulled arm's anchor changes in a round. Reports
-that come so late that no anchor is fresh cost K exps.
+Needs c_min, not B. O(K) a round without a single exp for K arms: an anchor holds the weights of a
+recent gamma, and since w_t(i) = anchor(i) exp((gamma_anchor - gamma_t) L(i)) has a small exponent,
+a short series is exact to rounding; the losses are kept relative to the one that was the smallest
+when the anchor was set. Only the pulled arm's anchor changes in a round. Reports that come so late
+that no anchor is fresh cost K exps.
 
 >>> import purse
 >>> policy = purse.Policy("exp3++.bwk", n_arms=3, budget=100, cost_min=0.1, seed=0)
@@ -42,7 +48,8 @@ that come so late that no anchor is fresh cost K exps.
 >>> policy.probabilities().round(3)
 array([0.333, 0.333, 0.333])
 
-Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial bandits with knapsack, 2019.
+Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic and the adversarial
+bandits with knapsack, 2019.
 """
 
 from __future__ import annotations
@@ -62,7 +69,8 @@ from purse.weights import mixed_arm, mixed_probability, smallest, total
 
 NAME = "exp3++.bwk"
 SWEEP = True
-GAMMA, LAST, REPORTS = range(3)  # state.memo: the anchor's gamma, the last round and how many more reports it is good for
+# state.memo: the anchor's gamma, the last round and how many more reports it is good for
+GAMMA, LAST, REPORTS = range(3)
 
 
 class Exp3PlusPlusBwKParams(NamedTuple):
@@ -96,21 +104,40 @@ def params(
     mixing: str = "all",
     width: str = "printed",
 ) -> Exp3PlusPlusBwKParams:
-    """Options: alpha, beta ("theory" or a number), lam, epsilon (lemma | printed | cmin), mixing (all | printed), width (printed | direct)."""
+    """Options: alpha, beta ("theory" or a number), lam, epsilon (lemma | printed | cmin), mixing
+    (all | printed), width (printed | direct).
+    """
     problem.require(NAME, plays=1, n_resources=1)
     n_arms, c_min = problem.n_arms, problem.c_min
     spreads = {"lemma": 0.5, "printed": 0.5 * math.sqrt(n_arms), "cmin": 0.5 * c_min}
     spread = spreads[check.choice("epsilon", epsilon, tuple(spreads))]
     bounds = gap_bounds(c_min, alpha=alpha, beta=beta, lam=lam, width=width)
     printed = check.choice("mixing", mixing, ("all", "printed")) == "printed"
-    return Exp3PlusPlusBwKParams(n_arms, c_min, math.log(n_arms) / n_arms, spread, printed, quiet_until(n_arms, bounds, spread), bounds)
+    return Exp3PlusPlusBwKParams(
+        n_arms,
+        c_min,
+        math.log(n_arms) / n_arms,
+        spread,
+        printed,
+        quiet_until(n_arms, bounds, spread),
+        bounds,
+    )
 
 
 def init(params: Exp3PlusPlusBwKParams, problem: Problem, n_paths: int) -> Exp3PlusPlusBwKState:
     def per_arm() -> Floats:
         return np.zeros((n_paths, params.n_arms))
 
-    return Exp3PlusPlusBwKState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 3)), per_arm(), per_arm())
+    return Exp3PlusPlusBwKState(
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        np.zeros((n_paths, 3)),
+        per_arm(),
+        per_arm(),
+    )
 
 
 @kernel
@@ -128,8 +155,12 @@ def row(state: Exp3PlusPlusBwKState, path: int) -> Exp3PlusPlusBwKState:
 
 
 @kernel
-def weigh(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) -> tuple[float, float, float]:
-    """Writes weights and, from the quiet round on, rates; returns the cap, the sum of the rates and the sum of the weights."""
+def weigh(
+    params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int
+) -> tuple[float, float, float]:
+    """Writes weights and, from the quiet round on, rates; returns the cap, the sum of the rates and
+    the sum of the weights.
+    """
     root = math.sqrt(params.log_ratio / t)
     cap = min(0.5 / params.n_arms, params.spread * root)
     gamma = 0.5 * params.c_min * root
@@ -141,7 +172,9 @@ def weigh(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) ->
         weigh_afresh(gamma, state.losses, state.weights)
     explore = cap * params.n_arms
     if t >= params.quiet:
-        explore = gap_rates(params.bounds, t, cap, state.pulls, state.rewards, state.costs, state.rates)
+        explore = gap_rates(
+            params.bounds, t, cap, state.pulls, state.rewards, state.costs, state.rates
+        )
     if params.printed_mixing:
         whole = mix_as_printed(cap, explore, t < params.quiet, state.rates, state.weights)
         cap /= whole
@@ -158,8 +191,12 @@ def weigh_afresh(gamma: float, losses: Floats, weights: Floats) -> None:
 
 
 @cold
-def mix_as_printed(cap: float, explore: float, equal: bool, rates: Floats, weights: Floats) -> float:
-    """Weighs each arm by (1 - sum_{j != i} eps_j) p_i = (1 - explore + eps_i) p_i; returns what that and the rates sum to."""
+def mix_as_printed(
+    cap: float, explore: float, equal: bool, rates: Floats, weights: Floats
+) -> float:
+    """Weighs each arm by (1 - sum_{j != i} eps_j) p_i = (1 - explore + eps_i) p_i; returns what
+    that and the rates sum to.
+    """
     sum_weights = total(weights)
     for i in range(weights.shape[0]):
         weights[i] *= (1 - explore + (cap if equal else rates[i])) / sum_weights
@@ -170,15 +207,36 @@ def mix_as_printed(cap: float, explore: float, equal: bool, rates: Floats, weigh
 
 
 @kernel
-def choose(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: Exp3PlusPlusBwKParams,
+    state: Exp3PlusPlusBwKState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     equal = t < params.quiet
-    arms[0] = mixed_arm(uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights)
-    probs[0] = mixed_probability(arms[0], cap, explore, equal, state.rates, state.weights, sum_weights)
+    arms[0] = mixed_arm(
+        uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights
+    )
+    probs[0] = mixed_probability(
+        arms[0], cap, explore, equal, state.rates, state.weights, sum_weights
+    )
 
 
 @kernel
-def update(key: U, params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PlusPlusBwKParams,
+    state: Exp3PlusPlusBwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = U(arms[0])
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
@@ -206,7 +264,11 @@ def set_anchor(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: in
 
 
 @kernel
-def probabilities(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int, left: Floats, out: Floats
+) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     for i in range(params.n_arms):
-        out[i] = mixed_probability(i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)
+        out[i] = mixed_probability(
+            i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights
+        )

@@ -1,13 +1,16 @@
 r"""EXP3++ with a price: weights that rank arms by mean reward per mean cost, for random costs.
 
-The paper's estimate of an efficiency has mean E[r/c]; what a budget buys is E[r]/E[c], and with random costs the two can
-order the arms differently (the `misleading_ratio` environment). So reward and cost are estimated apart, and cost is priced
-at what the player itself earns per unit. Costs c in [c_min, 1]. Each arm once, in order; then
+The paper's estimate of an efficiency has mean E[r/c]; what a budget buys is E[r]/E[c], and with
+random costs the two can order the arms differently (the `misleading_ratio` environment). So reward
+and cost are estimated apart, and cost is priced at what the player itself earns per unit. Costs c
+in [c_min, 1]. Each arm once, in order; then
 
     theta_t   = (reward earned so far) / (cost paid so far)
-    score(i)  = (R^(i) - theta_t C^(i)) / (1 + theta_t)              today's price for the whole past
+    score(i)  = (R^(i) - theta_t C^(i)) / (1 + theta_t)              today's price for the whole
+              past
     p_t(i)    = exp(eta_t score(i)) / sum_j exp(eta_t score(j)),     eta_t = sqrt(ln K / (t K))
-    eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        direct width, see `purse.confidence`
+    eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        direct
+              width, see `purse.confidence`
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     R^(i_t)  += r / p~_t(i_t),   C^(i_t) += c / p~_t(i_t)
 
@@ -19,12 +22,14 @@ at what the player itself earns per unit. Costs c in [c_min, 1]. Each arm once, 
 
 Options: alpha=3; beta="theory" (256 / c_min^2) or a number.
 
-Guarantee: none is proved. Measured: on `misleading_ratio` its regret is below 1% of the budget at B = 10^5, where
-EXP3.BwK and EXP3++.BwK lose 28%.
+Guarantee: none is proved. Measured: on `misleading_ratio` its regret is below 1% of the budget at B
+= 10^5, where EXP3.BwK and EXP3++.BwK lose 28%.
 
-Departures from the paper: the policy is ours, not the paper's; its exploration and its initial pulls are those of EXP3++.BwK.
+Departures from the paper: the policy is ours, not the paper's; its exploration and its initial
+pulls are those of EXP3++.BwK.
 
-Needs c_min (for the gaps), not B. O(K) a round with K exps: the price moves every arm's score in every round.
+Needs c_min (for the gaps), not B. O(K) a round with K exps: the price moves every arm's score in
+every round.
 
 >>> import purse
 >>> world = purse.environments.misleading_ratio()
@@ -70,18 +75,34 @@ class Exp3PlusPlusPriceState(NamedTuple):
     rates: Floats  # (P, K) scratch
 
 
-def params(problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory") -> Exp3PlusPlusPriceParams:
+def params(
+    problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
+) -> Exp3PlusPlusPriceParams:
     """Options: alpha, beta ("theory" or a number)."""
     problem.require(NAME, plays=1, n_resources=1)
     bounds = gap_bounds(problem.c_min, alpha=alpha, beta=beta, lam=None, width="direct")
-    return Exp3PlusPlusPriceParams(problem.n_arms, math.log(problem.n_arms) / problem.n_arms, quiet_until(problem.n_arms, bounds, SPREAD), bounds)
+    return Exp3PlusPlusPriceParams(
+        problem.n_arms,
+        math.log(problem.n_arms) / problem.n_arms,
+        quiet_until(problem.n_arms, bounds, SPREAD),
+        bounds,
+    )
 
 
 def init(params: Exp3PlusPlusPriceParams, problem: Problem, n_paths: int) -> Exp3PlusPlusPriceState:
     def per_arm() -> Floats:
         return np.zeros((n_paths, params.n_arms))
 
-    return Exp3PlusPlusPriceState(per_arm(), per_arm(), per_arm(), per_arm(), per_arm(), np.zeros((n_paths, 2)), per_arm(), per_arm())
+    return Exp3PlusPlusPriceState(
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        per_arm(),
+        np.zeros((n_paths, 2)),
+        per_arm(),
+        per_arm(),
+    )
 
 
 @kernel
@@ -99,8 +120,12 @@ def row(state: Exp3PlusPlusPriceState, path: int) -> Exp3PlusPlusPriceState:
 
 
 @kernel
-def weigh(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int) -> tuple[float, float, float]:
-    """Writes weights and, from the quiet round on, rates; returns the cap, the sum of the rates and the sum of the weights."""
+def weigh(
+    params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int
+) -> tuple[float, float, float]:
+    """Writes weights and, from the quiet round on, rates; returns the cap, the sum of the rates and
+    the sum of the weights.
+    """
     root = math.sqrt(params.log_ratio / t)
     cap = min(0.5 / params.n_arms, SPREAD * root)
     price = state.earned[0] / state.earned[1] if state.earned[1] > 0 else 0.0
@@ -112,20 +137,43 @@ def weigh(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int
         state.weights[i] = exp(state.weights[i] - top)
     explore = cap * params.n_arms
     if t >= params.quiet:
-        explore = gap_rates(params.bounds, t, cap, state.pulls, state.rewards, state.costs, state.rates)
+        explore = gap_rates(
+            params.bounds, t, cap, state.pulls, state.rewards, state.costs, state.rates
+        )
     return cap, explore, total(state.weights)
 
 
 @kernel
-def choose(key: U, params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: Exp3PlusPlusPriceParams,
+    state: Exp3PlusPlusPriceState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     equal = t < params.quiet
-    arms[0] = mixed_arm(uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights)
-    probs[0] = mixed_probability(arms[0], cap, explore, equal, state.rates, state.weights, sum_weights)
+    arms[0] = mixed_arm(
+        uniform(key, 0), cap, explore, equal, state.rates, state.weights, sum_weights
+    )
+    probs[0] = mixed_probability(
+        arms[0], cap, explore, equal, state.rates, state.weights, sum_weights
+    )
 
 
 @kernel
-def update(key: U, params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PlusPlusPriceParams,
+    state: Exp3PlusPlusPriceState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
@@ -138,7 +186,15 @@ def update(key: U, params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceStat
 
 
 @kernel
-def probabilities(params: Exp3PlusPlusPriceParams, state: Exp3PlusPlusPriceState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Exp3PlusPlusPriceParams,
+    state: Exp3PlusPlusPriceState,
+    t: int,
+    left: Floats,
+    out: Floats,
+) -> None:
     cap, explore, sum_weights = weigh(params, state, t)
     for i in range(params.n_arms):
-        out[i] = mixed_probability(i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights)
+        out[i] = mixed_probability(
+            i, cap, explore, t < params.quiet, state.rates, state.weights, sum_weights
+        )

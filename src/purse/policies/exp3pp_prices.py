@@ -1,8 +1,11 @@
-r"""EXP3++ with prices: one price per resource, time among them, for several budgets and a horizon; no least cost is needed.
+r"""EXP3++ with prices: one price per resource, time among them, for several budgets and a horizon;
+no least cost is needed.
 
-`exp3++.price` prices cost at what the player earns per unit. With several resources, or a budget and a horizon, there is a price for each: the
-part v_j of all that is earned which resource j is charged with, more the faster it is used up. Costs c_j in [0, 1]; where there is a horizon
-T, time is one more resource, of which every pull takes 1. In units in which all budgets are b, the scarcest:
+`exp3++.price` prices cost at what the player earns per unit. With several resources, or a budget
+and a horizon, there is a price for each: the part v_j of all that is earned which resource j is
+charged with, more the faster it is used up. Costs c_j in [0, 1]; where there is a horizon T, time
+is one more resource, of which every pull takes 1. In units in which all budgets are b, the
+scarcest:
 
     S_j       = what was spent of resource j so far, times b / b_j
     v_t(j)    = exp(kappa S_j) / sum_k exp(kappa S_k),        kappa = sqrt(ln D / b), D resources
@@ -13,7 +16,8 @@ T, time is one more resource, of which every pull takes 1. In units in which all
     p~_t(i)   = (1 - K eps_t) p_t(i) + eps_t
     R^(i_t)  += r / p~_t(i_t),   C^_j(i_t) += c_j b / (b_j p~_t(i_t))
 
-Each arm once first, in order. At the optimum of the linear program theta v_j is what all of resource j is worth.
+Each arm once first, in order. At the optimum of the linear program theta v_j is what all of
+resource j is worth.
 
 | symbol | code |
 |---|---|
@@ -21,12 +25,14 @@ Each arm once first, in order. At the optimum of the linear program theta v_j is
 | S_j, reward earned | `state.spent[j]`, `state.earned[0]` |
 | b / b_j | `params.scale[j]`, time last |
 
-Guarantee: none is proved. Measured: with one resource and no horizon it plays like `exp3++.price`; on the suite's cases with a horizon see the
-leaderboard.
+Guarantee: none is proved. Measured: with one resource and no horizon it plays like `exp3++.price`;
+on the suite's cases with a horizon see the leaderboard.
 
-Departures from the paper: the policy is ours, not the paper's; its exploration and its initial pulls are those of EXP3++.BwK, without the gaps.
+Departures from the paper: the policy is ours, not the paper's; its exploration and its initial
+pulls are those of EXP3++.BwK, without the gaps.
 
-Needs the budgets; no least cost, so it also plays where that is not known. O(K D) a round with K exps.
+Needs the budgets; no least cost, so it also plays where that is not known. O(K D) a round with K
+exps.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=3000)
@@ -72,13 +78,23 @@ class Exp3PlusPlusPricesState(NamedTuple):
 def params(problem: Problem) -> Exp3PlusPlusPricesParams:
     """No options."""
     problem.require(NAME, plays=1)
-    budgets = (problem.budget * problem.share).tolist() + ([] if problem.horizon is None else [float(problem.horizon)])
+    budgets = (problem.budget * problem.share).tolist() + (
+        [] if problem.horizon is None else [float(problem.horizon)]
+    )
     least = min(budgets)
     kappa = math.sqrt(math.log(len(budgets)) / least)
-    return Exp3PlusPlusPricesParams(problem.n_arms, problem.n_resources, math.log(problem.n_arms) / problem.n_arms, kappa, least / np.array(budgets))
+    return Exp3PlusPlusPricesParams(
+        problem.n_arms,
+        problem.n_resources,
+        math.log(problem.n_arms) / problem.n_arms,
+        kappa,
+        least / np.array(budgets),
+    )
 
 
-def init(params: Exp3PlusPlusPricesParams, problem: Problem, n_paths: int) -> Exp3PlusPlusPricesState:
+def init(
+    params: Exp3PlusPlusPricesParams, problem: Problem, n_paths: int
+) -> Exp3PlusPlusPricesState:
     n_arms, d = params.n_arms, len(params.scale)
     return Exp3PlusPlusPricesState(
         np.zeros((n_paths, n_arms)),
@@ -93,12 +109,19 @@ def init(params: Exp3PlusPlusPricesParams, problem: Problem, n_paths: int) -> Ex
 @kernel
 def row(state: Exp3PlusPlusPricesState, path: int) -> Exp3PlusPlusPricesState:
     return Exp3PlusPlusPricesState(
-        state.reward_estimates[path], state.cost_estimates[path], state.spent[path], state.earned[path], state.prices[path], state.weights[path]
+        state.reward_estimates[path],
+        state.cost_estimates[path],
+        state.spent[path],
+        state.earned[path],
+        state.prices[path],
+        state.weights[path],
     )
 
 
 @kernel
-def weigh(params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: int) -> tuple[float, float]:
+def weigh(
+    params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: int
+) -> tuple[float, float]:
     """Writes prices and weights; returns eps and the sum of the weights."""
     root = math.sqrt(params.log_ratio / t)
     d = state.prices.shape[0]
@@ -124,14 +147,35 @@ def weigh(params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: i
 
 
 @kernel
-def choose(key: U, params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: Exp3PlusPlusPricesParams,
+    state: Exp3PlusPlusPricesState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     cap, sum_weights = weigh(params, state, t)
-    arms[0] = mixed_arm(uniform(key, 0), cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights)
-    probs[0] = mixed_probability(arms[0], cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights)
+    arms[0] = mixed_arm(
+        uniform(key, 0), cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights
+    )
+    probs[0] = mixed_probability(
+        arms[0], cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights
+    )
 
 
 @kernel
-def update(key: U, params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: Exp3PlusPlusPricesParams,
+    state: Exp3PlusPlusPricesState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     counts = t > params.n_arms
     state.earned[0] += rewards[0]
@@ -145,7 +189,15 @@ def update(key: U, params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesSt
 
 
 @kernel
-def probabilities(params: Exp3PlusPlusPricesParams, state: Exp3PlusPlusPricesState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Exp3PlusPlusPricesParams,
+    state: Exp3PlusPlusPricesState,
+    t: int,
+    left: Floats,
+    out: Floats,
+) -> None:
     cap, sum_weights = weigh(params, state, t)
     for i in range(params.n_arms):
-        out[i] = mixed_probability(i, cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights)
+        out[i] = mixed_probability(
+            i, cap, cap * params.n_arms, True, state.weights, state.weights, sum_weights
+        )

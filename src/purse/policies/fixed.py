@@ -1,6 +1,8 @@
-r"""Fixed: one arm in every round; the yardstick that regret against the best fixed arm is measured with.
+r"""Fixed: one arm in every round; the yardstick that regret against the best fixed arm is measured
+with.
 
-Option: arm, the index to play. With m plays a round: that arm and the m - 1 after it, counted round the circle.
+Option: arm, the index to play. With m plays a round: that arm and the m - 1 after it, counted round
+the circle.
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(m) a round.
 
@@ -47,19 +49,32 @@ def row(state: FixedState, path: int) -> FixedState:
 
 
 @kernel
-def choose(key: U, params: FixedParams, state: FixedState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: FixedParams, state: FixedState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     for k in range(params.arms.shape[0]):
         arms[k] = params.arms[k]
         probs[k] = 1.0
 
 
 @kernel
-def update(key: U, params: FixedParams, state: FixedState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: FixedParams,
+    state: FixedState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     pass
 
 
 @kernel
-def probabilities(params: FixedParams, state: FixedState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: FixedParams, state: FixedState, t: int, left: Floats, out: Floats
+) -> None:
     out[:] = 0.0
     for k in range(params.arms.shape[0]):
         out[params.arms[k]] = 1.0

@@ -1,11 +1,13 @@
 r"""Fractional KUBE: the most that an arm may pay per unit of its known cost.
 
-The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c(i) that are known. Each arm once, in order; then,
-among the arms that what is left can pay for, the one with the largest
+The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c(i) that are known.
+Each arm once, in order; then, among the arms that what is left can pay for, the one with the
+largest
 
     D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
 
-with N, r the arm's pulls and mean reward so far; ties are broken at random. When no arm can be paid for the game ends.
+with N, r the arm's pulls and mean reward so far; ties are broken at random. When no arm can be paid
+for the game ends.
 
 | symbol | code |
 |---|---|
@@ -26,8 +28,8 @@ Needs the costs, not B. O(K) a round.
 >>> bool(run.pulls[:, 1].mean() > 5 * run.pulls[:, 0].mean())
 True
 
-Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based optimal policies for budget-limited multi-armed
-bandits. AAAI 2012.
+Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based optimal policies for
+budget-limited multi-armed bandits. AAAI 2012.
 """
 
 from __future__ import annotations
@@ -35,7 +37,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.indices import OUT, IndexState, add_report, common_width, init, row, share_largest, take_largest
+from purse.indices import (
+    OUT,
+    IndexState,
+    add_report,
+    common_width,
+    init,
+    row,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -60,17 +71,36 @@ def params(problem: Problem) -> FractionalKubeParams:
 def weigh(params: FractionalKubeParams, state: IndexState, t: int, left: Floats) -> None:
     width = common_width(2.0, t)
     for i in range(state.scores.shape[0]):
-        state.scores[i] = OUT if params.costs[i] > left[0] else state.bases[i] + width * state.slopes[i]
+        state.scores[i] = (
+            OUT if params.costs[i] > left[0] else state.bases[i] + width * state.slopes[i]
+        )
 
 
 @kernel
-def choose(key: U, params: FractionalKubeParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: FractionalKubeParams,
+    state: IndexState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     weigh(params, state, t, left)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: FractionalKubeParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: FractionalKubeParams,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     add_report(state, i, rewards[0], costs[0, 0])
     state.bases[i] = state.rewards[i] / (state.pulls[i] * params.costs[i])
@@ -78,6 +108,8 @@ def update(key: U, params: FractionalKubeParams, state: IndexState, t: int, arms
 
 
 @kernel
-def probabilities(params: FractionalKubeParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: FractionalKubeParams, state: IndexState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t, left)
     share_largest(state.scores, out)

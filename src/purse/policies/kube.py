@@ -1,9 +1,12 @@
-r"""KUBE: what is left is filled greedily with the most that each arm may pay per unit, and an arm is drawn from that knapsack.
+r"""KUBE: what is left is filled greedily with the most that each arm may pay per unit, and an arm
+is drawn from that knapsack.
 
-The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c(i) that are known. Each arm once, in order; then
+The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c(i) that are known.
+Each arm once, in order; then
 
     D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
-    m(i)   = floor(u / c(i)),   u <- u - m(i) c(i)         for the arms by falling D_t, u being what is left
+    m(i)   = floor(u / c(i)),   u <- u - m(i) c(i)         for the arms by falling D_t, u being what
+           is left
     p_t(i) = m(i) / sum_j m(j)
 
 with N, r the arm's pulls and mean reward so far. When no arm can be paid for the game ends.
@@ -16,10 +19,12 @@ with N, r the arm's pulls and mean reward so far. When no arm can be paid for th
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
 | the arms by falling D_t | `state.order` |
 
-Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means, for i.i.d. rewards.
+Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means,
+for i.i.d. rewards.
 
-Departures from the paper: of arms with the same D_t the first comes first. While the first report of arms that can be paid for is
-missing (live, reports come late), one of them is pulled, each equally likely.
+Departures from the paper: of arms with the same D_t the first comes first. While the first report
+of arms that can be paid for is missing (live, reports come late), one of them is pulled, each
+equally likely.
 
 Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
 
@@ -29,8 +34,8 @@ Needs the costs, not B. O(K) a round and the number of places that arms move in 
 >>> bool(run.pulls[:, 1].mean() > 5 * run.pulls[:, 0].mean())
 True
 
-Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based optimal policies for budget-limited multi-armed
-bandits. AAAI 2012.
+Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based optimal policies for
+budget-limited multi-armed bandits. AAAI 2012.
 """
 
 from __future__ import annotations
@@ -39,7 +44,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.filling import FillingState, Prices, draw, fill, fits, init, prices, rank, row, share, units_left, update
+from purse.filling import (
+    FillingState,
+    Prices,
+    draw,
+    fill,
+    fits,
+    init,
+    prices,
+    rank,
+    row,
+    share,
+    units_left,
+    update,
+)
 from purse.indices import common_width, score_lines
 from purse.jit import cold, kernel
 from purse.random import U
@@ -77,21 +95,34 @@ def weigh(params: KubeParams, state: FillingState, t: int, left: Floats) -> floa
 
 @cold
 def weigh_missing(params: KubeParams, state: FillingState, t: int, purse: int) -> float:
-    """Write 1 for the arm of an initial round, else for those without a report; returns how many."""
-    initial = params.first[t - 1] if t <= params.first.shape[0] and fits(params.prices, state.pulls, params.first[t - 1], purse) else -1
+    """Write 1 for the arm of an initial round, else for those without a report; returns how
+    many.
+    """
+    initial = (
+        params.first[t - 1]
+        if t <= params.first.shape[0]
+        and fits(params.prices, state.pulls, params.first[t - 1], purse)
+        else -1
+    )
     missing = 0.0
     for i in range(state.pulls.shape[0]):
-        wanted = i == initial or (initial < 0 and state.pulls[i] == 0 and fits(params.prices, state.pulls, i, purse))
+        wanted = i == initial or (
+            initial < 0 and state.pulls[i] == 0 and fits(params.prices, state.pulls, i, purse)
+        )
         state.counts[i] = 1.0 if wanted else 0.0
         missing += state.counts[i]
     return missing
 
 
 @kernel
-def choose(key: U, params: KubeParams, state: FillingState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: KubeParams, state: FillingState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     draw(key, state.counts, weigh(params, state, t, left), arms, probs)
 
 
 @kernel
-def probabilities(params: KubeParams, state: FillingState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: KubeParams, state: FillingState, t: int, left: Floats, out: Floats
+) -> None:
     share(state.counts, weigh(params, state, t, left), out)

@@ -1,16 +1,23 @@
-r"""LagrangeBwK: two learners play against each other, one for arms and one for the prices of resources.
+r"""LagrangeBwK: two learners play against each other, one for arms and one for the prices of
+resources.
 
-The rule (Immorlica, Sankararaman, Schapire and Slivkins, 2019). Budgets are rescaled to one, B, for T rounds, as `purse.primal` says, and costs
-c_j with them; where there is a horizon, doing nothing is one more action, which pays and costs nothing. In every round
+The rule (Immorlica, Sankararaman, Schapire and Slivkins, 2019). Budgets are rescaled to one, B, for
+T rounds, as `purse.primal` says, and costs c_j with them; where there is a horizon, doing nothing
+is one more action, which pays and costs nothing. In every round
 
-    q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z)),   eta = sqrt(8 ln D / T)       the prices of D resources: Hedge
-    y_t     = (r_t + z - z sum_j q_t(j) c_{t,j}) / (1 + z)      in [0, 1]            what the action brought
-    p_{t+1}   from y_t and p_t                                                       the actions: EXP3.P for T rounds
+    q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z)),   eta = sqrt(8 ln D / T)       the prices of D
+            resources: Hedge
+    y_t     = (r_t + z - z sum_j q_t(j) c_{t,j}) / (1 + z)      in [0, 1]            what the action
+            brought
+    p_{t+1}   from y_t and p_t                                                       the actions:
+              EXP3.P for T rounds
 
     form="stochastic"   z = T / B, and time is one of the resources, with c = B / T in every round
-    form="adversarial"  z = T_0 / B, without time; T_0 = min((d + 1)^u, T) with u drawn once, uniformly from 0 .. ceil(log_{d+1} T)
+    form="adversarial"  z = T_0 / B, without time; T_0 = min((d + 1)^u, T) with u drawn once,
+                        uniformly from 0 .. ceil(log_{d+1} T)
 
-y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brought into [0, 1]. T_0 stands for a guess at what can be gained.
+y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brought into [0, 1]. T_0
+stands for a guess at what can be gained.
 
 | symbol | code |
 |---|---|
@@ -21,15 +28,20 @@ y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brough
 
 Options: form="stochastic" or "adversarial"; delta=0.05, as in EXP3.P.
 
-Guarantee: stochastic: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true means by at most
-O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), with probability 1 - delta. Adversarial: in expectation the gain is, up to lower terms, at least
-a part 1 / O(d ln T) of that of the best fixed distribution over actions, whatever rewards and costs; no policy can do better than 1 / O(ln T).
+Guarantee: stochastic: in i.i.d. worlds the gain falls short of the optimum of the linear program on
+the true means by at most O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), with probability 1 -
+delta. Adversarial: in expectation the gain is, up to lower terms, at least a part 1 / O(d ln T) of
+that of the best fixed distribution over actions, whatever rewards and costs; no policy can do
+better than 1 / O(ln T).
 
-Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers of d + 1 is quoted from memory. A round in which
-nothing is done brings no report; its part is booked with the next one, at that one's prices, see `purse.primal`. Without a horizon T is the
-most rounds that can be paid for, and doing nothing is no action. A late report meets the prices of its own time and of what has been reported since.
+Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers
+of d + 1 is quoted from memory. A round in which nothing is done brings no report; its part is
+booked with the next one, at that one's prices, see `purse.primal`. Without a horizon T is the most
+rounds that can be paid for, and doing nothing is no action. A late report meets the prices of its
+own time and of what has been reported since.
 
-Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of EXP3.P.
+Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of
+EXP3.P.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
@@ -37,7 +49,8 @@ Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D 
 >>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0).gain.mean())
 True
 
-Reference: N. Immorlica, K. A. Sankararaman, R. Schapire, A. Slivkins. Adversarial bandits with knapsacks. FOCS 2019; Journal of the ACM 69, 2022.
+Reference: N. Immorlica, K. A. Sankararaman, R. Schapire, A. Slivkins. Adversarial bandits with
+knapsacks. FOCS 2019; Journal of the ACM 69, 2022.
 """
 
 from __future__ import annotations
@@ -81,7 +94,9 @@ class LagrangeState(NamedTuple):
 
 
 def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -> LagrangeParams:
-    """Options: form, "stochastic" or "adversarial"; delta, the probability with which the guarantee of EXP3.P may fail."""
+    """Options: form, "stochastic" or "adversarial"; delta, the probability with which the guarantee
+    of EXP3.P may fail.
+    """
     problem.require(NAME, plays=1)
     timed = check.choice("form", form, FORMS) == "stochastic"
     rounds = rounds_of(problem, NAME)
@@ -116,18 +131,34 @@ def init(params: LagrangeParams, problem: Problem, n_paths: int) -> LagrangeStat
 @kernel
 def row(state: LagrangeState, path: int) -> LagrangeState:
     return LagrangeState(
-        state.gains[path], state.chances[path], state.weights[path], state.age[path], state.spent[path], state.prices[path], state.booked[path]
+        state.gains[path],
+        state.chances[path],
+        state.weights[path],
+        state.age[path],
+        state.spent[path],
+        state.prices[path],
+        state.booked[path],
     )
 
 
 @kernel
-def choose(key: U, params: LagrangeParams, state: LagrangeState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: LagrangeParams,
+    state: LagrangeState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     draw_action(key, params.n_arms, state.chances, arms, probs)
 
 
 @kernel
 def stake(key: U, params: LagrangeParams, t: int) -> float:
-    """z: the same in all rounds of a path, because it is drawn with the key of round 1, 1 - t rounds from that of round t."""
+    """z: the same in all rounds of a path, because it is drawn with the key of round 1, 1 - t
+    rounds from that of round t.
+    """
     count = params.stakes.shape[0]
     return params.stakes[int(uniform(at(key, 1 - t), 1) * count)] if count > 1 else params.stakes[0]
 
@@ -147,7 +178,16 @@ def set_prices(params: LagrangeParams, state: LagrangeState, t: int, z: float) -
 
 
 @kernel
-def update(key: U, params: LagrangeParams, state: LagrangeState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: LagrangeParams,
+    state: LagrangeState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     z = stake(key, params, t)
     set_prices(params, state, t, z)
     worth = z  # of a round that pays and costs nothing
@@ -164,6 +204,8 @@ def update(key: U, params: LagrangeParams, state: LagrangeState, t: int, arms: I
 
 
 @kernel
-def probabilities(params: LagrangeParams, state: LagrangeState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: LagrangeParams, state: LagrangeState, t: int, left: Floats, out: Floats
+) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]

@@ -1,6 +1,7 @@
 r"""m-UCB: the most that an arm's mean reward may be, per the least that its mean cost may be.
 
-The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; then the arm with
+the largest
 
     x_t(i) = alpha sqrt(ln(t - 1) / N(i))
     D_t(i) = min(r(i) + x_t(i), 1) / (c(i) - x_t(i))        infinite where x_t(i) >= c(i)
@@ -16,10 +17,11 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 
 Options: alpha=0.25.
 
-Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a suitable alpha. An arm whose first pull
-paid nothing is tried again after exp((D c(i) / (1 + D) / alpha)^2) rounds, with D the leader's ratio: soon at the default, late for a smaller
-alpha. Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`,
-means of 100 paths: regret 37 with alpha=0.25, 1,943 with alpha=0.0625.
+Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a
+suitable alpha. An arm whose first pull paid nothing is tried again after exp((D c(i) / (1 + D) /
+alpha)^2) rounds, with D the leader's ratio: soon at the default, late for a smaller alpha. Measured
+at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`, means of 100 paths:
+regret 37 with alpha=0.25, 1,943 with alpha=0.0625.
 
 Departures from the paper: its experiments are reported to favour alpha=0.0625.
 
@@ -31,8 +33,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of multi-armed bandit problems.
-Neurocomputing 258, 2017.
+Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite budget analysis of
+multi-armed bandit problems. Neurocomputing 258, 2017.
 """
 
 from __future__ import annotations
@@ -41,7 +43,16 @@ import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import IndexState, add_report, common_width, init, ratio_bound, row, share_largest, take_largest
+from purse.indices import (
+    IndexState,
+    add_report,
+    common_width,
+    init,
+    ratio_bound,
+    row,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -66,17 +77,30 @@ def params(problem: Problem, *, alpha: float = 0.25) -> MUcbParams:
 def weigh(params: MUcbParams, state: IndexState, t: int) -> None:
     width = common_width(params.alpha2, t)
     for i in range(state.scores.shape[0]):
-        state.scores[i] = ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i])
+        state.scores[i] = ratio_bound(
+            state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i]
+        )
 
 
 @kernel
-def choose(key: U, params: MUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: MUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: MUcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: MUcbParams,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     add_report(state, arms[0], rewards[0], costs[0, 0])
     state.slopes[arms[0]] = math.sqrt(state.pulls[arms[0]])
 

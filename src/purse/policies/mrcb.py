@@ -1,11 +1,15 @@
-r"""MRCB: a cautious m-UCB; truncated confidence bounds of reward over cost, with a radius close to nothing.
+r"""MRCB: a cautious m-UCB; truncated confidence bounds of reward over cost, with a radius close to
+nothing.
 
-The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round, with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round, with costs in (0, 1]. Each arm once,
+in order; then the arm with the largest
 
     x_t(i) = sqrt(kappa ln(t - 1) / N(i))
-    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite where the denominator is 0
+    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite where the denominator is
+    0
 
-with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is m-UCB with alpha = sqrt(kappa).
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is
+m-UCB with alpha = sqrt(kappa).
 
 | symbol | code |
 |---|---|
@@ -16,11 +20,14 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 
 Options: kappa=2e-4, which a published implementation uses.
 
-Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for certain kappa. At the default neither shows
-at a budget that one meets: the policy is all but greedy, and on some paths it never comes back to the best arm. Measured at B = 10^4 on
-`bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`, means of 100 paths: regret 3,572 with kappa=2e-4, 37 with kappa=0.0625.
+Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for
+certain kappa. At the default neither shows at a budget that one meets: the policy is all but
+greedy, and on some paths it never comes back to the best arm. Measured at B = 10^4 on
+`bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]`, means of 100 paths: regret 3,572 with
+kappa=2e-4, 37 with kappa=0.0625.
 
-Departures from the paper: the paper pulls the set of L arms with the largest sum of upper bounds per sum of lower bounds; here L = 1.
+Departures from the paper: the paper pulls the set of L arms with the largest sum of upper bounds
+per sum of lower bounds; here L = 1.
 
 Needs nothing. O(K) a round.
 
@@ -30,7 +37,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: Y. Xia, T. Qin, W. Ma, N. Yu, T.-Y. Liu. Budgeted multi-armed bandits with multiple plays. IJCAI 2016.
+Reference: Y. Xia, T. Qin, W. Ma, N. Yu, T.-Y. Liu. Budgeted multi-armed bandits with multiple
+plays. IJCAI 2016.
 """
 
 from __future__ import annotations
@@ -39,7 +47,16 @@ import math
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import IndexState, add_report, common_width, init, ratio_bound, row, share_largest, take_largest
+from purse.indices import (
+    IndexState,
+    add_report,
+    common_width,
+    init,
+    ratio_bound,
+    row,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -64,17 +81,30 @@ def params(problem: Problem, *, kappa: float = 2e-4) -> MrcbParams:
 def weigh(params: MrcbParams, state: IndexState, t: int) -> None:
     width = common_width(params.kappa, t)
     for i in range(state.scores.shape[0]):
-        state.scores[i] = ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i])
+        state.scores[i] = ratio_bound(
+            state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i]
+        )
 
 
 @kernel
-def choose(key: U, params: MrcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: MrcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: MrcbParams, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: MrcbParams,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     add_report(state, arms[0], rewards[0], costs[0, 0])
     state.slopes[arms[0]] = math.sqrt(state.pulls[arms[0]])
 

@@ -1,12 +1,16 @@
-r"""omega-UCB: bounds on mean reward and mean cost that are wide on the side where there is room, Wilson's, and their ratio.
+r"""omega-UCB: bounds on mean reward and mean cost that are wide on the side where there is room,
+Wilson's, and their ratio.
 
-The rule (Heyden, Arzamasov, Fouché and Böhm, 2023), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Heyden, Arzamasov, Fouché and Böhm, 2023), with costs in (0, 1]. Each arm once, in order;
+then the arm with the largest
 
     z       = sqrt(2 rho ln t)
-    w±(s)   = (s + z^2 / 2 ± z sqrt(s (N - s) / N + z^2 / 4)) / (N + z^2)        bounds on a mean whose N values sum to s
+    w±(s)   = (s + z^2 / 2 ± z sqrt(s (N - s) / N + z^2 / 4)) / (N + z^2)        bounds on a mean
+            whose N values sum to s
     D_t(i)  = min(1, w+(R(i))) / w-(C(i))
 
-with N, R, C the arm's pulls, sum of rewards and sum of costs so far; ties are broken at random. w+ never exceeds 1, and multiplying out
+with N, R, C the arm's pulls, sum of rewards and sum of costs so far; ties are broken at random. w+
+never exceeds 1, and multiplying out
 
     w-(s)   = (s^2 / N) / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4))
 
@@ -24,7 +28,8 @@ Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs where rho >= 1; sublinear for a smaller rho.
 
-Departures from the paper: none known in this policy; the paper's variant that estimates the variances is not here.
+Departures from the paper: none known in this policy; the paper's variant that estimates the
+variances is not here.
 
 Needs nothing. O(K) a round.
 
@@ -34,8 +39,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: M. Heyden, V. Arzamasov, E. Fouché, K. Böhm. Budgeted multi-armed bandits with asymmetric confidence intervals.
-arXiv 2306.07071, 2023.
+Reference: M. Heyden, V. Arzamasov, E. Fouché, K. Böhm. Budgeted multi-armed bandits with asymmetric
+confidence intervals. arXiv 2306.07071, 2023.
 """
 
 from __future__ import annotations
@@ -83,7 +88,13 @@ def init(params: OmegaUcbParams, problem: Problem, n_paths: int) -> OmegaUcbStat
 @kernel
 def row(state: OmegaUcbState, path: int) -> OmegaUcbState:
     return OmegaUcbState(
-        state.pulls[path], state.rewards[path], state.costs[path], state.reward_parts[path], state.cost_parts[path], state.factors[path], state.scores[path]
+        state.pulls[path],
+        state.rewards[path],
+        state.costs[path],
+        state.reward_parts[path],
+        state.cost_parts[path],
+        state.factors[path],
+        state.scores[path],
     )
 
 
@@ -97,18 +108,39 @@ def reach(s: float, part: float, z2: float) -> float:
 def weigh(params: OmegaUcbParams, state: OmegaUcbState, t: int) -> None:
     z2 = params.rho2 * log(t)
     for i in range(state.scores.shape[0]):
-        most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(state.costs[i], state.cost_parts[i], z2)
-        state.scores[i] = state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
+        most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
+            state.costs[i], state.cost_parts[i], z2
+        )
+        state.scores[i] = (
+            state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
+        )
 
 
 @kernel
-def choose(key: U, params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: OmegaUcbParams,
+    state: OmegaUcbState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: OmegaUcbParams, state: OmegaUcbState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: OmegaUcbParams,
+    state: OmegaUcbState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     add_report(state, i, rewards[0], costs[0, 0])
     n, reward, cost = state.pulls[i], state.rewards[i], state.costs[i]
@@ -118,6 +150,8 @@ def update(key: U, params: OmegaUcbParams, state: OmegaUcbState, t: int, arms: I
 
 
 @kernel
-def probabilities(params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

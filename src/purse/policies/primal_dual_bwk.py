@@ -1,16 +1,20 @@
-r"""PrimalDualBwK: the most reward per cost, where costs of several resources are added up at prices that rise with what is used.
+r"""PrimalDualBwK: the most reward per cost, where costs of several resources are added up at prices
+that rise with what is used.
 
-The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource where there is a horizon T; budgets are rescaled to
-one, B, as `purse.primal` says, and costs c_j with them; D resources in all. Each arm once, in order; then the arm with the largest
+The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource where there is a
+horizon T; budgets are rescaled to one, B, as `purse.primal` says, and costs c_j with them; D
+resources in all. Each arm once, in order; then the arm with the largest
 
-    D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite where nothing is known to be used
+    D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite where nothing is known
+             to be used
     u(i)     = min{1, r(i) + rad(r(i), N(i))}
     l_j(i)   = max{0, c_j(i) - rad(c_j(i), N(i))},                  of time l = B / T
     rad(x,N) = sqrt(C x / N) + C / N
     v_j     <- v_j (1 + eps)^(l_j(i_t)),  v_j = 1 at the start,     eps = sqrt(ln D / B)
 
-with N, r, c the arm's pulls, mean reward and mean costs so far; ties are broken at random. For one resource without a horizon the
-price does not matter, and the rule is the ratio of an upper to a lower bound.
+with N, r, c the arm's pulls, mean reward and mean costs so far; ties are broken at random. For one
+resource without a horizon the price does not matter, and the rule is the ratio of an upper to a
+lower bound.
 
 | symbol | code |
 |---|---|
@@ -21,18 +25,21 @@ price does not matter, and the rule is the ratio of an upper to a lower bound.
 | ln v_j / ln(1 + eps) | `state.used[j]` |
 | C | `params.c_rad` |
 
-Options: c_rad=1 (C), or "theory" (C = ln(D K T), T the horizon or the most rounds that can be paid for). The paper leaves the constant
-open; 1 measures far better on the suite.
+Options: c_rad=1 (C), or "theory" (C = ln(D K T), T the horizon or the most rounds that can be paid
+for). The paper leaves the constant open; 1 measures far better on the suite.
 
-Guarantee: in i.i.d. worlds the gain falls short of the optimum OPT of the linear program on the true means by at most
-O(sqrt(ln(D K T))) (sqrt(K OPT) + OPT sqrt(K / B)) + O(K) ln(D K T) ln T, the best possible up to logarithms, with C of that order.
-Smaller C is often better at budgets one can play, at the risk of leaving the best arm for good: with 20,000 prompts and a budget of 4,000 on
-the world of the suite, `routing`, it loses 11% of OPT with the C of theory and 0.2% with C = 0.5.
+Guarantee: in i.i.d. worlds the gain falls short of the optimum OPT of the linear program on the
+true means by at most O(sqrt(ln(D K T))) (sqrt(K OPT) + OPT sqrt(K / B)) + O(K) ln(D K T) ln T, the
+best possible up to logarithms, with C of that order. Smaller C is often better at budgets one can
+play, at the risk of leaving the best arm for good: with 20,000 prompts and a budget of 4,000 on the
+world of the suite, `routing`, it loses 11% of OPT with the C of theory and 0.2% with C = 0.5.
 
-Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant open; prices move after the initial pulls; a
-late report moves them by the bounds of the moment. Where T is the least of the budgets it takes part as B, too.
+Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant
+open; prices move after the initial pulls; a late report moves them by the bounds of the moment.
+Where T is the least of the budgets it takes part as B, too.
 
-Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on their arm, and where there is one resource so do indices.
+Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on
+their arm, and where there is one resource so do indices.
 
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000)
@@ -40,7 +47,8 @@ Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only w
 >>> bool(run.pulls[:, 1].sum() < run.pulls[:, [0, 2]].sum() / 4)
 True
 
-Reference: A. Badanidiyuru, R. Kleinberg, A. Slivkins. Bandits with knapsacks. FOCS 2013; Journal of the ACM 65, 2018.
+Reference: A. Badanidiyuru, R. Kleinberg, A. Slivkins. Bandits with knapsacks. FOCS 2013; Journal of
+the ACM 65, 2018.
 """
 
 from __future__ import annotations
@@ -89,7 +97,12 @@ def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
     budget, factors = common_budget(problem, problem.horizon)
     pace = 0.0 if problem.horizon is None else budget / problem.horizon
     n_prices = problem.n_resources + (problem.horizon is not None)
-    return PrimalDualParams(c_rad_of(c_rad, problem, n_prices, NAME), math.log1p(math.sqrt(math.log(n_prices) / budget)), pace, factors)
+    return PrimalDualParams(
+        c_rad_of(c_rad, problem, n_prices, NAME),
+        math.log1p(math.sqrt(math.log(n_prices) / budget)),
+        pace,
+        factors,
+    )
 
 
 def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
@@ -142,20 +155,39 @@ def score(state: PrimalDualState, i: int) -> float:
 
 @kernel
 def weigh(state: PrimalDualState) -> None:
-    """Renew the scores where prices move; a single price stays at 1, and only a report on its arm changes a score."""
+    """Renew the scores where prices move; a single price stays at 1, and only a report on its arm
+    changes a score.
+    """
     if state.prices.shape[0] > 1:
         for i in range(state.scores.shape[0]):
             state.scores[i] = score(state, i)
 
 
 @kernel
-def choose(key: U, params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: PrimalDualParams,
+    state: PrimalDualState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     weigh(state)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: PrimalDualParams, state: PrimalDualState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: PrimalDualParams,
+    state: PrimalDualState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     if t > state.pulls.shape[0] and state.prices.shape[0] > 1:
         raise_prices(params, state, i)
@@ -181,6 +213,8 @@ def raise_prices(params: PrimalDualParams, state: PrimalDualState, arm: int) -> 
 
 
 @kernel
-def probabilities(params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(state)
     share_largest(state.scores, out)

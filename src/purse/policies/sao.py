@@ -1,7 +1,9 @@
-r"""SAO: arms are deactivated as if rewards were i.i.d., until a test says that they are not; from then on EXP3.P. Blind to costs.
+r"""SAO: arms are deactivated as if rewards were i.i.d., until a test says that they are not; from
+then on EXP3.P. Blind to costs.
 
-The rule (Bubeck and Slivkins, 2012, Algorithm 1), for T rounds. All arms are active, p(i) = 1/K. After n rounds, with
-H~(i) = (1/n) sum 1{i_t = i} r_t / p_t(i), H(i) the mean of the N(i) rewards that arm i paid, M = max H~ over the active arms and
+The rule (Bubeck and Slivkins, 2012, Algorithm 1), for T rounds. All arms are active, p(i) = 1/K.
+After n rounds, with H~(i) = (1/n) sum 1{i_t = i} r_t / p_t(i), H(i) the mean of the N(i) rewards
+that arm i paid, M = max H~ over the active arms and
 
     w(x) = sqrt(4 K ln beta / x + 5 (K ln beta / x)^2),     beta = 10 K T^3 / delta,
 
@@ -11,7 +13,8 @@ H~(i) = (1/n) sum 1{i_t = i} r_t / p_t(i), H(i) the mean of the N(i) rewards tha
         i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
     p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
 
-EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta = min(1, K / beta).
+EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta =
+min(1, K / beta).
 
 | symbol | code |
 |---|---|
@@ -24,18 +27,22 @@ EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that r
 
 Options: delta=0.05; beta="theory" (above) or a number above 1.
 
-Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) / Delta for i.i.d. rewards, Delta the
-least gap, and 60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2 ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something
-only where all costs are one constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta rounds,
-close to a million for 10 arms, and until the first is, all arms are equally likely. A small beta shows the mechanism.
+Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) /
+Delta for i.i.d. rewards, Delta the least gap, and 60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2
+ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something only where all costs are one
+constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta
+rounds, close to a million for 10 arms, and until the first is, all arms are equally likely. A small
+beta shows the mechanism.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else ceil(B / c_min), and n counts reports.
-A report that comes late counts with the probability on its ticket, one from before the switch for EXP3.P. The confidence that EXP3.P
-is given is implicit in the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its constants
-are taken from accounts of the paper.
+Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else
+ceil(B / c_min), and n counts reports. A report that comes late counts with the probability on its
+ticket, one from before the switch for EXP3.P. The confidence that EXP3.P is given is implicit in
+the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its
+constants are taken from accounts of the paper.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch with K exps. While all arms are active, which
-is for long, one pass without roots and divisions finds that every test is passed.
+Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch
+with K exps. While all arms are active, which is for long, one pass without roots and divisions
+finds that every test is passed.
 
 >>> import purse
 >>> world = purse.environments.switching(segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5])
@@ -43,7 +50,8 @@ is for long, one pass without roots and divisions finds that every test is passe
 >>> bool(run.pulls[:, 1].mean() > 3 * run.pulls[:, 0].mean())
 True
 
-Reference: S. Bubeck, A. Slivkins. The best of both worlds: stochastic and adversarial bandits. COLT 2012.
+Reference: S. Bubeck, A. Slivkins. The best of both worlds: stochastic and adversarial bandits. COLT
+2012.
 """
 
 from __future__ import annotations
@@ -88,7 +96,9 @@ class SaoState(NamedTuple):
 
 
 def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory") -> SaoParams:
-    """Options: delta, the probability with which the guarantee may fail; beta ("theory" or a number above 1)."""
+    """Options: delta, the probability with which the guarantee may fail; beta ("theory" or a number
+    above 1).
+    """
     problem.require(NAME, plays=1)
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = check.number("delta", delta, above=0, high=1)
@@ -97,7 +107,9 @@ def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory
     elif isinstance(beta, str):
         raise invalid("beta", beta, "must be 'theory' or a number above 1")
     beta = check.number("beta", beta, above=1)
-    return SaoParams(n_arms, rounds, math.log(beta), tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta)))
+    return SaoParams(
+        n_arms, rounds, math.log(beta), tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
+    )
 
 
 def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
@@ -109,7 +121,19 @@ def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
 
     gains, pulls, rewards, means, stops, floors = (per_arm() for _ in range(6))
     chances, weights = per_arm(1 / params.n_arms), per_arm(1.0)
-    return SaoState(gains, pulls, rewards, means, stops, floors, chances, weights, count(), count(), np.zeros((n_paths, 2)))
+    return SaoState(
+        gains,
+        pulls,
+        rewards,
+        means,
+        stops,
+        floors,
+        chances,
+        weights,
+        count(),
+        count(),
+        np.zeros((n_paths, 2)),
+    )
 
 
 @kernel
@@ -130,13 +154,24 @@ def row(state: SaoState, path: int) -> SaoState:
 
 
 @kernel
-def choose(key: U, params: SaoParams, state: SaoState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: SaoParams, state: SaoState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     arms[0] = pick(uniform(key, 0), state.chances)
     probs[0] = state.chances[arms[0]]
 
 
 @kernel
-def update(key: U, params: SaoParams, state: SaoState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: SaoParams,
+    state: SaoState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     if state.memo[STRETCH] > 0:
         learn_later(params, state, i, probs[0], rewards[0])
@@ -158,14 +193,18 @@ def width(params: SaoParams, x: float) -> float:
 
 @kernel
 def clearly_in_order(params: SaoParams, state: SaoState, n: float) -> bool:
-    """While all arms are active: whether none is to be deactivated and all tests are passed, so that the chances stay as they are. No branches."""
+    """While all arms are active: whether none is to be deactivated and all tests are passed, so
+    that the chances stay as they are. No branches.
+    """
     per_round = 1 / n
     wide = width(params, n)  # for an active arm the second root of the first test is the same
     best = largest(state.gains)
     failed = 0
     for i in range(params.n_arms):
         beyond = abs(state.gains[i] * per_round - state.means[i]) - wide
-        failed += ((best - state.gains[i]) * per_round > 6 * wide) | ((beyond > 0) & (beyond * beyond * state.pulls[i] > 2 * params.log_beta))
+        failed += ((best - state.gains[i]) * per_round > 6 * wide) | (
+            (beyond > 0) & (beyond * beyond * state.pulls[i] > 2 * params.log_beta)
+        )
     return failed == 0
 
 
@@ -195,7 +234,9 @@ def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
         stop = state.stops[i]
         spread = params.n_arms / n
         if stop > 0:
-            if behind <= 2 * width(params, stop) or (stop > 1 and behind > 10 * width(params, stop - 1)):
+            if behind <= 2 * width(params, stop) or (
+                stop > 1 and behind > 10 * width(params, stop - 1)
+            ):
                 return False
             spread = params.n_arms * stop / (n * n) + (n - stop) / (state.floors[i] * n)
         off = abs(estimate - state.means[i]) if state.pulls[i] > 0 else 0.0
@@ -232,7 +273,13 @@ def switch(params: SaoParams, state: SaoState) -> None:
 def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, reward: float) -> None:
     rate = state.memo[STRETCH]
     gamma = rate * params.later.gamma
-    now = Exp3PParams(params.n_arms, 1.0, rate * params.later.eta, gamma if gamma <= 0.5 else 1.0, rate * params.later.beta)
+    now = Exp3PParams(
+        params.n_arms,
+        1.0,
+        rate * params.later.eta,
+        gamma if gamma <= 0.5 else 1.0,
+        rate * params.later.beta,
+    )
     learn(now, Exp3PState(state.gains, state.chances, state.weights, state.age), arm, prob, reward)
 
 

@@ -1,14 +1,15 @@
 r"""Sliding-window UCB for knapsacks: UCB-BwK that forgets, for means that change.
 
-The rule (Liu, Jiang and Li, 2022), for one resource, budget B and T rounds. In every round arm i is drawn with probability x(i), and
-with the rest nothing is done, where x solves
+The rule (Liu, Jiang and Li, 2022), for one resource, budget B and T rounds. In every round arm i is
+drawn with probability x(i), and with the rest nothing is done, where x solves
 
     max  sum_i u(i) x(i)    subject to    sum_i l(i) x(i) <= B / T,   sum_i x(i) <= 1,   x >= 0
     u(i) = min{1, r(i) + sqrt(C / (N(i) + 1))},     1 without a pull
     l(i) = max{0, c(i) - sqrt(C / (N(i) + 1))},     0 without a pull
 
-with N, r, c the arm's pulls, mean reward and mean cost over the last w rounds, skipped ones included. `purse.hull` solves it. Without a horizon
-T = ceil(B / c_min), and where nothing was to be done it is drawn again, as in UCB-BwK.
+with N, r, c the arm's pulls, mean reward and mean cost over the last w rounds, skipped ones
+included. `purse.hull` solves it. Without a horizon T = ceil(B / c_min), and where nothing was to be
+done it is drawn again, as in UCB-BwK.
 
 | symbol | code |
 |---|---|
@@ -17,19 +18,23 @@ T = ceil(B / c_min), and where nothing was to be done it is drawn again, as in U
 | the last round of the window | `state.head[0]` |
 | u(i), l(i), x(i) | `state.upper[i]`, `state.lower[i]`, `state.shares[i]` |
 
-Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a number of rounds, at most T and 2^22; c_rad="theory"
-(C = 2 ln(12 K T^3)) or a positive number.
+Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a
+number of rounds, at most T and 2^22; c_rad="theory" (C = 2 ln(12 K T^3)) or a positive number.
 
-Guarantee: with w = min{K^(1/3) V^(-2/3) T^(2/3), T}, where V is how much the means change from round to round, summed over rounds, the gain falls
-short of the best that can be had in expectation by O~((T/B) sqrt(K T) + (T/B) (K V)^(1/3) T^(2/3) + W), where W is how far the means are from their
-average, summed over rounds: so changes that the budget would have to be saved for are not covered. C is so large that for T < 10^5 hardly anything
-is learnt within a window; smaller C is better there.
+Guarantee: with w = min{K^(1/3) V^(-2/3) T^(2/3), T}, where V is how much the means change from
+round to round, summed over rounds, the gain falls short of the best that can be had in expectation
+by O~((T/B) sqrt(K T) + (T/B) (K V)^(1/3) T^(2/3) + W), where W is how far the means are from their
+average, summed over rounds: so changes that the budget would have to be saved for are not covered.
+C is so large that for T < 10^5 hardly anything is learnt within a window; smaller C is better
+there.
 
-Departures from the paper: one window for rewards and costs, where the paper has two; C, w and the + 1 are quoted from memory; the paper takes
-several resources. Sums over the window are whole numbers of 2^-40, so that a report takes away exactly what it had brought. A
-report that comes when its round has left the window is not learnt from. What is done without a horizon is ours.
+Departures from the paper: one window for rewards and costs, where the paper has two; C, w and the +
+1 are quoted from memory; the paper takes several resources. Sums over the window are whole numbers
+of 2^-40, so that a report takes away exactly what it had brought. A report that comes when its
+round has left the window is not learnt from. What is done without a horizon is ours.
 
-Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for each edge of a hull; O(w + K) numbers a path.
+Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for
+each edge of a hull; O(w + K) numbers a path.
 
 >>> import purse
 >>> world = "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]"
@@ -80,7 +85,9 @@ class SwUcbBwKState(NamedTuple):
     ring_costs: Ints  # (P, w)
 
 
-def params(problem: Problem, *, window: int | None = None, c_rad: float | str = "theory") -> SwUcbBwKParams:
+def params(
+    problem: Problem, *, window: int | None = None, c_rad: float | str = "theory"
+) -> SwUcbBwKParams:
     """Options: window, a number of rounds; c_rad, "theory" or a positive number."""
     problem.require(NAME, plays=1, n_resources=1)
     rounds = rounds_of(problem, NAME)
@@ -89,8 +96,17 @@ def params(problem: Problem, *, window: int | None = None, c_rad: float | str = 
         window = min(longest, math.ceil(problem.n_arms ** (1 / 3) * rounds ** (2 / 3)))
     if isinstance(c_rad, str) and c_rad != "theory":
         raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
-    radius = 2 * math.log(12 * problem.n_arms * rounds**3) if isinstance(c_rad, str) else check.number("c_rad", c_rad, above=0)
-    return SwUcbBwKParams(radius, problem.b / rounds, problem.horizon is not None, check.integer("window", window, low=1, high=longest))
+    radius = (
+        2 * math.log(12 * problem.n_arms * rounds**3)
+        if isinstance(c_rad, str)
+        else check.number("c_rad", c_rad, above=0)
+    )
+    return SwUcbBwKParams(
+        radius,
+        problem.b / rounds,
+        problem.horizon is not None,
+        check.integer("window", window, low=1, high=longest),
+    )
 
 
 def init(params: SwUcbBwKParams, problem: Problem, n_paths: int) -> SwUcbBwKState:
@@ -126,7 +142,9 @@ def row(state: SwUcbBwKState, path: int) -> SwUcbBwKState:
 
 
 @kernel
-def add(params: SwUcbBwKParams, state: SwUcbBwKState, arm: int, pulls: int, reward: int, cost: int) -> None:
+def add(
+    params: SwUcbBwKParams, state: SwUcbBwKState, arm: int, pulls: int, reward: int, cost: int
+) -> None:
     state.pulls[arm] += pulls
     state.rewards[arm] += reward
     state.costs[arm] += cost
@@ -140,7 +158,9 @@ def add(params: SwUcbBwKParams, state: SwUcbBwKState, arm: int, pulls: int, rewa
 def advance(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> bool:
     """Let the window end with round `head`; returns whether reports have left it."""
     left = False
-    for s in range(max(1, state.head[0] - params.window + 1), min(head - params.window, state.head[0]) + 1):
+    for s in range(
+        max(1, state.head[0] - params.window + 1), min(head - params.window, state.head[0]) + 1
+    ):
         slot = s % params.window
         arm = state.ring_arms[slot]
         if arm >= 0:
@@ -152,14 +172,33 @@ def advance(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> bool:
 
 
 @kernel
-def choose(key: U, params: SwUcbBwKParams, state: SwUcbBwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
-    if advance(params, state, t - 1):  # what has left by round t has left for every later round: asking twice, or more, changes nothing
+def choose(
+    key: U,
+    params: SwUcbBwKParams,
+    state: SwUcbBwKState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
+    # what has left by round t has left for every later round: asking twice, or more, changes
+    # nothing
+    if advance(params, state, t - 1):
         best_mixture(params.pace, state.lower, state.upper, state.shares)
     draw_shares(key, params.skips, state.shares, arms, probs)
 
 
 @kernel
-def update(key: U, params: SwUcbBwKParams, state: SwUcbBwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: SwUcbBwKParams,
+    state: SwUcbBwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     advance(params, state, t)
     if t <= state.head[0] - params.window:
         return
@@ -172,7 +211,9 @@ def update(key: U, params: SwUcbBwKParams, state: SwUcbBwKState, t: int, arms: I
 
 
 @kernel
-def probabilities(params: SwUcbBwKParams, state: SwUcbBwKState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: SwUcbBwKParams, state: SwUcbBwKState, t: int, left: Floats, out: Floats
+) -> None:
     if advance(params, state, t - 1):
         best_mixture(params.pace, state.lower, state.upper, state.shares)
     show_shares(params.skips, state.shares, out)

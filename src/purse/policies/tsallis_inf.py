@@ -1,11 +1,13 @@
-r"""Tsallis-INF: weights that fall with the square of the losses; best of both worlds, without knowing the number of rounds. Blind to costs.
+r"""Tsallis-INF: weights that fall with the square of the losses; best of both worlds, without
+knowing the number of rounds. Blind to costs.
 
 The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with losses l = 1 - r:
 
     w_t(i) = 4 / (eta_t (L_{t-1}(i) - x_t))^2,     x_t < min L_{t-1} such that they sum to 1
-    iw     L_t(i) = L_{t-1}(i) + 1{i = i_t} l_t(i) / w_t(i),                        eta_t = 2 / sqrt t
-    rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),    eta_t = 4 / sqrt t,
-           b_t(i) = 1/2 where w_t(i) >= eta_t^2, else 0
+    iw     L_t(i) = L_{t-1}(i) + 1{i = i_t} l_t(i) / w_t(i),                        eta_t = 2 / sqrt
+           t
+    rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),    eta_t = 4 / sqrt
+           t, b_t(i) = 1/2 where w_t(i) >= eta_t^2, else 0
 
 | symbol | code |
 |---|---|
@@ -15,15 +17,17 @@ The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with 
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
 
-Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds, by at most 4 sqrt(K T) + 1
-whatever the rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d. rewards with one best arm; for "rv" by half of either, and
-O(K ln T) more. Of a budget that says something only where all costs are one constant.
+Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds,
+by at most 4 sqrt(K T) + 1 whatever the rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d.
+rewards with one best arm; for "rv" by half of either, and O(K ln T) more. Of a budget that says
+something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone. With "rv" a report that comes late
-finds the other arms' b from the weights of its round, recomputed with what is known by then (see `purse.tsallis`). The constants of
-"rv" are recalled.
+Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
+With "rv" a report that comes late finds the other arms' b from the weights of its round, recomputed
+with what is known by then (see `purse.tsallis`). The constants of "rv" are recalled.
 
-Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to find x_t; twice that for "rv".
+Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to
+find x_t; twice that for "rv".
 
 >>> import purse
 >>> policy = purse.Policy("tsallis-inf", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -33,8 +37,8 @@ True
 >>> bool(policy.probabilities()[ticket.arm] < 0.5)
 True
 
-Reference: J. Zimmert, Y. Seldin. Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. Journal of Machine Learning
-Research 22, 2021.
+Reference: J. Zimmert, Y. Seldin. Tsallis-INF: an optimal algorithm for stochastic and adversarial
+bandits. Journal of Machine Learning Research 22, 2021.
 """
 
 from __future__ import annotations
@@ -63,5 +67,14 @@ def params(problem: Problem, *, estimator: str = "iw") -> TsallisInfParams:
 
 
 @kernel
-def update(key: U, params: TsallisInfParams, state: TsallisState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: TsallisInfParams,
+    state: TsallisState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     learn(params, state, t, arms[0], probs[0], 1 - rewards[0])

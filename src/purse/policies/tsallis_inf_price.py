@@ -1,11 +1,13 @@
 r"""Tsallis-INF with a price: weights that rank arms by mean reward per mean cost, for random costs.
 
-The scores of `exp3++.price` under the weights of `tsallis-inf`: reward and cost are estimated apart, and cost is priced at what the
-player itself earns per unit. Costs c in (0, 1].
+The scores of `exp3++.price` under the weights of `tsallis-inf`: reward and cost are estimated
+apart, and cost is priced at what the player itself earns per unit. Costs c in (0, 1].
 
     theta_t  = (reward earned so far) / (cost paid so far),     0 before the first report
-    L(i)     = (theta_t C^(i) - R^(i)) / (1 + theta_t)                      today's price for the whole past
-    w_t(i)   = 4 / (eta_t (L(i) - x_t))^2,     x_t < min L such that they sum to 1,     eta_t = scale / sqrt t
+    L(i)     = (theta_t C^(i) - R^(i)) / (1 + theta_t)                      today's price for the
+             whole past
+    w_t(i)   = 4 / (eta_t (L(i) - x_t))^2,     x_t < min L such that they sum to 1,     eta_t =
+             scale / sqrt t
     R^(i_t) += r / (w_t(i_t) + 1/t),   C^(i_t) += c / (w_t(i_t) + 1/t)
 
 | symbol | code |
@@ -25,11 +27,12 @@ Guarantee: none is proved. Measured: regret at B = 10^4, the mean and the worst 
 | ten Bernoulli arms | 843, 1160 | 298, 548 |
 | switching, that of `purse.compare` | 121, 181 | 45, 115 |
 
-Departures from the paper: the policy is ours. Tried on these worlds and not taken: scale 2, the rate of Tsallis-INF with plain estimates
-(about twice the regret), and 8 (a smaller mean, but a worst path of 1,565 on the last world); no 1/t, where a gain over a tiny
-probability throws the scores off on a few paths in a thousand (a worst path of 2,431 there); losses shifted to be never negative, as
-Tsallis-INF has them (two to three times the regret: the best arm's priced gains nearly cancel, shifted ones do not); initial pulls (no
-difference).
+Departures from the paper: the policy is ours. Tried on these worlds and not taken: scale 2, the
+rate of Tsallis-INF with plain estimates (about twice the regret), and 8 (a smaller mean, but a
+worst path of 1,565 on the last world); no 1/t, where a gain over a tiny probability throws the
+scores off on a few paths in a thousand (a worst path of 2,431 there); losses shifted to be never
+negative, as Tsallis-INF has them (two to three times the regret: the best arm's priced gains nearly
+cancel, shifted ones do not); initial pulls (no difference).
 
 Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 
@@ -85,7 +88,13 @@ def init(params: TsallisInfPriceParams, problem: Problem, n_paths: int) -> Tsall
 
 @kernel
 def row(state: TsallisInfPriceState, path: int) -> TsallisInfPriceState:
-    return TsallisInfPriceState(state.reward_estimates[path], state.cost_estimates[path], state.earned[path], state.losses[path], state.weights[path])
+    return TsallisInfPriceState(
+        state.reward_estimates[path],
+        state.cost_estimates[path],
+        state.earned[path],
+        state.losses[path],
+        state.weights[path],
+    )
 
 
 @kernel
@@ -98,14 +107,31 @@ def weigh(params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int) ->
 
 
 @kernel
-def choose(key: U, params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: TsallisInfPriceParams,
+    state: TsallisInfPriceState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     total = weigh(params, state, t)
     arms[0] = pick(uniform(key, 0) * total, state.weights)
     probs[0] = state.weights[arms[0]] / total
 
 
 @kernel
-def update(key: U, params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: TsallisInfPriceParams,
+    state: TsallisInfPriceState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     scale = 1 / (probs[0] + 1 / t)
     state.reward_estimates[i] += scale * rewards[0]
@@ -115,7 +141,9 @@ def update(key: U, params: TsallisInfPriceParams, state: TsallisInfPriceState, t
 
 
 @kernel
-def probabilities(params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int, left: Floats, out: Floats
+) -> None:
     total = weigh(params, state, t)
     for i in range(params.n_arms):
         out[i] = state.weights[i] / total

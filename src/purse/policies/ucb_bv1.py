@@ -1,9 +1,12 @@
-r"""UCB-BV1: the most that an arm's efficiency may be, for random costs whose means are known to be at least lam.
+r"""UCB-BV1: the most that an arm's efficiency may be, for random costs whose means are known to be
+at least lam.
 
-The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the
+arm with the largest
 
     eta_t(i) = sqrt(ln(t - 1) / N(i))
-    D_t(i)   = r(i) / c(i) + (1 + 1/lam) eta_t(i) / (lam - eta_t(i))        infinite where eta_t(i) >= lam
+    D_t(i)   = r(i) / c(i) + (1 + 1/lam) eta_t(i) / (lam - eta_t(i))        infinite where eta_t(i)
+             >= lam
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
@@ -15,8 +18,9 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 
 Options: lam=None (c_min) or a number up to the least mean cost.
 
-Guarantee: regret O(K log B / min Delta) for i.i.d. rewards and costs. Until an arm has ln(t - 1) / lam^2 pulls its index is infinite, so
-for small lam all arms are pulled equally often for a long time: some 700 to 1,000 times each for lam = 0.1.
+Guarantee: regret O(K log B / min Delta) for i.i.d. rewards and costs. Until an arm has ln(t - 1) /
+lam^2 pulls its index is infinite, so for small lam all arms are pulled equally often for a long
+time: some 700 to 1,000 times each for lam = 0.1.
 
 Departures from the paper: none known.
 
@@ -28,7 +32,8 @@ Needs lam, not B. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budget constraint and variable costs. AAAI 2013.
+Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budget constraint and
+variable costs. AAAI 2013.
 """
 
 from __future__ import annotations
@@ -36,7 +41,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse import check
-from purse.indices import FIRST, IndexState, add_report, common_width, init, keep_ratio_and_root, row, share_largest, take_largest
+from purse.indices import (
+    FIRST,
+    IndexState,
+    add_report,
+    common_width,
+    init,
+    keep_ratio_and_root,
+    row,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -62,22 +77,39 @@ def weigh(params: UcbBv1Params, state: IndexState, t: int) -> None:
     width = common_width(1.0, t)
     for i in range(state.scores.shape[0]):
         eta = width * state.slopes[i]
-        state.scores[i] = state.bases[i] + (1 + 1 / params.lam) * eta / (params.lam - eta) if eta < params.lam else FIRST
+        state.scores[i] = (
+            state.bases[i] + (1 + 1 / params.lam) * eta / (params.lam - eta)
+            if eta < params.lam
+            else FIRST
+        )
 
 
 @kernel
-def choose(key: U, params: UcbBv1Params, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: UcbBv1Params, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: UcbBv1Params, state: IndexState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: UcbBv1Params,
+    state: IndexState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     add_report(state, arms[0], rewards[0], costs[0, 0])
     keep_ratio_and_root(state, arms[0])
 
 
 @kernel
-def probabilities(params: UcbBv1Params, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: UcbBv1Params, state: IndexState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

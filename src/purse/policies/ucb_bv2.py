@@ -1,10 +1,13 @@
-r"""UCB-BV2: UCB-BV1 where nothing is known about the costs; the smallest mean cost seen stands for their lower bound.
+r"""UCB-BV2: UCB-BV1 where nothing is known about the costs; the smallest mean cost seen stands for
+their lower bound.
 
-The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the
+arm with the largest
 
     lam_t    = min_j c(j)
     eta_t(i) = sqrt(ln(t - 1) / N(i))
-    D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)        infinite where eta_t(i) >= lam_t
+    D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)        infinite where
+             eta_t(i) >= lam_t
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
@@ -15,8 +18,9 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | lam_t | `lam`, from the arms that have reported |
 | D_t(i) | `state.scores[i]` |
 
-Guarantee: regret O(log B) for i.i.d. rewards and costs, with a larger constant than UCB-BV1's. Until an arm has ln(t - 1) / lam_t^2 pulls
-its index is infinite, so with one cheap arm all arms are pulled equally often for a long time.
+Guarantee: regret O(log B) for i.i.d. rewards and costs, with a larger constant than UCB-BV1's.
+Until an arm has ln(t - 1) / lam_t^2 pulls its index is infinite, so with one cheap arm all arms are
+pulled equally often for a long time.
 
 Departures from the paper: none known.
 
@@ -28,7 +32,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budget constraint and variable costs. AAAI 2013.
+Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budget constraint and
+variable costs. AAAI 2013.
 """
 
 from __future__ import annotations
@@ -37,7 +42,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.indices import FIRST, add_report, common_width, keep_ratio_and_root, share_largest, take_largest
+from purse.indices import (
+    FIRST,
+    add_report,
+    common_width,
+    keep_ratio_and_root,
+    share_largest,
+    take_largest,
+)
 from purse.jit import kernel
 from purse.random import U
 from purse.types import Floats, Ints, Problem
@@ -69,13 +81,27 @@ def params(problem: Problem) -> UcbBv2Params:
 
 def init(params: UcbBv2Params, problem: Problem, n_paths: int) -> UcbBv2State:
     shape = n_paths, params.n_arms
-    return UcbBv2State(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.full(shape, FIRST), np.zeros(shape), np.ones(shape), np.zeros(shape))
+    return UcbBv2State(
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.full(shape, FIRST),
+        np.zeros(shape),
+        np.ones(shape),
+        np.zeros(shape),
+    )
 
 
 @kernel
 def row(state: UcbBv2State, path: int) -> UcbBv2State:
     return UcbBv2State(
-        state.pulls[path], state.rewards[path], state.costs[path], state.bases[path], state.slopes[path], state.mean_costs[path], state.scores[path]
+        state.pulls[path],
+        state.rewards[path],
+        state.costs[path],
+        state.bases[path],
+        state.slopes[path],
+        state.mean_costs[path],
+        state.scores[path],
     )
 
 
@@ -86,17 +112,38 @@ def weigh(params: UcbBv2Params, state: UcbBv2State, t: int) -> None:
     scale = width / lam
     for i in range(params.n_arms):
         eta = width * state.slopes[i]
-        state.scores[i] = state.bases[i] + (1 + 1 / (lam - eta)) * (scale * state.slopes[i]) if eta < lam else FIRST
+        state.scores[i] = (
+            state.bases[i] + (1 + 1 / (lam - eta)) * (scale * state.slopes[i])
+            if eta < lam
+            else FIRST
+        )
 
 
 @kernel
-def choose(key: U, params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: UcbBv2Params,
+    state: UcbBv2State,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def update(key: U, params: UcbBv2Params, state: UcbBv2State, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: UcbBv2Params,
+    state: UcbBv2State,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     add_report(state, i, rewards[0], costs[0, 0])
     keep_ratio_and_root(state, i)
@@ -104,6 +151,8 @@ def update(key: U, params: UcbBv2Params, state: UcbBv2State, t: int, arms: Ints,
 
 
 @kernel
-def probabilities(params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

@@ -1,17 +1,21 @@
-r"""UCB-BwK: in every round the best mixture of arms for bounds that favour each arm, at the pace at which the budget lasts to the horizon.
+r"""UCB-BwK: in every round the best mixture of arms for bounds that favour each arm, at the pace at
+which the budget lasts to the horizon.
 
-The rule (Agrawal and Devanur, 2014), for one resource, budget B and T rounds. In every round arm i is drawn with probability x(i), and
-with the rest nothing is done, where x solves
+The rule (Agrawal and Devanur, 2014), for one resource, budget B and T rounds. In every round arm i
+is drawn with probability x(i), and with the rest nothing is done, where x solves
 
-    max  sum_i u(i) x(i)    subject to    sum_i l(i) x(i) <= (1 - eps) B / T,   sum_i x(i) <= 1,   x >= 0
+    max  sum_i u(i) x(i)    subject to    sum_i l(i) x(i) <= (1 - eps) B / T,   sum_i x(i) <= 1,   x
+         >= 0
     u(i)     = min{1, r(i) + 2 rad(r(i), N(i) + 1)},     1 without a pull
     l(i)     = max{0, c(i) - 2 rad(c(i), N(i) + 1)},     0 without a pull
     rad(x,N) = sqrt(C x / N) + C / N
 
-with N, r, c the arm's pulls, mean reward and mean cost so far. `purse.hull` solves it: at most two different points are mixed.
+with N, r, c the arm's pulls, mean reward and mean cost so far. `purse.hull` solves it: at most two
+different points are mixed.
 
-Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and where nothing was to be done it is drawn again: the arms come
-with probability x(i) / sum_j x(j). Once every l(i) is at least c_min, that is the arm with the largest u(i) / l(i).
+Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and where nothing was to be
+done it is drawn again: the arms come with probability x(i) / sum_j x(j). Once every l(i) is at
+least c_min, that is the arm with the largest u(i) / l(i).
 
 | symbol | code |
 |---|---|
@@ -21,14 +25,17 @@ with probability x(i) / sum_j x(j). Once every l(i) is at least c_min, that is t
 | (1 - eps) B / T | `params.pace` |
 | C | `params.c_rad` |
 
-Options: eps=0, "theory" (sqrt(C K / B) + (C K / B) ln T) or a number in [0, 1); c_rad="theory" (C = ln(K T)) or a positive number.
+Options: eps=0, "theory" (sqrt(C K / B) + (C K / B) ln T) or a number in [0, 1); c_rad="theory" (C =
+ln(K T)) or a positive number.
 
-Guarantee: in i.i.d. worlds, with eps of that order, the gain falls short of the optimum OPT of the linear program on the true means by at
-most O(sqrt(ln(K T))) (sqrt(K OPT) + OPT sqrt(K / B)) and lower terms. With eps = 0 it may run out of budget some rounds early; with
-eps="theory" it leaves a good part of a small budget unspent, and is refused where that would be all of it.
+Guarantee: in i.i.d. worlds, with eps of that order, the gain falls short of the optimum OPT of the
+linear program on the true means by at most O(sqrt(ln(K T))) (sqrt(K OPT) + OPT sqrt(K / B)) and
+lower terms. With eps = 0 it may run out of budget some rounds early; with eps="theory" it leaves a
+good part of a small budget unspent, and is refused where that would be all of it.
 
-Departures from the paper: eps = 0 unless asked for; the factor 2 and N + 1 in the bounds are quoted from memory, and so is eps="theory", with
-constants of 1 where the paper leaves them open; arms that stand at the same point share its probability; what is done without a horizon is ours.
+Departures from the paper: eps = 0 unless asked for; the factor 2 and N + 1 in the bounds are quoted
+from memory, and so is eps="theory", with constants of 1 where the paper leaves them open; arms that
+stand at the same point share its probability; what is done without a horizon is ours.
 
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
@@ -75,12 +82,18 @@ class UcbBwKState(NamedTuple):
     shares: Floats  # (P, K) the x that follow from the bounds
 
 
-def params(problem: Problem, *, eps: float | str = 0.0, c_rad: float | str = "theory") -> UcbBwKParams:
+def params(
+    problem: Problem, *, eps: float | str = 0.0, c_rad: float | str = "theory"
+) -> UcbBwKParams:
     """Options: eps, a number in [0, 1) or "theory"; c_rad, "theory" or a positive number."""
     problem.require(NAME, plays=1, n_resources=1)
     rounds = rounds_of(problem, NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
-    return UcbBwKParams(radius, (1 - eps_of(eps, problem, radius, rounds)) * problem.b / rounds, problem.horizon is not None)
+    return UcbBwKParams(
+        radius,
+        (1 - eps_of(eps, problem, radius, rounds)) * problem.b / rounds,
+        problem.horizon is not None,
+    )
 
 
 def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> float:
@@ -90,7 +103,10 @@ def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> flo
         share = c_rad * problem.n_arms / problem.b
         eps = math.sqrt(share) + share * math.log(rounds)
         if eps >= 1:
-            raise InvalidInput(f"eps='theory' is {eps:.3g} here, which would leave the whole budget unspent; give a number below 1, or a larger budget")
+            raise InvalidInput(
+                f"eps='theory' is {eps:.3g} here, which would leave the whole budget "
+                "unspent; give a number below 1, or a larger budget"
+            )
     elif check.number("eps", eps, low=0, high=1) == 1:
         raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
     return float(eps)
@@ -98,21 +114,52 @@ def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> flo
 
 def init(params: UcbBwKParams, problem: Problem, n_paths: int) -> UcbBwKState:
     shape = n_paths, problem.n_arms
-    return UcbBwKState(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros(shape), np.full(shape, 1 / problem.n_arms))
+    return UcbBwKState(
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.ones(shape),
+        np.zeros(shape),
+        np.full(shape, 1 / problem.n_arms),
+    )
 
 
 @kernel
 def row(state: UcbBwKState, path: int) -> UcbBwKState:
-    return UcbBwKState(state.pulls[path], state.rewards[path], state.costs[path], state.upper[path], state.lower[path], state.shares[path])
+    return UcbBwKState(
+        state.pulls[path],
+        state.rewards[path],
+        state.costs[path],
+        state.upper[path],
+        state.lower[path],
+        state.shares[path],
+    )
 
 
 @kernel
-def choose(key: U, params: UcbBwKParams, state: UcbBwKState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: UcbBwKParams,
+    state: UcbBwKState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     draw_shares(key, params.skips, state.shares, arms, probs)
 
 
 @kernel
-def update(key: U, params: UcbBwKParams, state: UcbBwKState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: UcbBwKParams,
+    state: UcbBwKState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     i = arms[0]
     state.pulls[i] += 1
     state.rewards[i] += rewards[0]
@@ -126,5 +173,7 @@ def update(key: U, params: UcbBwKParams, state: UcbBwKState, t: int, arms: Ints,
 
 
 @kernel
-def probabilities(params: UcbBwKParams, state: UcbBwKState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: UcbBwKParams, state: UcbBwKState, t: int, left: Floats, out: Floats
+) -> None:
     show_shares(params.skips, state.shares, out)

@@ -1,13 +1,16 @@
-r"""UCB-SC: the steepest line from nothing that still touches a disc around an arm's mean cost and mean reward.
+r"""UCB-SC: the steepest line from nothing that still touches a disc around an arm's mean cost and
+mean reward.
 
-The rule (Watanabe, Komiyama, Nakamura and Kudo, 2018), with costs in (0, 1]. Each arm once, in order; then the arm with the largest
+The rule (Watanabe, Komiyama, Nakamura and Kudo, 2018), with costs in (0, 1]. Each arm once, in
+order; then the arm with the largest
 
     a_t(i) = ln t / (2 N(i))
     b_t(i) = sqrt(a_t(i) / (r(i)^2 + c(i)^2 - a_t(i)))
     D_t(i) = (r(i) + b_t(i) c(i)) / (c(i) - b_t(i) r(i))        infinite where c(i) <= sqrt(a_t(i))
 
-with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. D is the largest ratio y / x of the points (x, y)
-that are within sqrt(a) of (c, r). As the larger root of D^2 (c^2 - a) - 2 D r c + r^2 - a = 0 it needs one square root and one division:
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. D is the
+largest ratio y / x of the points (x, y) that are within sqrt(a) of (c, r). As the larger root of
+D^2 (c^2 - a) - 2 D r c + r^2 - a = 0 it needs one square root and one division:
 
     D_t(i) = (r c + sqrt(a (r^2 + c^2 - a))) / (c^2 - a)
 
@@ -17,7 +20,8 @@ that are within sqrt(a) of (c, r). As the larger root of D^2 (c^2 - a) - 2 D r c
 | N(i)^2 a_t(i) | `area` |
 | D_t(i) | `state.scores[i]`, from sums: numerator and denominator times N(i)^2 |
 
-Guarantee: asymptotically optimal, so regret O(log B), for Bernoulli rewards and costs with means around 1/2.
+Guarantee: asymptotically optimal, so regret O(log B), for Bernoulli rewards and costs with means
+around 1/2.
 
 Departures from the paper: none known.
 
@@ -29,8 +33,8 @@ Needs nothing. O(K) a round.
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
 
-Reference: R. Watanabe, J. Komiyama, A. Nakamura, M. Kudo. UCB-SC: a fast variant of KL-UCB-SC for budgeted multi-armed bandit. IEICE
-Transactions on Fundamentals E101-A(3), 2018.
+Reference: R. Watanabe, J. Komiyama, A. Nakamura, M. Kudo. UCB-SC: a fast variant of KL-UCB-SC for
+budgeted multi-armed bandit. IEICE Transactions on Fundamentals E101-A(3), 2018.
 """
 
 from __future__ import annotations
@@ -67,16 +71,24 @@ def weigh(params: UcbScParams, state: IndexState, t: int) -> None:
         reward, cost = state.rewards[i], state.costs[i]
         area = half_log * state.pulls[i]
         below = cost * cost - area
-        state.scores[i] = (reward * cost + math.sqrt(area * (reward * reward + below))) / below if below > 0 else FIRST
+        state.scores[i] = (
+            (reward * cost + math.sqrt(area * (reward * reward + below))) / below
+            if below > 0
+            else FIRST
+        )
 
 
 @kernel
-def choose(key: U, params: UcbScParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U, params: UcbScParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
     weigh(params, state, t)
     take_largest(key, state.scores, arms, probs)
 
 
 @kernel
-def probabilities(params: UcbScParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: UcbScParams, state: IndexState, t: int, left: Floats, out: Floats
+) -> None:
     weigh(params, state, t)
     share_largest(state.scores, out)

@@ -1,8 +1,10 @@
 r"""Uniform: every arm equally likely in every round; the yardstick for having learnt nothing.
 
-With m plays a round, each set of m arms is equally likely (one pass of selection sampling), so p(i) = m / K.
+With m plays a round, each set of m arms is equally likely (one pass of selection sampling), so p(i)
+= m / K.
 
-Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(1) a round; O(K) with several plays.
+Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(1) a round; O(K) with
+several plays.
 
 >>> import purse
 >>> purse.Policy("uniform", n_arms=4, budget=10, cost_min=0.5).probabilities()
@@ -47,7 +49,15 @@ def row(state: UniformState, path: int) -> UniformState:
 
 
 @kernel
-def choose(key: U, params: UniformParams, state: UniformState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: UniformParams,
+    state: UniformState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     if params.plays == 1:
         arms[0] = int(draw_uniform(key, 0) * params.n_arms)
         probs[0] = 1 / params.n_arms
@@ -61,11 +71,22 @@ def choose(key: U, params: UniformParams, state: UniformState, t: int, left: Flo
 
 
 @kernel
-def update(key: U, params: UniformParams, state: UniformState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: UniformParams,
+    state: UniformState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     pass
 
 
 @kernel
-def probabilities(params: UniformParams, state: UniformState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: UniformParams, state: UniformState, t: int, left: Floats, out: Floats
+) -> None:
     for i in range(params.n_arms):
         out[i] = params.plays / params.n_arms

@@ -52,47 +52,104 @@ def estimate_log(
     stop: str | None = None,
     n_workers: int | None = None,
 ) -> LogReplay:
-    """What each policy would have gained with each budget, by each method, with 95% intervals that hold the uncertainty of the log.
+    """What each policy would have gained with each budget, by each method, with 95% intervals that
+    hold the uncertainty of the log.
 
     data        a file (.csv, .parquet, .jsonl) or a Polars frame: one row per round, one pull each
     horizon     rounds after which the game ends, known to the policies; then costs may be 0
-    arm, reward, cost, probability   the columns; probability is that of the logged arm when it was chosen
-    arms        all arms, where some were never logged, or in the order in which policies know them; else those in the log, sorted
-    reward_range, cost_min, cost_max   what policies are told, where that is wider than what the log holds
-    stop        what happens when a pull cannot be paid; "retry" where there is a horizon, "exit" where there is none
+    arm, reward, cost, probability   the columns; probability is that of the logged arm when it was
+                                     chosen
+    arms        all arms, where some were never logged, or in the order in which policies know them;
+                else those in the log, sorted
+    reward_range, cost_min, cost_max   what policies are told, where that is wider than what the log
+                                       holds
+    stop        what happens when a pull cannot be paid; "retry" where there is a horizon, "exit"
+                where there is none
     """
     source = data if isinstance(data, Source) else read(data)
     chosen = [check.choice("methods", method, METHODS) for method in methods]
-    n_paths, seed = check.integer("n_paths", n_paths, low=2), check.integer("seed", seed, low=0, high=SEEDS)
+    n_paths, seed = (
+        check.integer("n_paths", n_paths, low=2),
+        check.integer("seed", seed, low=0, high=SEEDS),
+    )
     horizon = None if horizon is None else check.integer("horizon", horizon, low=1)
-    workers = cpu.usable_cores() if n_workers is None else check.integer("n_workers", n_workers, low=1)
+    workers = (
+        cpu.usable_cores() if n_workers is None else check.integer("n_workers", n_workers, low=1)
+    )
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
     sizes = list(budgets) if isinstance(budgets, Sequence) else [budgets]
     for field, given in (("policies", players), ("budgets", sizes), ("methods", chosen)):
         if not given:
             raise invalid(field, given, "must have at least one entry")
     columns = {"arm": arm, "reward": reward, "cost": cost, "probability": probability}
-    log = read_log(source, **columns, arms=arms, reward_range=reward_range, cost_min=cost_min, cost_max=cost_max, horizon=horizon)
+    log = read_log(
+        source,
+        **columns,
+        arms=arms,
+        reward_range=reward_range,
+        cost_min=cost_min,
+        cost_max=cost_max,
+        horizon=horizon,
+    )
     model, queues = models.estimated(log), replay(log)
     rule = stop or ("exit" if horizon is None else "retry")
-    jobs = [make_job(policy, model.world, budget, stop=rule, seed=seed) for policy in players for budget in sizes]
+    jobs = [
+        make_job(policy, model.world, budget, stop=rule, seed=seed)
+        for policy in players
+        for budget in sizes
+    ]
     means = model_means(model, seed) if set(chosen) & set(models.METHODS) else {}
     answers = []
     with progress("replaying the log") as shown:
         for number, job in enumerate(jobs):
-            shown.part(number / len(jobs), 1 / len(jobs), f"{job.name}, budget {amount.text(job.problem.budget[0])}")
+            shown.part(
+                number / len(jobs),
+                1 / len(jobs),
+                f"{job.name}, budget {amount.text(job.problem.budget[0])}",
+            )
             how: dict[str, Any] = {"n_paths": n_paths, "workers": workers, "shown": shown}
-            found = by_model(model, means, job, play_log(job, model.reweighted, model.once(), model.redrawn, **how)) if means else {}
+            found = (
+                by_model(
+                    model,
+                    means,
+                    job,
+                    play_log(job, model.reweighted, model.once(), model.redrawn, **how),
+                )
+                if means
+                else {}
+            )
             if "replay" in chosen:
-                found["replay"] = by_replay(queues, job, play_log(job, queues.world, queues.once(), queues.redrawn, **how))
+                found["replay"] = by_replay(
+                    queues, job, play_log(job, queues.world, queues.once(), queues.redrawn, **how)
+                )
             answers += [found[method] for method in chosen]
-    asked: dict[str, Any] = {"horizon": horizon, "n_paths": n_paths, "seed": seed, "stop": stop, **columns}
-    declared = {"methods": None if tuple(chosen) == METHODS else chosen, "arms": arms, "reward_range": reward_range, "cost_min": cost_min, "cost_max": cost_max}
+    asked: dict[str, Any] = {
+        "horizon": horizon,
+        "n_paths": n_paths,
+        "seed": seed,
+        "stop": stop,
+        **columns,
+    }
+    declared = {
+        "methods": None if tuple(chosen) == METHODS else chosen,
+        "arms": arms,
+        "reward_range": reward_range,
+        "cost_min": cost_min,
+        "cost_max": cost_max,
+    }
     asked |= {name: value for name, value in declared.items() if value is not None}
     facts = {
         "title": f"{log.name}: which policy spends a budget best?",
-        "command": command(source.path, players, sizes, "purse.records.offpolicy.estimate_log", **asked),
-        "replay": {"kind": "log", "data": log.name, "rounds": len(log), "horizon": horizon, "arms": list(log.arms)},
+        "command": command(
+            source.path, players, sizes, "purse.records.offpolicy.estimate_log", **asked
+        ),
+        "replay": {
+            "kind": "log",
+            "data": log.name,
+            "rounds": len(log),
+            "horizon": horizon,
+            "arms": list(log.arms),
+        },
         "policies": list(dict.fromkeys(answer.policy for answer in answers)),
         "budgets": list(dict.fromkeys(answer.budget for answer in answers)),
         "n_paths": n_paths,
@@ -106,7 +163,9 @@ def estimate_log(
 
 def model_means(model: models.Estimated, seed: int) -> dict[str, list[Floats]]:
     """By each method, the mean reward of each arm in the log and in each replicate."""
-    found: dict[str, list[Floats]] = {method: [model.means(method, model.once())] for method in models.METHODS}
+    found: dict[str, list[Floats]] = {
+        method: [model.means(method, model.once())] for method in models.METHODS
+    }
     for number in range(replicates.REPLICATES):
         rows = model.redrawn(generator(seed, number))
         for method, means in found.items():
@@ -114,38 +173,70 @@ def model_means(model: models.Estimated, seed: int) -> dict[str, list[Floats]]:
     return found
 
 
-def by_model(model: models.Estimated, means: Mapping[str, list[Floats]], job: cpu.Job, played: Played) -> dict[str, Answer]:
+def by_model(
+    model: models.Estimated, means: Mapping[str, list[Floats]], job: cpu.Job, played: Played
+) -> dict[str, Answer]:
     """What the estimated world says, by each way to estimate mean rewards."""
     inside = model.means("snips", model.once())
     found = {}
     for method, (mean, *again) in means.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
-        redone = np.array([run.pulls @ each for run, each in zip(played.replicates, again, strict=True)])
-        found[method] = answer(job, method, with_log_error(values, redone), model.log, played.pulls, model.log.ess)
+        redone = np.array(
+            [run.pulls @ each for run, each in zip(played.replicates, again, strict=True)]
+        )
+        found[method] = answer(
+            job, method, with_log_error(values, redone), model.log, played.pulls, model.log.ess
+        )
     return found
 
 
 def by_replay(queues: Replay, job: cpu.Job, played: Played) -> Answer:
-    """What the logged rounds themselves say; refused where a path needs more of them than there are."""
-    values, redone = np.concatenate([run.gain for _, run in played.main]), np.array([run.gain for run in played.replicates])
-    found = answer(job, "replay", with_log_error(values, redone), queues.log, played.pulls, queues.ess)
+    """What the logged rounds themselves say; refused where a path needs more of them than there
+    are.
+    """
+    values, redone = (
+        np.concatenate([run.gain for _, run in played.main]),
+        np.array([run.gain for run in played.replicates]),
+    )
+    found = answer(
+        job, "replay", with_log_error(values, redone), queues.log, played.pulls, queues.ess
+    )
     for arm in np.concatenate([queues.ran_out(world) for world, _ in played.main])[:1]:
-        shortage = f"needs more rounds of arm {queues.log.arms[arm]!r} than the log has: {queues.ess[arm]:,.0f} that can be replayed"
+        shortage = (
+            f"needs more rounds of arm {queues.log.arms[arm]!r} than the log has: "
+            f"{queues.ess[arm]:,.0f} that can be replayed"
+        )
         found = found._replace(refused=found.refused or shortage)
     return found
 
 
-def answer(job: cpu.Job, method: str, found: Estimate, log: Log, pulls: Ints, ess: Floats) -> Answer:
-    """The estimate, or why the log cannot support it: the policy plays an arm of which it knows too little."""
+def answer(
+    job: cpu.Job, method: str, found: Estimate, log: Log, pulls: Ints, ess: Floats
+) -> Answer:
+    """The estimate, or why the log cannot support it: the policy plays an arm of which it knows too
+    little.
+    """
     refused = None
     for arm in np.flatnonzero((pulls > 0) & (ess < LEAST_ESS)):
-        known = f"whose effective sample size is {ess[arm]:.3g}, below {LEAST_ESS:g}" if log.rows[arm] else "which was never logged"
+        known = (
+            f"whose effective sample size is {ess[arm]:.3g}, below {LEAST_ESS:g}"
+            if log.rows[arm]
+            else "which was never logged"
+        )
         refused = refused or f"plays arm {log.arms[arm]!r}, {known}"
-    return Answer(job.name, float(job.problem.budget[0] / amount.UNIT), method, found, pooled(pulls, ess), refused)
+    return Answer(
+        job.name,
+        float(job.problem.budget[0] / amount.UNIT),
+        method,
+        found,
+        pooled(pulls, ess),
+        refused,
+    )
 
 
 def pooled(pulls: Ints, ess: Floats) -> float:
-    """Effective sample size of a policy: (sum w)^2 / sum w^2 where the rows of each arm share the weight of its part s_i of the pulls: 1 / sum_i s_i^2 / ess_i.
+    """Effective sample size of a policy: (sum w)^2 / sum w^2 where the rows of each arm share the
+    weight of its part s_i of the pulls: 1 / sum_i s_i^2 / ess_i.
 
     >>> pooled(np.array([3, 1, 0]), np.array([90.0, 10.0, 0.0]))
     80.0

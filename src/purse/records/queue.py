@@ -1,9 +1,11 @@
 """Replay: the policy plays the logged rounds themselves, each at most once a path.
 
-Each arm has a queue of its rows, and a pull takes the next of them (queue replay; Mandel, Liu, Brunskill and Popovic 2016, after Li, Chu, Langford and
-Wang 2011). A row joins with probability min_s p_s / p_t over the arm's rows s: then which rounds joined does not depend on what the logging policy
-looked at, and a queue is an i.i.d. sample of what its arm does. So, as long as no queue runs out, the path has the law of a path in the true world.
-Each path has its own order of the rows and its own choice of who joins; the mean over them is as unbiased and varies less.
+Each arm has a queue of its rows, and a pull takes the next of them (queue replay; Mandel, Liu,
+Brunskill and Popovic 2016, after Li, Chu, Langford and Wang 2011). A row joins with probability
+min_s p_s / p_t over the arm's rows s: then which rounds joined does not depend on what the logging
+policy looked at, and a queue is an i.i.d. sample of what its arm does. So, as long as no queue runs
+out, the path has the law of a path in the true world. Each path has its own order of the rows and
+its own choice of who joins; the mean over them is as unbiased and varies less.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Queues(NamedTuple):
 
 @cold
 def draw(key: U, tables: Queues, t: int, arm: int, cost: Ints) -> float:
-    """Writes what the arm's next row costs and returns its reward. A queue that ran out starts again with all rows, which `most` tells."""
+    """Writes what the arm's next row costs and returns its reward. A queue that ran out starts
+    again with all rows, which `most` tells.
+    """
     if tables.path[0] != key:
         tables.path[0] = key
         for i in range(tables.taken.shape[0]):

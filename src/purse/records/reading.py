@@ -32,7 +32,14 @@ class Source:
     path: Path
     frame: pl.DataFrame
 
-    def numbers(self, column: str, *, above: float = -math.inf, low: float = -math.inf, high: float = math.inf) -> Floats:
+    def numbers(
+        self,
+        column: str,
+        *,
+        above: float = -math.inf,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> Floats:
         """(rows,) The column as finite numbers with above < number, low <= number <= high."""
         import polars as pl
 
@@ -47,9 +54,18 @@ class Source:
         good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
         if not good.all():
             row = int(np.argmin(good))
-            limits = [f"{word} {limit:g}" for word, limit in (("above", above), ("at least", low), ("at most", high)) if math.isfinite(limit)]
+            limits = [
+                f"{word} {limit:g}"
+                for word, limit in (("above", above), ("at least", low), ("at most", high))
+                if math.isfinite(limit)
+            ]
             value = float(array[row]) if np.isfinite(array[row]) else given[row]
-            raise self.refuse(row, column, value, "must be a number " + " and ".join(limits) if limits else "must be a finite number")
+            raise self.refuse(
+                row,
+                column,
+                value,
+                "must be a number " + " and ".join(limits) if limits else "must be a finite number",
+            )
         return np.array(array)
 
     def labels(self, column: str) -> list[str]:
@@ -69,17 +85,25 @@ class Source:
         if name not in self.frame.columns:
             near = get_close_matches(name, self.frame.columns, 1, 0.4)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InvalidInput(f"{self.path} has no column {name!r}; it has {shorten(', '.join(self.frame.columns))}{hint}")
+            raise InvalidInput(
+                f"{self.path} has no column {name!r}; it has "
+                f"{shorten(', '.join(self.frame.columns))}{hint}"
+            )
         return self.frame[name]
 
     def where(self, row: int) -> str:
-        """Where the row (from 0) stands: its line in the file, counting header and blank lines, or its number from 1 where there are no lines."""
+        """Where the row (from 0) stands: its line in the file, counting header and blank lines, or
+        its number from 1 where there are no lines.
+        """
         ending = self.path.suffix.lower()
         if ending not in (".csv", *LINES):
             return f"{self.path}, row {row + 1}"
         found = records(self.path) if ending == ".csv" else filled_lines(self.path)
         wanted = row + (ending == ".csv")  # the header is a record too
-        return f"{self.path}, line {next(line for index, (line, _) in enumerate(found) if index == wanted)}"
+        return (
+            f"{self.path}, line "
+            f"{next(line for index, (line, _) in enumerate(found) if index == wanted)}"
+        )
 
     def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
         """The error for the value in this row (from 0) and column; None is an empty cell."""
@@ -106,7 +130,13 @@ def read(path: str | os.PathLike[str] | pl.DataFrame) -> Source:
         with place.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise InvalidInput(f"{place} is empty")
-            frame = read_csv(place, file) if ending == ".csv" else read_lines(place, file) if ending in LINES else read_parquet(place, file)
+            frame = (
+                read_csv(place, file)
+                if ending == ".csv"
+                else read_lines(place, file)
+                if ending in LINES
+                else read_parquet(place, file)
+            )
     except OSError as error:
         raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
     return filled(Source(place, frame))
@@ -120,7 +150,9 @@ def filled(source: Source) -> Source:
 
 
 def read_csv(place: Path, file: BinaryIO) -> pl.DataFrame:
-    """The rows as text. Polars fills short and blank lines up with nulls: with one in the last column, or a refusal, records are read one by one."""
+    """The rows as text. Polars fills short and blank lines up with nulls: with one in the last
+    column, or a refusal, records are read one by one.
+    """
     import polars as pl
 
     _, header = next(records(place), (0, []))
@@ -138,7 +170,10 @@ def read_csv(place: Path, file: BinaryIO) -> pl.DataFrame:
     rows = []
     for line, fields in records(place):
         if len(fields) != len(header):
-            raise InvalidInput(f"{place}, line {line}: must have {len(header)} cells, as the header has, and has {len(fields)}")
+            raise InvalidInput(
+                f"{place}, line {line}: must have {len(header)} cells, as the header has, "
+                f"and has {len(fields)}"
+            )
         rows.append([cell or None for cell in fields])
     return pl.DataFrame(rows[1:], dict.fromkeys(header, pl.String), orient="row")
 
@@ -160,7 +195,9 @@ def read_lines(place: Path, file: BinaryIO) -> pl.DataFrame:
         except ValueError:
             good = False
         if not good:
-            raise InvalidInput(f"{place}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object")
+            raise InvalidInput(
+                f"{place}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object"
+            )
     raise InvalidInput(f"{place}: {refused}" if line else f"{place} is empty")
 
 
@@ -191,7 +228,9 @@ def lines(place: Path) -> Iterator[tuple[int, str]]:
             try:
                 yield number, (line.removeprefix(MARK) if number == 1 else line).decode()
             except UnicodeDecodeError as error:
-                raise InvalidInput(f"{place}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8") from None
+                raise InvalidInput(
+                    f"{place}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8"
+                ) from None
 
 
 def filled_lines(place: Path) -> Iterator[tuple[int, str]]:
@@ -200,7 +239,9 @@ def filled_lines(place: Path) -> Iterator[tuple[int, str]]:
 
 
 def records(place: Path) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file, header included and blank lines not, each with the line on which it begins: quoted cells may span several."""
+    """The records of a CSV file, header included and blank lines not, each with the line on which
+    it begins: quoted cells may span several.
+    """
     reader = csv.reader((text for _, text in lines(place)), strict=True)
     begins = 1
     try:

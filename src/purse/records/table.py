@@ -1,17 +1,20 @@
-r"""A full table: what every arm returned and cost in every round, so that any policy can be played on it.
+r"""A full table: what every arm returned and cost in every round, so that any policy can be played
+on it.
 
 Two forms, told apart by whether there is a column `arm`:
 
     wide    a row for each round:            reward_small, cost_small, reward_large, cost_large
     long    a row for each round and arm:    round, arm, reward, cost
 
-Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is known to the players: both money and rounds run out.
+Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is
+known to the players: both money and rounds run out.
 
-Rewards are any numbers. Policies see them divided by the largest; only where some are negative are they shifted, too, since zero has to stay what a round
-without a pull is worth. Costs are rounded to units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
+Rewards are any numbers. Policies see them divided by the largest; only where some are negative are
+they shifted, too, since zero has to stay what a round without a pull is worth. Costs are rounded to
+units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
 
-The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end: a cheaper arm may serve the rounds that are left, and
-`exit` or `hold` would give these up.
+The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end:
+a cheaper arm may serve the rounds that are left, and `exit` or `hold` would give these up.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ from purse.types import Floats, Ints, World
 if TYPE_CHECKING:
     import polars as pl
 
-DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")  # two that reckon with a horizon, and one that does not learn
+# two that reckon with a horizon, and one that does not learn
+DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,44 +57,81 @@ class FullTable:
 
 
 def read_table(
-    data: str | os.PathLike[str] | pl.DataFrame | Source, *, reward: str = "reward", cost: str = "cost", arm: str = "arm", round: str = "round"
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    *,
+    reward: str = "reward",
+    cost: str = "cost",
+    arm: str = "arm",
+    round: str = "round",
 ) -> FullTable:
-    """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its columns; in the wide form they begin their names."""
+    """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its
+    columns; in the wide form they begin their names.
+    """
     source = data if isinstance(data, Source) else read(data)
-    arms, rewards, costs = read_long(source, reward, cost, arm, round) if arm in source.frame.columns else read_wide(source, reward, cost, arm)
+    arms, rewards, costs = (
+        read_long(source, reward, cost, arm, round)
+        if arm in source.frame.columns
+        else read_wide(source, reward, cost, arm)
+    )
     if len(arms) == 1:
         raise InvalidInput(f"{source.path} has one arm, {arms[0]!r}: there is nothing to choose")
     return FullTable(source.path.name, arms, rewards, costs)
 
 
-def read_wide(source: Source, reward: str, cost: str, arm: str) -> tuple[tuple[str, ...], Floats, Ints]:
-    """Arms, rewards and costs from a pair of columns for each arm; a column without its other half is refused, since an arm would be missing."""
+def read_wide(
+    source: Source, reward: str, cost: str, arm: str
+) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a pair of columns for each arm; a column without its other half
+    is refused, since an arm would be missing.
+    """
     columns = source.frame.columns
-    arms = list(dict.fromkeys(column.removeprefix(f"{each}_") for column in columns for each in (reward, cost) if column.startswith(f"{each}_")))
+    arms = list(
+        dict.fromkeys(
+            column.removeprefix(f"{each}_")
+            for column in columns
+            for each in (reward, cost)
+            if column.startswith(f"{each}_")
+        )
+    )
     if not arms:
         raise InvalidInput(
-            f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for each arm nor {arm!r}; it has {shorten(', '.join(columns))}"
+            f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for "
+            f"each arm nor {arm!r}; it has {shorten(', '.join(columns))}"
         )
     rewards = np.stack([source.numbers(f"{reward}_{name}") for name in arms], axis=1)
     costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
     return tuple(arms), rewards, costs
 
 
-def read_long(source: Source, reward: str, cost: str, arm: str, round: str) -> tuple[tuple[str, ...], Floats, Ints]:
-    """Arms, rewards and costs from a row for each round and arm, in the order in which they first appear."""
+def read_long(
+    source: Source, reward: str, cost: str, arm: str, round: str
+) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a row for each round and arm, in the order in which they first
+    appear.
+    """
     rounds, arms = source.labels(round), source.labels(arm)
     values, units = source.numbers(reward), cost_units(source, cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
     arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
-    cells = np.array([round_numbers[one] * len(arm_numbers) + arm_numbers[other] for one, other in zip(rounds, arms, strict=True)])
+    cells = np.array(
+        [
+            round_numbers[one] * len(arm_numbers) + arm_numbers[other]
+            for one, other in zip(rounds, arms, strict=True)
+        ]
+    )
     found, first = np.unique(cells, return_index=True)
     if len(found) < len(cells):
         again = int(np.setdiff1d(np.arange(len(cells)), first)[0])
-        raise InvalidInput(f"{source.where(again)}: round {rounds[again]!r} has arm {arms[again]!r} already")
+        raise InvalidInput(
+            f"{source.where(again)}: round {rounds[again]!r} has arm {arms[again]!r} already"
+        )
     shape = len(round_numbers), len(arm_numbers)
     if len(found) < shape[0] * shape[1]:
         row, column = divmod(int(np.setdiff1d(np.arange(shape[0] * shape[1]), found)[0]), shape[1])
-        raise InvalidInput(f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm {list(arm_numbers)[column]!r}")
+        raise InvalidInput(
+            f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
+            f"{list(arm_numbers)[column]!r}"
+        )
     return tuple(arm_numbers), values[first].reshape(shape), units[first].reshape(shape)
 
 
@@ -99,7 +140,10 @@ def cost_units(source: Source, column: str) -> Ints:
     values, most = source.numbers(column, low=0), amount.LARGEST // amount.UNIT
     for wrong, allowed in (
         (values > most, f"must be at most {most:,}"),
-        ((values > 0) & (np.rint(values * amount.UNIT) == 0), "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit"),
+        (
+            (values > 0) & (np.rint(values * amount.UNIT) == 0),
+            "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit",
+        ),
     ):
         if wrong.any():
             row = int(wrong.argmax())
@@ -108,9 +152,13 @@ def cost_units(source: Source, column: str) -> Ints:
 
 
 def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
-    """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for all of them."""
+    """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for
+    all of them.
+    """
     n_rounds = len(table.rewards)
-    rounds = n_rounds if horizon is None else check.integer("horizon", horizon, low=1, high=n_rounds)
+    rounds = (
+        n_rounds if horizon is None else check.integer("horizon", horizon, low=1, high=n_rounds)
+    )
     low, high = min(0.0, float(table.rewards.min())), max(0.0, float(table.rewards.max()))
     if low == high:
         high = 1.0  # all rewards are zero
@@ -137,7 +185,9 @@ class TableReplay:
     references: pl.DataFrame
 
     def frame(self) -> pl.DataFrame:
-        """A row for each budget and player, policies and references alike: gain with its 95% interval, its share of the LP optimum, spent, pulls."""
+        """A row for each budget and player, policies and references alike: gain with its 95%
+        interval, its share of the LP optimum, spent, pulls.
+        """
         return standings(self.study)
 
     def publish(self, folder: Path) -> list[Path]:
@@ -147,24 +197,43 @@ class TableReplay:
     def grids(self) -> Iterator[list[list[str]]]:
         """A table for each budget as text, the largest gain first."""
         for budget, players in ranked(self.frame()).items():
-            yield [[f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"], *map(cells, players)]
+            yield [
+                [f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"],
+                *map(cells, players),
+            ]
 
     @property
     def summary(self) -> str:
         """What was replayed, in a line."""
         rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
-        return f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, stop={self.stop}"
+        return (
+            f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, "
+            f"stop={self.stop}"
+        )
 
     def _repr_html_(self) -> str:
         """The tables, for notebooks."""
-        return html.paragraph(self.summary) + "".join(html.table(head, rows) for head, *rows in self.grids())
+        return html.paragraph(self.summary) + "".join(
+            html.table(head, rows) for head, *rows in self.grids()
+        )
 
     def __str__(self) -> str:
         """The tables as plain text."""
         lines = [self.summary]
         for grid in self.grids():
             widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-            lines += ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in grid]
+            lines += [
+                "  ".join(
+                    [
+                        row[0].ljust(widths[0]),
+                        *(
+                            cell.rjust(width)
+                            for cell, width in zip(row[1:], widths[1:], strict=True)
+                        ),
+                    ]
+                )
+                for row in grid
+            ]
         return "\n".join(lines)
 
 
@@ -184,30 +253,60 @@ def replay_table(
     arm: str = "arm",
     round: str = "round",
 ) -> TableReplay:
-    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them beside the references.
+    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
+    beside the references.
 
-    `horizon` is the number of rounds that a player has and knows of, by default all; for the names of columns see `read_table`, for the rest `purse.compare`.
+    `horizon` is the number of rounds that a player has and knows of, by default all; for the names
+    of columns see `read_table`, for the rest `purse.compare`.
     """
     source = data if isinstance(data, Source) else read(data)
     columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
     world = world_of_table(read_table(source, **columns), horizon=horizon)
     title = f"{world.name}: which policy spends a budget best?"
-    study = compare(policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers, folder=folder, title=title)
-    found = references(world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers)
-    given = {"horizon": horizon, "n_paths": n_paths, "seed": seed, "stop": None if stop == "retry" else stop, **columns}
+    study = compare(
+        policies,
+        world,
+        budgets=budgets,
+        n_paths=n_paths,
+        seed=seed,
+        stop=stop,
+        n_workers=n_workers,
+        folder=folder,
+        title=title,
+    )
+    found = references(
+        world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers
+    )
+    given = {
+        "horizon": horizon,
+        "n_paths": n_paths,
+        "seed": seed,
+        "stop": None if stop == "retry" else stop,
+        **columns,
+    }
     facts = {
         "command": command(source.path, policies, budgets, "purse.replay", **given),
-        "replay": {"kind": "table", "data": world.name, "rounds": world.n_rounds, "horizon": world.horizon, "arms": list(world.arm_names)},
+        "replay": {
+            "kind": "table",
+            "data": world.name,
+            "rounds": world.n_rounds,
+            "horizon": world.horizon,
+            "arms": list(world.arm_names),
+        },
     }
     return TableReplay(world, stop, beside(study, found, facts, folder), found)
 
 
-def beside(study: Study, found: pl.DataFrame, facts: dict[str, Any], folder: str | os.PathLike[str] | None) -> Study:
+def beside(
+    study: Study, found: pl.DataFrame, facts: dict[str, Any], folder: str | os.PathLike[str] | None
+) -> Study:
     """The study with these references and facts instead of its own, in its folder too."""
     import polars as pl
 
     (world,) = study.facts["worlds"]
-    rows = found.select(pl.lit(world).alias("world"), pl.col("player").alias("name"), pl.exclude("player"))
+    rows = found.select(
+        pl.lit(world).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
+    )
     known = {**study.facts, **facts}
     if folder is not None:
         write_atomically(Path(folder) / "references.parquet", rows.write_parquet)

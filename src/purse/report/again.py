@@ -22,8 +22,15 @@ DEFAULTS: Mapping[str, Any] = {
 FLAGS = {"n_paths": "paths"}  # which are called otherwise there
 
 
-def command(data: Path, policies: str | ModuleType | Sequence[str | ModuleType], budgets: float | Sequence[float], function: str, **options: Any) -> str:
-    """The command that replays `data`, or the call of a function that does; options that are at their defaults are left out.
+def command(
+    data: Path,
+    policies: str | ModuleType | Sequence[str | ModuleType],
+    budgets: float | Sequence[float],
+    function: str,
+    **options: Any,
+) -> str:
+    """The command that replays `data`, or the call of a function that does; options that are at
+    their defaults are left out.
 
     >>> command(Path("llm.csv"), ["uniform"], [1.0, 2.5], "purse.replay", seed=0, n_paths=20)
     'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'
@@ -31,12 +38,38 @@ def command(data: Path, policies: str | ModuleType | Sequence[str | ModuleType],
     "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
     """
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    sizes = [repr(float(budget)).removesuffix(".0") for budget in (budgets if isinstance(budgets, Sequence) else [budgets])]
-    chosen = {name: value for name, value in options.items() if name not in DEFAULTS or value != DEFAULTS[name]}
+    sizes = [
+        repr(float(budget)).removesuffix(".0")
+        for budget in (budgets if isinstance(budgets, Sequence) else [budgets])
+    ]
+    chosen = {
+        name: value
+        for name, value in options.items()
+        if name not in DEFAULTS or value != DEFAULTS[name]
+    }
     file = data.suffix != ""
     if file and all(isinstance(policy, str) for policy in players) and set(chosen) <= set(DEFAULTS):
-        flags = [word for name, value in chosen.items() for word in (f"--{FLAGS.get(name, name)}", str(value))]
-        return shlex.join(["purse", "replay", str(data), *(word for size in sizes for word in ("--budget", size)), *map(str, players), *flags])
-    names = ", ".join(repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players)
-    given = [repr(str(data)) if file else data.name, f"budgets=[{', '.join(sizes)}]", f"policies=[{names}]"]
+        flags = [
+            word
+            for name, value in chosen.items()
+            for word in (f"--{FLAGS.get(name, name)}", str(value))
+        ]
+        return shlex.join(
+            [
+                "purse",
+                "replay",
+                str(data),
+                *(word for size in sizes for word in ("--budget", size)),
+                *map(str, players),
+                *flags,
+            ]
+        )
+    names = ", ".join(
+        repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players
+    )
+    given = [
+        repr(str(data)) if file else data.name,
+        f"budgets=[{', '.join(sizes)}]",
+        f"policies=[{names}]",
+    ]
     return f"{function}({', '.join([*given, *(f'{name}={value!r}' for name, value in chosen.items())])})"

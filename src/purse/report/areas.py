@@ -1,4 +1,6 @@
-"""Which arms the budget went through: stacked shares of the pulls, a panel for each world and policy."""
+"""Which arms the budget went through: stacked shares of the pulls, a panel for each world and
+policy.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +34,36 @@ def shares(study: Study) -> Figure | None:
         scale = alt.Scale(domain=arms, range=arm_colours(arms, frames.OTHERS))
         for policy in policies:
             here = data.filter(pl.col("world") == world, pl.col("policy") == policy)
-            boxes = alt.Chart(here, title=alt.Title(policy, subtitle=world, limit=WIDTH), width=WIDTH, height=HEIGHT).mark_rect(strokeWidth=0.5)
+            boxes = alt.Chart(
+                here,
+                title=alt.Title(policy, subtitle=world, limit=WIDTH),
+                width=WIDTH,
+                height=HEIGHT,
+            ).mark_rect(strokeWidth=0.5)
             x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1]), axis=part_axis("budget spent"))
             y = alt.Y("bottom:Q", scale=alt.Scale(domain=[0, 1]), axis=part_axis("share of pulls"))
-            shown = tips(arm="arm:N", share="share:Q|.2%", budget_from="start:Q|.3~%", to="fraction:Q|.3~%")
-            legend = alt.Legend(title="arm", orient="right", columns=1) if policy == policies[-1] else None  # one for a world's row
+            shown = tips(
+                arm="arm:N", share="share:Q|.2%", budget_from="start:Q|.3~%", to="fraction:Q|.3~%"
+            )
+            # one for a world's row
+            legend = (
+                alt.Legend(title="arm", orient="right", columns=1)
+                if policy == policies[-1]
+                else None
+            )
             colour = alt.Color("arm:N", scale=scale, legend=legend)
             panels.append(
                 Panel(
                     world,
-                    boxes.encode(x=x, x2="fraction:Q", y=y, y2="top:Q", color=colour, stroke=alt.Stroke("arm:N", scale=scale, legend=None), tooltip=shown),
+                    boxes.encode(
+                        x=x,
+                        x2="fraction:Q",
+                        y=y,
+                        y2="top:Q",
+                        color=colour,
+                        stroke=alt.Stroke("arm:N", scale=scale, legend=None),
+                        tooltip=shown,
+                    ),
                     policy,
                 )
             )

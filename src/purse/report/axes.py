@@ -1,4 +1,6 @@
-"""Axes that people read: whole decades, separated thousands, titles that lie flat, and one look for all figures."""
+"""Axes that people read: whole decades, separated thousands, titles that lie flat, and one look for
+all figures.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,14 @@ def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
     room = (high / low) ** 0.04 if high > low else 2.0
     ticks = decades(low / room, high * room)
     scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
-    return {"scale": scale, "axis": alt.Axis(title=title, format=NUMBER, **({"values": ticks} if len(ticks) > 1 else {"tickCount": 3}))}
+    return {
+        "scale": scale,
+        "axis": alt.Axis(
+            title=title,
+            format=NUMBER,
+            **({"values": ticks} if len(ticks) > 1 else {"tickCount": 3}),
+        ),
+    }
 
 
 def budgets(values: Iterable[float]) -> dict[str, Any]:
@@ -53,11 +62,16 @@ def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
     """Logarithmic where values are positive and differ by orders, linear where not."""
     known = [value for value in values if value is not None]
     wide = bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
-    return logarithmic(known, title) if wide else linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
+    return (
+        logarithmic(known, title)
+        if wide
+        else linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
+    )
 
 
 def decades(low: float, high: float) -> list[float]:
-    """The powers of ten in between, with threes, or twos and fives, where there are few of them; not too many.
+    """The powers of ten in between, with threes, or twos and fives, where there are few of them;
+    not too many.
 
     >>> decades(900, 110_000)
     [1000.0, 10000.0, 100000.0]
@@ -67,7 +81,12 @@ def decades(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values: list[float] = []
     for multiples in ((1,), (1, 3), (1, 2, 5)):
-        values = [float(f"{digit}e{power}") for power in powers for digit in multiples if low <= float(f"{digit}e{power}") <= high]
+        values = [
+            float(f"{digit}e{power}")
+            for power in powers
+            for digit in multiples
+            if low <= float(f"{digit}e{power}") <= high
+        ]
         if len(values) > 2:
             break
     return values[:: -(-len(values) // MOST_TICKS)] if values else values

@@ -1,4 +1,6 @@
-"""The script that draws charts in a page: Vega, Vega-Lite and vega-embed in one piece. To put it together takes seconds, so it is kept in the user's cache."""
+"""The script that draws charts in a page: Vega, Vega-Lite and vega-embed in one piece. To put it
+together takes seconds, so it is kept in the user's cache.
+"""
 
 from __future__ import annotations
 

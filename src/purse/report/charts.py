@@ -1,4 +1,6 @@
-"""What all figures share: a figure is panels side by side, one for each world or budget; every policy has one colour and one shape."""
+"""What all figures share: a figure is panels side by side, one for each world or budget; every
+policy has one colour and one shape.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
-CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"  # `chosen` are the policies, or methods, that a reader has picked out; at first none
+# `chosen` are the policies, or methods, that a reader has picked out; at first none
+CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"
 FAINT = 0.15
 
 
@@ -41,10 +44,24 @@ class Figure:
     def chart(self) -> Any:
         """All panels as one Altair chart."""
         alt = extra("altair")
-        own = {} if self.one_legend else {"resolve": alt.Resolve(scale=alt.ScaleResolveMap(color="independent", stroke="independent"))}
+        own = (
+            {}
+            if self.one_legend
+            else {
+                "resolve": alt.Resolve(
+                    scale=alt.ScaleResolveMap(color="independent", stroke="independent")
+                )
+            }
+        )
         nobody = alt.VariableParameter(name="chosen", value=[])
         columns = min(self.columns, len(self.panels))
-        return alt.concat(*(panel.chart for panel in self.panels), columns=columns, params=[nobody], config=alt.Config(**CONFIG), **own)
+        return alt.concat(
+            *(panel.chart for panel in self.panels),
+            columns=columns,
+            params=[nobody],
+            config=alt.Config(**CONFIG),
+            **own,
+        )
 
     def spec(self) -> dict[str, Any]:
         """The chart as Vega-Lite, checked against its schema, with the data inside."""
@@ -56,25 +73,37 @@ class Figure:
 def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
     """The colour of a policy, or of a method."""
     alt = extra("altair")
-    return alt.Color(f"{by}:N", scale=alt.Scale(domain=list(policies), range=colours(policies)), legend=alt.Legend(title=None))
+    return alt.Color(
+        f"{by}:N",
+        scale=alt.Scale(domain=list(policies), range=colours(policies)),
+        legend=alt.Legend(title=None),
+    )
 
 
 def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
     """The shape of a policy's points, or of a method's."""
     alt = extra("altair")
-    return alt.Shape(f"{by}:N", scale=alt.Scale(domain=list(policies), range=shapes(policies)), legend=alt.Legend(title=None))
+    return alt.Shape(
+        f"{by}:N",
+        scale=alt.Scale(domain=list(policies), range=shapes(policies)),
+        legend=alt.Legend(title=None),
+    )
 
 
 def dash(names: Sequence[str]) -> Any:
     """The dash of a theorem or a reference."""
     alt = extra("altair")
     return alt.StrokeDash(
-        "name:N", scale=alt.Scale(domain=list(names), range=dashes(names)), legend=alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5)
+        "name:N",
+        scale=alt.Scale(domain=list(names), range=dashes(names)),
+        legend=alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5),
     )
 
 
 def visible(full: float = 1.0, by: str = "policy") -> Any:
-    """The opacity of a policy's marks, or a method's: faint where a reader has picked out others."""
+    """The opacity of a policy's marks, or a method's: faint where a reader has picked out
+    others.
+    """
     alt = extra("altair")
     return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN.format(by=by), "value": full})
 
@@ -83,7 +112,11 @@ def tips(**fields: str) -> list[Any]:
     """What is shown for a point that is pointed at: fields by their titles, numbers in full."""
     alt = extra("altair")
     return [
-        alt.Tooltip(field.partition("|")[0], title=title.replace("_", " "), **({"format": field.partition("|")[2] or NUMBER} if ":Q" in field else {}))
+        alt.Tooltip(
+            field.partition("|")[0],
+            title=title.replace("_", " "),
+            **({"format": field.partition("|")[2] or NUMBER} if ":Q" in field else {}),
+        )
         for title, field in fields.items()
     ]
 

@@ -18,25 +18,46 @@ SCALE = 2  # pixels of a PNG per unit of its figure
 
 def export(study: Study, folder: Path) -> list[Path]:
     """Write every figure of a study into a folder; returns their paths."""
-    return [path for figure in figures_of(study) for path in write_figure(figure, make_folder(folder))]
+    return [
+        path for figure in figures_of(study) for path in write_figure(figure, make_folder(folder))
+    ]
 
 
 def write_figure(figure: Figure, folder: Path) -> list[Path]:
     """Write a figure as `name.png`, `name.svg` and `name.csv`."""
     renderer = extra("vl_convert")
     drawn = renderer.vegalite_to_svg(figure.spec(), vl_version=version())
-    kinds = {"png": renderer.svg_to_png(drawn, scale=SCALE), "svg": drawn.encode(), "csv": figure.data.write_csv().encode()}
+    kinds = {
+        "png": renderer.svg_to_png(drawn, scale=SCALE),
+        "svg": drawn.encode(),
+        "csv": figure.data.write_csv().encode(),
+    }
     for kind, content in kinds.items():
-        write_atomically(folder / f"{figure.name}.{kind}", lambda file, content=content: file.write(content))  # type: ignore[misc]
+        write_atomically(
+            folder / f"{figure.name}.{kind}", lambda file, content=content: file.write(content)
+        )  # type: ignore[misc]
     return [folder / f"{figure.name}.{kind}" for kind in kinds]
 
 
 def figures_of(study: Study) -> list[Figure]:
     """All figures that a study has, in the order of its page."""
     if "replay" in study.facts:
-        drawn = [players.gain(study), areas.shares(study), rows.runs(study), curves.left(study), curves.regret(study)]
+        drawn = [
+            players.gain(study),
+            areas.shares(study),
+            rows.runs(study),
+            curves.left(study),
+            curves.regret(study),
+        ]
     else:
-        drawn = [curves.regret(study), curves.gain(study), curves.left(study), areas.shares(study), rows.runs(study), rows.growth(study)]
+        drawn = [
+            curves.regret(study),
+            curves.gain(study),
+            curves.left(study),
+            areas.shares(study),
+            rows.runs(study),
+            rows.growth(study),
+        ]
     return [figure for figure in drawn if figure is not None]
 
 

@@ -1,4 +1,6 @@
-"""From a study to the frames that its figures draw: one tidy frame for each figure, which is also what its CSV holds."""
+"""From a study to the frames that its figures draw: one tidy frame for each figure, which is also
+what its CSV holds.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ MOST_ARMS = 8  # with a colour of their own
 MOST_RUNS = 100  # drawn one by one
 DECADES = 5  # of regret that an axis shows at most
 FAR = 100  # a bound so many times above all that was measured would squeeze the rest of its panel
-QUANTILES = {"least": 0.0, "low": 0.05, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "high": 0.95, "most": 1.0}
+QUANTILES = {
+    "least": 0.0,
+    "low": 0.05,
+    "quarter": 0.25,
+    "median": 0.5,
+    "three_quarters": 0.75,
+    "high": 0.95,
+    "most": 1.0,
+}
 
 
 class Bounds(NamedTuple):
@@ -26,24 +36,36 @@ class Bounds(NamedTuple):
 
 
 def regret(study: Study) -> pl.DataFrame:
-    """Mean regret with its interval, and where a logarithmic axis shows them: what is not above the world's `floor` is drawn on it.
+    """Mean regret with its interval, and where a logarithmic axis shows them: what is not above the
+    world's `floor` is drawn on it.
 
-    The floor is a third of the smallest regret that is above zero beyond doubt, and five decades below the largest: what is zero up to
-    noise must not stretch the axis.
+    The floor is a third of the smallest regret that is above zero beyond doubt, and five decades
+    below the largest: what is zero up to noise must not stretch the axis.
     """
     import polars as pl
 
-    sure = pl.col("regret").filter(pl.col("low").fill_null(pl.col("regret")) > 0).min().over("world")
+    sure = (
+        pl.col("regret").filter(pl.col("low").fill_null(pl.col("regret")) > 0).min().over("world")
+    )
     positive = pl.col("regret").filter(pl.col("regret") > 0).min().over("world")
     return (
         study.table()
         .select(*KEYS, "n_paths", "regret", pl.col("low", "high").fill_nan(None))
-        .with_columns(pl.max_horizontal((pl.coalesce(sure, positive) / 3).fill_null(1.0), pl.col("regret").max().over("world") / 10**DECADES).alias("floor"))
+        .with_columns(
+            pl.max_horizontal(
+                (pl.coalesce(sure, positive) / 3).fill_null(1.0),
+                pl.col("regret").max().over("world") / 10**DECADES,
+            ).alias("floor")
+        )
         .with_columns(
             (pl.col("regret") <= pl.col("floor")).alias("below"),
             pl.max_horizontal("regret", "floor").alias("shown"),
-            pl.when(pl.col("low").is_not_null()).then(pl.max_horizontal("low", "floor")).alias("shown_low"),
-            pl.when(pl.col("high").is_not_null()).then(pl.max_horizontal("high", "floor")).alias("shown_high"),
+            pl.when(pl.col("low").is_not_null())
+            .then(pl.max_horizontal("low", "floor"))
+            .alias("shown_low"),
+            pl.when(pl.col("high").is_not_null())
+            .then(pl.max_horizontal("high", "floor"))
+            .alias("shown_high"),
         )
     )
 
@@ -53,14 +75,27 @@ def bounds(study: Study) -> Bounds:
     import polars as pl
 
     most = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("most"))
-    valid = study.bounds().filter(pl.col("applies"), pl.col("side") != "order", pl.col("value") > 0).join(most, on="world", maintain_order="left")
+    valid = (
+        study.bounds()
+        .filter(pl.col("applies"), pl.col("side") != "order", pl.col("value") > 0)
+        .join(most, on="world", maintain_order="left")
+    )
     chosen = [*KEYS, "name", "side", "value"]
-    far = valid.filter((pl.col("value").min() > pl.col("most").first()).over("world", "policy", "name"))
-    return Bounds(valid.join(far, on=["world", "policy", "name"], how="anti", maintain_order="left").select(chosen), far.select(chosen))
+    far = valid.filter(
+        (pl.col("value").min() > pl.col("most").first()).over("world", "policy", "name")
+    )
+    return Bounds(
+        valid.join(far, on=["world", "policy", "name"], how="anti", maintain_order="left").select(
+            chosen
+        ),
+        far.select(chosen),
+    )
 
 
 def gain(study: Study) -> pl.DataFrame:
-    """Mean gain with its interval, per unit of the budget too, and as a part of the best reference where there is one."""
+    """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
+    where there is one.
+    """
     import polars as pl
 
     best = study.references().group_by("world", "budget").agg(pl.col("gain").max().alias("best"))
@@ -68,34 +103,67 @@ def gain(study: Study) -> pl.DataFrame:
         study.table()
         .select(*KEYS, "n_paths", "gain", pl.col("gain_low", "gain_high").fill_nan(None))
         .join(best, on=["world", "budget"], how="left", maintain_order="left")
-        .with_columns((pl.col("gain", "gain_low", "gain_high") / pl.col("budget")).name.prefix("unit_"), (pl.col("gain") / pl.col("best")).alias("part"))
+        .with_columns(
+            (pl.col("gain", "gain_low", "gain_high") / pl.col("budget")).name.prefix("unit_"),
+            (pl.col("gain") / pl.col("best")).alias("part"),
+        )
         .drop("best")
     )
 
 
 def references(study: Study) -> pl.DataFrame:
-    """What a reference would have gained, per unit of the budget too; `name` without what stands in brackets, which may change with the budget."""
+    """What a reference would have gained, per unit of the budget too; `name` without what stands in
+    brackets, which may change with the budget.
+    """
     import polars as pl
 
     kind = pl.col("name").str.replace(r" \(.*\)$", "")
-    return study.references().select("world", "budget", kind, "gain", (pl.col("gain") / pl.col("budget")).alias("unit_gain"), which="name")
+    return study.references().select(
+        "world",
+        "budget",
+        kind,
+        "gain",
+        (pl.col("gain") / pl.col("budget")).alias("unit_gain"),
+        which="name",
+    )
 
 
 def left(study: Study) -> pl.DataFrame:
-    """What was left of the budget on average, as a part of it too, and how many runs reached the end of the world before that of the budget."""
+    """What was left of the budget on average, as a part of it too, and how many runs reached the
+    end of the world before that of the budget.
+    """
     import polars as pl
 
-    return study.table().select(*KEYS, "n_paths", "left", (pl.col("left") / pl.col("budget")).alias("part"), "rounds", "ended")
+    return study.table().select(
+        *KEYS,
+        "n_paths",
+        "left",
+        (pl.col("left") / pl.col("budget")).alias("part"),
+        "rounds",
+        "ended",
+    )
 
 
 def shares(study: Study) -> pl.DataFrame:
-    """Which arms the largest budget went through, slice by slice: a world's most pulled arms by name, the rest together; stacked from `bottom` to `top`."""
+    """Which arms the largest budget went through, slice by slice: a world's most pulled arms by
+    name, the rest together; stacked from `bottom` to `top`.
+    """
     import polars as pl
 
     last = largest(study.shares().filter(pl.col("share").is_finite()))
-    starts = last.select(*KEYS, "fraction").unique().sort(*KEYS, "fraction").with_columns(pl.col("fraction").shift(1).over(KEYS).fill_null(0.0).alias("start"))
-    first = pl.int_range(pl.len()).min().over("world", "arm")  # arms keep the order in which they were given
-    ranked = last.with_columns(first.alias("place")).group_by("world", "arm").agg(pl.col("share").sum(), pl.col("place").first())
+    starts = (
+        last.select(*KEYS, "fraction")
+        .unique()
+        .sort(*KEYS, "fraction")
+        .with_columns(pl.col("fraction").shift(1).over(KEYS).fill_null(0.0).alias("start"))
+    )
+    # arms keep the order in which they were given
+    first = pl.int_range(pl.len()).min().over("world", "arm")
+    ranked = (
+        last.with_columns(first.alias("place"))
+        .group_by("world", "arm")
+        .agg(pl.col("share").sum(), pl.col("place").first())
+    )
     rank = pl.col("share").rank("ordinal", descending=True).over("world", order_by="place")
     crowded = pl.len().over("world") > MOST_ARMS + 1
     ranked = ranked.select("world", "arm", "place", (crowded & (rank > MOST_ARMS)).alias("rest"))
@@ -116,16 +184,22 @@ def shares(study: Study) -> pl.DataFrame:
 
 
 def outcome(study: Study) -> str:
-    """What single runs are measured by: their regret, or on recorded rounds, where one asks what could be had, their gain."""
+    """What single runs are measured by: their regret, or on recorded rounds, where one asks what
+    could be had, their gain.
+    """
     return "gain" if "replay" in study.facts else "regret"
 
 
 def outcomes(study: Study) -> pl.DataFrame:
-    """The outcome of every run with its world's largest budget: no more is read of what may be large."""
+    """The outcome of every run with its world's largest budget: no more is read of what may be
+    large.
+    """
     import polars as pl
 
     last = largest(study.table()).select("world", "budget").unique(maintain_order=True).rows()
-    chosen = pl.any_horizontal([(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last])
+    chosen = pl.any_horizontal(
+        [(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last]
+    )
     return study.lazy().filter(chosen).select(*KEYS, "path", outcome(study)).collect()
 
 
@@ -135,11 +209,17 @@ def runs(study: Study) -> pl.DataFrame:
 
     value = pl.col(outcome(study))
     spread = [value.quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
-    return outcomes(study).group_by(KEYS, maintain_order=True).agg(pl.len().alias("n_paths"), value.mean().alias("mean"), *spread)
+    return (
+        outcomes(study)
+        .group_by(KEYS, maintain_order=True)
+        .agg(pl.len().alias("n_paths"), value.mean().alias("mean"), *spread)
+    )
 
 
 def single_runs(study: Study) -> pl.DataFrame:
-    """The runs that are drawn one by one: all of them, or as many as can be told apart, evenly by rank."""
+    """The runs that are drawn one by one: all of them, or as many as can be told apart, evenly by
+    rank.
+    """
     import polars as pl
 
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
@@ -148,7 +228,9 @@ def single_runs(study: Study) -> pl.DataFrame:
 
 
 def growth(study: Study) -> pl.DataFrame:
-    """The fitted slopes of log regret against log budget, and the shape that fits best; empty where there is one budget."""
+    """The fitted slopes of log regret against log budget, and the shape that fits best; empty where
+    there is one budget.
+    """
     import polars as pl
 
     return study.growth().with_columns(pl.col("slope", "low", "high", "misfit").fill_nan(None))

@@ -1,4 +1,6 @@
-"""What the report of a replay on a full table says in words: what was replayed, and who would have spent each budget best."""
+"""What the report of a replay on a full table says in words: what was replayed, and who would have
+spent each budget best.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 
 GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
 LP = (
-    "The LP optimum is what a player can expect who knows the mean reward and the mean cost of every arm, does not see a round before choosing, "
+    "The LP optimum is what a player can expect who knows the mean reward and the mean "
+    "cost of every arm, does not see a round before choosing, "
     "and keeps to the budget on average."
 )
 
@@ -23,18 +26,33 @@ def in_short(study: Study) -> str:
     """What was replayed."""
     facts, replay = study.facts, study.facts["replay"]
     sizes = listed(money(budget) for budget in sorted(facts["budgets"]))
-    rounds = f"{replay['rounds']:,} rounds" if replay["horizon"] == replay["rounds"] else f"{replay['horizon']:,} of {replay['rounds']:,} rounds"
+    rounds = (
+        f"{replay['rounds']:,} rounds"
+        if replay["horizon"] == replay["rounds"]
+        else f"{replay['horizon']:,} of {replay['rounds']:,} rounds"
+    )
     return (
-        f"{counted(len(facts['policies']), 'policy', 'policies').capitalize()} on {rounds} of {counted(len(replay['arms']), 'arm')} with "
-        f"{'a budget' if len(facts['budgets']) == 1 else 'budgets'} of {sizes}, in {counted(facts['n_paths'], 'random order')} of the rounds, "
+        f"{counted(len(facts['policies']), 'policy', 'policies').capitalize()} on "
+        f"{rounds} of {counted(len(replay['arms']), 'arm')} with "
+        f"{'a budget' if len(facts['budgets']) == 1 else 'budgets'} of {sizes}, in "
+        f"{counted(facts['n_paths'], 'random order')} of the rounds, "
         f"the same for every policy (seed {facts['seed']}, stop rule {facts['stop']}). {GAIN} {LP}"
-        + ("" if facts["n_paths"] > 1 else " One order tells nothing about chance: there are no intervals on this page.")
+        + (
+            ""
+            if facts["n_paths"] > 1
+            else " One order tells nothing about chance: there are no intervals on this page."
+        )
     )
 
 
 def findings(study: Study) -> dict[str, str]:
-    """For each budget the policy that gains most, whether the next gains less beyond doubt, and the best single arm."""
-    return {f"B = {money(budget)}": finding(study, budget, players) for budget, players in ranked(standings(study)).items()}
+    """For each budget the policy that gains most, whether the next gains less beyond doubt, and the
+    best single arm.
+    """
+    return {
+        f"B = {money(budget)}": finding(study, budget, players)
+        for budget, players in ranked(standings(study)).items()
+    }
 
 
 def finding(study: Study, budget: float, players: list[dict[str, Any]]) -> str:
@@ -42,8 +60,15 @@ def finding(study: Study, budget: float, players: list[dict[str, Any]]) -> str:
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best = policies[0]
     share = "" if best["share"] is None else f", {best['share']:.1%} of the LP optimum"
-    lead = f"{code(best['player'])} {'gains most of the policies:' if len(policies) > 1 else 'gains'} {tight(best)}{share}"
-    return f"{lead}{others(study, budget, policies)}. {against_arm(study, budget, best['player'], arms[0])}"
+    lead = (
+        f"{code(best['player'])} "
+        f"{'gains most of the policies:' if len(policies) > 1 else 'gains'} "
+        f"{tight(best)}{share}"
+    )
+    return (
+        f"{lead}{others(study, budget, policies)}. "
+        f"{against_arm(study, budget, best['player'], arms[0])}"
+    )
 
 
 def others(study: Study, budget: float, policies: list[dict[str, Any]]) -> str:
@@ -55,25 +80,50 @@ def others(study: Study, budget: float, policies: list[dict[str, Any]]) -> str:
     after = policies[1]
     if study.facts["n_paths"] == 1:
         return f"; the next is {code(after['player'])} with {tight(after)}"
-    runs = study.lazy().filter(pl.col("budget") == budget).select("policy", "path", "gain").collect().sort("path")
-    gains = {row["player"]: runs.filter(policy=row["player"])["gain"].to_numpy() for row in policies}
-    behind = {row["player"]: estimate(gains[policies[0]["player"]] - gains[row["player"]]) for row in policies[1:]}
+    runs = (
+        study.lazy()
+        .filter(pl.col("budget") == budget)
+        .select("policy", "path", "gain")
+        .collect()
+        .sort("path")
+    )
+    gains = {
+        row["player"]: runs.filter(policy=row["player"])["gain"].to_numpy() for row in policies
+    }
+    behind = {
+        row["player"]: estimate(gains[policies[0]["player"]] - gains[row["player"]])
+        for row in policies[1:]
+    }
     tied = [policy for policy, difference in behind.items() if not difference.low > 0]
     if tied:
-        return f"; {listed(map(code, tied))} cannot be told from it: {'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
+        return (
+            f"; {listed(map(code, tied))} cannot be told from it: "
+            f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
+        )
     less = behind[after["player"]]
-    return f"; the next, {code(after['player'])}, gains {joined(within(less.mean, less.high))} less in the same orders, a difference beyond its 95% interval"
+    return (
+        f"; the next, {code(after['player'])}, gains {joined(within(less.mean, less.high))} "
+        "less in the same orders, a difference beyond its 95% interval"
+    )
 
 
 def against_arm(study: Study, budget: float, policy: str, arm: dict[str, Any]) -> str:
     """How the policy stands to the arm that gains most when it is pulled in every round."""
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
     lead = f"The best single arm, {code(re.sub(NOTES, '', arm['player']))},"
-    low, high = (row["regret"], row["regret"]) if study.facts["n_paths"] == 1 else (row["low"], row["high"])
+    low, high = (
+        (row["regret"], row["regret"]) if study.facts["n_paths"] == 1 else (row["low"], row["high"])
+    )
     if low <= 0 <= high:
-        return f"{lead} gains {tight(arm)}: {'as much' if low == high else 'a difference within the 95% interval'}."
+        return (
+            f"{lead} gains {tight(arm)}: "
+            f"{'as much' if low == high else 'a difference within the 95% interval'}."
+        )
     size = within(abs(row["regret"]), abs(row["regret"]) + (high - row["regret"]))
-    return f"{lead} gains {tight(arm)}: {joined(size)} {'more' if low > 0 else 'less'} than {code(policy)}."
+    return (
+        f"{lead} gains {tight(arm)}: {joined(size)} {'more' if low > 0 else 'less'} than "
+        f"{code(policy)}."
+    )
 
 
 def tight(row: dict[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""A study as one HTML page that needs nothing else: figures that answer to pointing, the numbers behind them, and how to run it again."""
+"""A study as one HTML page that needs nothing else: figures that answer to pointing, the numbers
+behind them, and how to run it again.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from purse.study import Study
 
 ORDER = ("regret", "gain", "left", "shares", "runs", "growth")
-REPLAY_ORDER = ("gain", "shares", "runs", "left", "regret")  # who brings rounds asks what could be had
+# who brings rounds asks what could be had
+REPLAY_ORDER = ("gain", "shares", "runs", "left", "regret")
 
 
 def write_page(study: Study, path: Path) -> Path:
@@ -35,12 +38,24 @@ def html(study: Study) -> str:
         "page.html",
         study.facts,
         short=gainwords.in_short(study) if replay else words.in_short(study),
-        findings=gainwords.findings(study) if replay else {world: words.finding(study, world) for world in worlds_of(table)},
+        findings=gainwords.findings(study)
+        if replay
+        else {world: words.finding(study, world) for world in worlds_of(table)},
         by="policy",
         series=policies_of(table),
         order=REPLAY_ORDER if replay else ORDER,
-        figures={figure.name: described(figure, captions.LABELS[figure.name], captions.caption(figure, study), dash_keys(figure, study)) for figure in drawn},
-        theorems=[] if replay and bounds(study).drawn.is_empty() else [inline(remark) for remark in words.theorems(study)],
+        figures={
+            figure.name: described(
+                figure,
+                captions.LABELS[figure.name],
+                captions.caption(figure, study),
+                dash_keys(figure, study),
+            )
+            for figure in drawn
+        },
+        theorems=[]
+        if replay and bounds(study).drawn.is_empty()
+        else [inline(remark) for remark in words.theorems(study)],
         ended=[inline(remark) for remark in words.ended(study)],
         gains=standings.gains(study) if replay else [],
         gains_caption=standings.CAPTION if many else standings.SINGLE,
@@ -54,11 +69,17 @@ def html(study: Study) -> str:
 
 def dash_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
     """What the dashes of a figure mean."""
-    shown = figure.name == "gain" and "replay" not in study.facts  # there references have rows of their own
+    # there references have rows of their own
+    shown = figure.name == "gain" and "replay" not in study.facts
     known = bounds(study).drawn if figure.name == "regret" else references(study) if shown else None
     if known is None:
         return []
     names = names_of(known)
-    if figure.name == "regret" and figure.data["budget"].n_unique() == 1:  # there the bound of a policy is a line in its own row
+    # there the bound of a policy is a line in its own row
+    if figure.name == "regret" and figure.data["budget"].n_unique() == 1:
         known = known.filter(policy=words.EVERY)
-    return [{"name": name, "dash": " ".join(map(str, dash))} for name, dash in zip(names, dashes(names), strict=True) if name in known["name"]]
+    return [
+        {"name": name, "dash": " ".join(map(str, dash))}
+        for name, dash in zip(names, dashes(names), strict=True)
+        if name in known["name"]
+    ]

@@ -1,4 +1,6 @@
-"""A figure as a page holds it: its panels in groups, each drawn once already for readers without scripts."""
+"""A figure as a page holds it: its panels in groups, each drawn once already for readers without
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,31 @@ PANEL = 440  # the width of a panel before the page has measured its own
 SMALL = 180
 
 
-def described(figure: Figure, label: str, caption: str, dashes: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
-    """A figure as the template needs it. `label` says in a few words what it shows, `caption`, in Markdown, how to read it, `dashes` what its dashes mean."""
+def described(
+    figure: Figure, label: str, caption: str, dashes: Sequence[dict[str, str]] = ()
+) -> dict[str, Any]:
+    """A figure as the template needs it. `label` says in a few words what it shows, `caption`, in
+    Markdown, how to read it, `dashes` what its dashes mean.
+    """
     spec = figure.spec()
     by_world = figure.panels[0].policy is not None
     groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
     for index, panel in enumerate(figure.panels):
         if by_world and (not groups or groups[-1]["title"] != panel.world):
             arms = arms_of(figure.data, panel.world)
-            swatches = [{"name": arm, "colour": colour} for arm, colour in zip(arms, arm_colours(arms, OTHERS), strict=True)]
+            swatches = [
+                {"name": arm, "colour": colour}
+                for arm, colour in zip(arms, arm_colours(arms, OTHERS), strict=True)
+            ]
             groups.append({"title": panel.world, "arms": swatches, "panels": []})
         about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
         groups[-1]["panels"].append(
-            {"title": panel.policy or panel.world, "label": about, "index": index, "svg": still(spec, figure.name, index, SMALL if by_world else PANEL)}
+            {
+                "title": panel.policy or panel.world,
+                "label": about,
+                "index": index,
+                "svg": still(spec, figure.name, index, SMALL if by_world else PANEL),
+            }
         )
     return {
         "name": figure.name,
@@ -40,7 +54,8 @@ def described(figure: Figure, label: str, caption: str, dashes: Sequence[dict[st
         "caption": inline(caption),
         "groups": groups,
         "dashes": dashes,
-        "csv": "data:text/csv;charset=utf-8;base64," + b64encode(figure.data.write_csv().encode()).decode(),
+        "csv": "data:text/csv;charset=utf-8;base64,"
+        + b64encode(figure.data.write_csv().encode()).decode(),
         "spec": spec,
     }
 
@@ -52,7 +67,11 @@ def still(spec: dict[str, Any], name: str, index: int, width: int) -> Any:
         for channel in layer["encoding"].values():
             if "legend" in channel:
                 channel["legend"] = None
-    shared = {key: spec[key] for key in ("$schema", "params", "datasets", "data") if key in spec}  # data stand there where all layers share them
+    # data stand there where all layers share them
+    shared = {key: spec[key] for key in ("$schema", "params", "datasets", "data") if key in spec}
     size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
-    drawn = extra("vl_convert").vegalite_to_svg(panel | shared | size | {"config": spec["config"] | {"background": None}}, vl_version=version())
+    drawn = extra("vl_convert").vegalite_to_svg(
+        panel | shared | size | {"config": spec["config"] | {"background": None}},
+        vl_version=version(),
+    )
     return extra("markupsafe").Markup(re.sub(r'(id="|url\(#)', rf"\g<1>{name}-{index}-", drawn))

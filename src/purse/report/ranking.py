@@ -19,21 +19,39 @@ TITLE = "Which policy should I use?"
 
 
 def heat_figure(board: Leaderboard, folder: Path, name: str = "leaderboard") -> list[Path]:
-    """Draw every policy's score on every case; writes `name.png` and `name.svg` and returns their paths."""
+    """Draw every policy's score on every case; writes `name.png` and `name.svg` and returns their
+    paths.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     order = board.standings()["policy"].to_list()
-    scores = np.array([[np.nan if (found := board.score(policy, case.name)) is None else found.mean for case in board.cases] for policy in order])
+    scores = np.array(
+        [
+            [
+                np.nan if (found := board.score(policy, case.name)) is None else found.mean
+                for case in board.cases
+            ]
+            for policy in order
+        ]
+    )
     with rc_context(STYLE):
-        figure = Figure(figsize=(0.62 * len(board.cases) + 3, 0.27 * len(order) + 2.6), layout="constrained")
+        figure = Figure(
+            figsize=(0.62 * len(board.cases) + 3, 0.27 * len(order) + 2.6), layout="constrained"
+        )
         axes = figure.subplots()
         image = axes.imshow(np.clip(scores, 0.001, 1), norm="log", cmap="cividis_r", aspect="auto")
         for i, j in np.argwhere(np.isfinite(scores)).tolist():
             dark = scores[i, j] > 0.06
             axes.text(j, i, f"{100 * scores[i, j]:.0f}" if scores[i, j] >= 0.095 else f"{100 * scores[i, j]:.1f}", ha="center", va="center", fontsize=6.5,
                       color="white" if dark else "black")  # fmt: skip
-        axes.set_xticks(range(len(board.cases)), [case.name for case in board.cases], rotation=40, ha="right", fontsize=8)
+        axes.set_xticks(
+            range(len(board.cases)),
+            [case.name for case in board.cases],
+            rotation=40,
+            ha="right",
+            fontsize=8,
+        )
         axes.set_yticks(range(len(order)), order, fontsize=8)
         axes.set_title("normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it")
         figure.colorbar(image, ax=axes, shrink=0.6, pad=0.01)
@@ -45,20 +63,42 @@ def heat_figure(board: Leaderboard, folder: Path, name: str = "leaderboard") -> 
 
 def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple[str, float]]:
     """The policies that play all these cases, by their mean score."""
-    playing = [policy for policy in allowed if all((policy, case) in board.scores for case in cases)]
-    means = {policy: float(np.mean([board.scores[policy, case].mean() for case in cases])) for policy in playing}
+    playing = [
+        policy for policy in allowed if all((policy, case) in board.scores for case in cases)
+    ]
+    means = {
+        policy: float(np.mean([board.scores[policy, case].mean() for case in cases]))
+        for policy in playing
+    }
     return sorted(means.items(), key=lambda pair: pair[1])
 
 
-def recommendations(board: Leaderboard) -> list[tuple[str, list[tuple[str, float]], list[tuple[str, float]]]]:
-    """For all cases, for those of money alone, and for each situation: the best policies, without and with known costs."""
+def recommendations(
+    board: Leaderboard,
+) -> list[tuple[str, list[tuple[str, float]], list[tuple[str, float]]]]:
+    """For all cases, for those of money alone, and for each situation: the best policies, without
+    and with known costs.
+    """
     knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
     free = [policy for policy in board.policies if policy not in knowing]
     situations = list(dict.fromkeys(case.situation for case in board.cases))
-    money = [case.name for case in board.cases if case.situation not in ("budget and horizon", "several resources")]
-    groups = [(NOTHING, [case.name for case in board.cases]), ("money alone, nothing else is known", money)]
-    groups += [(situation, [case.name for case in board.cases if case.situation == situation]) for situation in situations]
-    return [(label, best(board, cases, free)[:4], best(board, cases, sorted(knowing))[:2]) for label, cases in groups]
+    money = [
+        case.name
+        for case in board.cases
+        if case.situation not in ("budget and horizon", "several resources")
+    ]
+    groups = [
+        (NOTHING, [case.name for case in board.cases]),
+        ("money alone, nothing else is known", money),
+    ]
+    groups += [
+        (situation, [case.name for case in board.cases if case.situation == situation])
+        for situation in situations
+    ]
+    return [
+        (label, best(board, cases, free)[:4], best(board, cases, sorted(knowing))[:2])
+        for label, cases in groups
+    ]
 
 
 def markdown(board: Leaderboard, picture: str) -> str:
@@ -69,9 +109,12 @@ def markdown(board: Leaderboard, picture: str) -> str:
 
     parts = [
         f"# {TITLE}",
-        f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, {len(board.policies)} policies, the same draws for all. The score of a "
-        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best fixed arm on the same draws, or the arm that is best at the time "
-        "where that is more; with a horizon or several resources, the linear program — and 100 is nothing gained. Reproduce it with",
+        f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, "
+        f"{len(board.policies)} policies, the same draws for all. The score of a "
+        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best "
+        "fixed arm on the same draws, or the arm that is best at the time "
+        "where that is more; with a horizon or several resources, the linear program — "
+        "and 100 is nothing gained. Reproduce it with",
         "    purse leaderboard",
         "## In short",
         table(
@@ -79,7 +122,8 @@ def markdown(board: Leaderboard, picture: str) -> str:
             [[label, listed(free), listed(known)] for label, free, known in recommendations(board)],
         ),
         "## Standings",
-        "Over the cases that a policy can play: mean score, mean rank, and the case that it does worst on.",
+        "Over the cases that a policy can play: mean score, mean rank, and the case that "
+        "it does worst on.",
         table(
             ["policy", "cases", "mean score", "mean rank", "worst score", "on"],
             [
@@ -99,16 +143,28 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "Mean normalised regret in percent with half its 95% interval.",
         table(
             ["policy", *(case.name for case in board.cases)],
-            [[f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)] for policy in board.standings()["policy"].to_list()],
+            [
+                [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
+                for policy in board.standings()["policy"].to_list()
+            ],
         ),
         "## Who beats whom",
-        "In how many cases the policy of the row is better than that of the column beyond doubt (paired runs, 95% interval), for the twelve best standings.",
+        "In how many cases the policy of the row is better than that of the column "
+        "beyond doubt (paired runs, 95% interval), for the twelve best standings.",
         wins_table(board, board.standings()["policy"].to_list()[:12]),
         "## What is not here",
-        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public text, and we do not guess. BalancedExploration "
-        "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute it. Contextual algorithms: the game has no contexts.",
+        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from "
+        "public text, and we do not guess. BalancedExploration "
+        "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute "
+        "it. Contextual algorithms: the game has no contexts.",
         "## The cases",
-        table(["case", "situation", "world", "budget"], [[case.name, case.situation, f"`{case.world}`", budget(case.budget)] for case in board.cases]),
+        table(
+            ["case", "situation", "world", "budget"],
+            [
+                [case.name, case.situation, f"`{case.world}`", budget(case.budget)]
+                for case in board.cases
+            ],
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -121,17 +177,25 @@ def budget(value: float | tuple[float, ...]) -> str:
 def cell(board: Leaderboard, policy: str, case: str) -> str:
     """A score with half its interval."""
     found = board.score(policy, case)
-    return "" if found is None else f"{100 * found.mean:.1f} ± {100 * (found.high - found.mean):.1f}"
+    return (
+        "" if found is None else f"{100 * found.mean:.1f} ± {100 * (found.high - found.mean):.1f}"
+    )
 
 
 def wins_table(board: Leaderboard, chosen: list[str]) -> str:
     """The win matrix of some policies."""
     places, wins = [board.policies.index(policy) for policy in chosen], board.wins()
     return table(
-        ["", *(f"`{policy}`" for policy in chosen)], [[f"`{chosen[i]}`", *(f"{wins[place, other]:.0f}" for other in places)] for i, place in enumerate(places)]
+        ["", *(f"`{policy}`" for policy in chosen)],
+        [
+            [f"`{chosen[i]}`", *(f"{wins[place, other]:.0f}" for other in places)]
+            for i, place in enumerate(places)
+        ],
     )
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)
+    )

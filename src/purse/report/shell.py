@@ -1,4 +1,6 @@
-"""What all pages share: one HTML file with its style, its scripts and its figures inside, which needs nothing else."""
+"""What all pages share: one HTML file with its style, its scripts and its figures inside, which
+needs nothing else.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,19 @@ from purse.report.extra import extra
 from purse.report.palette import GLYPHS, NEUTRAL, colours, dark_rules, shapes
 
 
-def render(template: str, facts: Mapping[str, Any], *, short: str, findings: Mapping[str, str], by: str, series: Sequence[str], **content: Any) -> str:
-    """The page. `short` and `findings` are Markdown; `series` are what colours and shapes tell apart, which the marks of figures have as their field `by`."""
+def render(
+    template: str,
+    facts: Mapping[str, Any],
+    *,
+    short: str,
+    findings: Mapping[str, str],
+    by: str,
+    series: Sequence[str],
+    **content: Any,
+) -> str:
+    """The page. `short` and `findings` are Markdown; `series` are what colours and shapes tell
+    apart, which the marks of figures have as their field `by`.
+    """
     jinja2, safe = extra("jinja2"), extra("markupsafe").Markup
     looks = zip(series, colours(series), shapes(series), strict=True)
     return str(
@@ -26,7 +39,10 @@ def render(template: str, facts: Mapping[str, Any], *, short: str, findings: Map
             short=inline(short),
             findings={name: inline(says) for name, says in findings.items()},
             by=by,
-            series=[{"name": name, "colour": colour, "glyph": GLYPHS[shape]} for name, colour, shape in looks],
+            series=[
+                {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
+                for name, colour, shape in looks
+            ],
             details=tables.details(facts),
             command=facts["command"],
             toml=facts.get("study"),

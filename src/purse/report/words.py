@@ -1,4 +1,5 @@
-"""What a report says in words, from the numbers: what was run, what came out in each world, and which theorems are drawn where.
+"""What a report says in words, from the numbers: what was run, what came out in each world, and
+which theorems are drawn where.
 
 Text is Markdown; names that users give are set as code, which keeps them as they are.
 """
@@ -20,48 +21,88 @@ if TYPE_CHECKING:
 
 EVERY = "every player"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-REGRET = "Regret is how much more the best single arm would have gained on the same draws; less is better."
+REGRET = (
+    "Regret is how much more the best single arm would have gained on the same draws; less "
+    "is better."
+)
 
 
 def in_short(study: Study) -> str:
     """What was run."""
     facts, table = study.facts, study.table()
-    policies, worlds, budgets = table["policy"].n_unique(), table["world"].n_unique(), sorted(table["budget"].unique())
-    spans = f"a budget of {money(budgets[0])}" if len(budgets) == 1 else f"{counted(len(budgets), 'budget')} from {money(budgets[0])} to {money(budgets[-1])}"
+    policies, worlds, budgets = (
+        table["policy"].n_unique(),
+        table["world"].n_unique(),
+        sorted(table["budget"].unique()),
+    )
+    spans = (
+        f"a budget of {money(budgets[0])}"
+        if len(budgets) == 1
+        else f"{counted(len(budgets), 'budget')} from {money(budgets[0])} to {money(budgets[-1])}"
+    )
     many = facts["n_paths"] > 1
     return (
-        f"{counted(policies, 'policy', 'policies').capitalize()} on {counted(worlds, 'world')} with {spans}, "
-        f"{counted(facts['n_paths'], 'run')}{' each' if policies * worlds * len(budgets) > 1 else ''}: {counted(int(table['n_paths'].sum()), 'game')} in all, "
-        f"where every policy meets the same draws (seed {facts['seed']}, stop rule {facts['stop']}). {REGRET}"
-        + ("" if many else " One run tells nothing about chance: there are no intervals on this page.")
+        f"{counted(policies, 'policy', 'policies').capitalize()} on "
+        f"{counted(worlds, 'world')} with {spans}, "
+        f"{counted(facts['n_paths'], 'run')}{' each' if policies * worlds * len(budgets) > 1 else ''}: "
+        ""
+        ""
+        f"{counted(int(table['n_paths'].sum()), 'game')} in all, "
+        f"where every policy meets the same draws (seed {facts['seed']}, stop rule "
+        f"{facts['stop']}). {REGRET}"
+        + (
+            ""
+            if many
+            else " One run tells nothing about chance: there are no intervals on this page."
+        )
     )
 
 
 def finding(study: Study, world: str) -> str:
-    """The best policy of a world at its largest budget, whether the next is worse beyond doubt, and how the best one's regret grows."""
+    """The best policy of a world at its largest budget, whether the next is worse beyond doubt, and
+    how the best one's regret grows.
+    """
     import polars as pl
 
-    at = frames.largest(study.table()).filter(pl.col("world") == world).sort("regret", maintain_order=True).to_dicts()
+    at = (
+        frames.largest(study.table())
+        .filter(pl.col("world") == world)
+        .sort("regret", maintain_order=True)
+        .to_dicts()
+    )
     best, budget = at[0], at[0]["budget"]
     lead = (
-        f"{code(best['policy'])} has the least regret at B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)}: {measured(best)}"
+        f"{code(best['policy'])} has the least regret at "
+        f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)}: {measured(best)}"
         if len(at) > 1
-        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)} the regret of {code(best['policy'])} is {measured(best)}"
+        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)} the regret of "
+        f"{code(best['policy'])} is {measured(best)}"
     )
     if len(at) == 1:
         return f"{lead}{grows(study, world, best['policy'])}."
     runs = frames.outcomes(study).filter(pl.col("world") == world).sort("path")
-    regrets = {row["policy"]: runs.filter(pl.col("policy") == row["policy"])["regret"].to_numpy() for row in at}
-    paired = {row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in at[1:]}
+    regrets = {
+        row["policy"]: runs.filter(pl.col("policy") == row["policy"])["regret"].to_numpy()
+        for row in at
+    }
+    paired = {
+        row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in at[1:]
+    }
     tied = [policy for policy, difference in paired.items() if not difference.low > 0]
     after = at[1]
     if best["n_paths"] == 1:
         verdict = f"; the next is {code(after['policy'])} with {measured(after)}"
     elif not tied:
         more = paired[after["policy"]]
-        verdict = f"; the next, {code(after['policy'])}, has {within(more.mean, more.high)} more on the same draws, a difference beyond its 95% interval"
+        verdict = (
+            f"; the next, {code(after['policy'])}, has {within(more.mean, more.high)} more on "
+            "the same draws, a difference beyond its 95% interval"
+        )
     else:
-        verdict = f"; {listed(map(code, tied))} cannot be told from it: {'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
+        verdict = (
+            f"; {listed(map(code, tied))} cannot be told from it: "
+            f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
+        )
     return f"{lead}{verdict}{grows(study, world, best['policy'])}."
 
 
@@ -70,16 +111,24 @@ def grows(study: Study, world: str, policy: str) -> str:
     import polars as pl
 
     fitted = frames.growth(study)
-    row: dict[str, Any] = next(fitted.filter(pl.col("world") == world, pl.col("policy") == policy).iter_rows(named=True), {})
+    row: dict[str, Any] = next(
+        fitted.filter(pl.col("world") == world, pl.col("policy") == policy).iter_rows(named=True),
+        {},
+    )
     if row.get("slope") is None:
         return ""
     sure = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
     shape = "" if row["shape"] is None else f"; of the simple shapes {row['shape']} fits best"
-    return f". The regret of {code(policy)} grows with the budget to the power {row['slope']:.2f}{sure}{shape}"
+    return (
+        f". The regret of {code(policy)} grows with the budget to the power "
+        f"{row['slope']:.2f}{sure}{shape}"
+    )
 
 
 def theorems(study: Study) -> list[str]:
-    """For each bound where it is drawn and where it is not, and why; those that are drawn come first."""
+    """For each bound where it is drawn and where it is not, and why; those that are drawn come
+    first.
+    """
     known = study.bounds()
     drawn, far = frames.bounds(study)
     worlds = worlds_of(study.table())
@@ -89,15 +138,39 @@ def theorems(study: Study) -> list[str]:
         about = "for every player" if policy == EVERY else f"for {code(str(policy))}"
         shown, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
         row = part.row(0, named=True)
-        fails = [world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()]
+        fails = [
+            world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()
+        ]
         without = [world for world in worlds_of(part) if world not in (*shown, *beyond, *fails)]
-        says = [f"**{name}**, {about}, {row['side']}{' of growth' if row['side'] == 'order' else ''}."]
+        says = [
+            f"**{name}**, {about}, {row['side']}{' of growth' if row['side'] == 'order' else ''}."
+        ]
         says += [f"Drawn in {named(shown)}."] if shown else []
-        where = f"nowhere in {named(fails)}: its condition does not hold there" if 0 < len(fails) < len(worlds) else "nowhere: its condition does not hold here"
+        where = (
+            f"nowhere in {named(fails)}: its condition does not hold there"
+            if 0 < len(fails) < len(worlds)
+            else "nowhere: its condition does not hold here"
+        )
         says += [f"Drawn {where}."] if fails else []
-        says += [f"It lies more than {frames.FAR} times above every regret measured in {named(beyond)}, out of the figure."] if beyond else []
-        says += [f"It has no curve in {named(without)}{', since it leaves the constant open' if row['side'] == 'order' else ''}."] if without else []
-        (first if shown else rest).append(" ".join([*says, f"When it holds: {row['holds']}. Source: {row['source']}."]))
+        says += (
+            [
+                f"It lies more than {frames.FAR} times above every regret measured in "
+                f"{named(beyond)}, out of the figure."
+            ]
+            if beyond
+            else []
+        )
+        says += (
+            [
+                "It has no curve in "
+                f"{named(without)}{', since it leaves the constant open' if row['side'] == 'order' else ''}."
+            ]
+            if without
+            else []
+        )
+        (first if shown else rest).append(
+            " ".join([*says, f"When it holds: {row['holds']}. Source: {row['source']}."])
+        )
     return first + rest
 
 
@@ -106,12 +179,18 @@ def ended(study: Study) -> list[str]:
     import polars as pl
 
     remarks = []
-    for (world,), part in frames.left(study).filter(pl.col("ended") > 0).group_by(["world"], maintain_order=True):
+    for (world,), part in (
+        frames.left(study).filter(pl.col("ended") > 0).group_by(["world"], maintain_order=True)
+    ):
         who = listed(
             f"{code(str(policy))} ({int(rows['ended'].sum()):,} of {int(rows['n_paths'].sum()):,})"
             for (policy,), rows in part.group_by(["policy"], maintain_order=True)
         )
-        what = "The rounds ended" if "replay" in study.facts else f"In {named([str(world)])} the world ended"
+        what = (
+            "The rounds ended"
+            if "replay" in study.facts
+            else f"In {named([str(world)])} the world ended"
+        )
         remarks.append(f"{what} before the budget did, in runs of {who}.")
     return remarks
 
@@ -138,7 +217,10 @@ def signed(number: float) -> str:
 
 def counted(number: int, one: str, several: str | None = None) -> str:
     """A number of things: one run, 50 runs."""
-    return f"{WORDS[number] if number < len(WORDS) else f'{number:,}'} {one if number == 1 else several or one + 's'}"
+    return (
+        f"{WORDS[number] if number < len(WORDS) else f'{number:,}'} "
+        f"{one if number == 1 else several or one + 's'}"
+    )
 
 
 def code(name: str) -> str:
@@ -148,7 +230,9 @@ def code(name: str) -> str:
 
 def named(worlds: Sequence[str]) -> str:
     """Worlds, as a list in words."""
-    return listed(f"*{world}*" if world.replace(" ", "").isalnum() else code(world) for world in worlds)
+    return listed(
+        f"*{world}*" if world.replace(" ", "").isalnum() else code(world) for world in worlds
+    )
 
 
 def listed(parts: Iterable[str]) -> str:

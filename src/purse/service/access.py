@@ -18,7 +18,11 @@ PUBLIC = ("/", "/healthz", "/readyz", "/openapi.json")  # these tell nothing of 
 PUBLIC_FOLDER = "/dashboard/"
 ANYBODY_HERE = Who(None, "admin")  # on this machine, where there are no tokens
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
-bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token of `purse token new`. None is needed on loopback without a tokens file.")
+bearer = HTTPBearer(
+    auto_error=False,
+    scheme_name="token",
+    description="A token of `purse token new`. None is needed on loopback without a tokens file.",
+)
 
 
 def is_public(path: str) -> bool:
@@ -35,15 +39,29 @@ def who_sent(headers: Headers, tokens: TokenFile | None) -> Who | None:
 
 
 def check_local(headers: Headers) -> None:
-    """Without tokens, refuse what a foreign web page made the browser send here, by its own name for this machine or across origins."""
+    """Without tokens, refuse what a foreign web page made the browser send here, by its own name
+    for this machine or across origins.
+    """
     host = headers.get("host", "")
     if host_of("//" + host) not in LOOPBACK:
-        raise Refusal(FOREIGN, f"Host {host!r} is not this machine: without tokens only {', '.join(LOOPBACK)} are answered")
+        raise Refusal(
+            FOREIGN,
+            f"Host {host!r} is not this machine: without tokens only "
+            f"{', '.join(LOOPBACK)} are answered",
+        )
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{host}":
-        raise Refusal(FOREIGN, f"Origin {origin!r} is another site: without tokens only pages of this server may send requests")
+        raise Refusal(
+            FOREIGN,
+            f"Origin {origin!r} is another site: without tokens only pages of this server "
+            "may send requests",
+        )
     if any(name in headers for name in FORWARDED):
-        raise Refusal(FOREIGN, "the request was forwarded by a proxy: start the server with --tokens to be reached through one")
+        raise Refusal(
+            FOREIGN,
+            "the request was forwarded by a proxy: start the server with --tokens to be "
+            "reached through one",
+        )
 
 
 def host_of(address: str) -> str | None:
@@ -57,12 +75,21 @@ def host_of(address: str) -> str | None:
 def demand(role: str) -> Callable[..., Awaitable[None]]:
     """A dependency that lets a route be used only by those who have this role."""
 
-    async def check_role(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]) -> None:
+    async def check_role(
+        request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
+    ) -> None:
         who: Who | None = request.state.who
         if who is None:
-            raise Refusal(NO_TOKEN, "send the header Authorization: Bearer TOKEN with a token that is known and not expired")
+            raise Refusal(
+                NO_TOKEN,
+                "send the header Authorization: Bearer TOKEN with a token that is known "
+                "and not expired",
+            )
         if not who.may(role):
-            raise Refusal(WRONG_ROLE, f"this needs the role {role}; the token {who.name!r} has the role {who.role}")
+            raise Refusal(
+                WRONG_ROLE,
+                f"this needs the role {role}; the token {who.name!r} has the role {who.role}",
+            )
 
     return check_role
 

@@ -37,8 +37,20 @@ def make_app(settings: Settings) -> FastAPI:
         yield
         storage.close()
 
-    app = FastAPI(title="purse", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan, generate_unique_id_function=lambda route: route.name)
-    for router in (campaigns(shelf), tickets(shelf, meters), watch(shelf, meters), dashboard(feed, reader)):
+    app = FastAPI(
+        title="purse",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    for router in (
+        campaigns(shelf),
+        tickets(shelf, meters),
+        watch(shelf, meters),
+        dashboard(feed, reader),
+    ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     app.state.feed, app.state.shelf = feed, shelf

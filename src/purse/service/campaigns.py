@@ -17,8 +17,22 @@ from purse.service.shelf import Shelf
 from purse.service.values import NAME, REQUEST_ID
 
 LINES = "application/x-ndjson"
-Name = Annotated[str, Path(pattern=NAME, description="The campaign.", openapi_examples={"prompts": {"value": "prompts"}})]
-Key = Annotated[str | None, Header(alias="Idempotency-Key", pattern=REQUEST_ID, description="The same as `request_id` in the body.")]
+Name = Annotated[
+    str,
+    Path(
+        pattern=NAME,
+        description="The campaign.",
+        openapi_examples={"prompts": {"value": "prompts"}},
+    ),
+]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=REQUEST_ID,
+        description="The same as `request_id` in the body.",
+    ),
+]
 
 
 class Lines(Response):
@@ -35,7 +49,10 @@ def answer(content: Any, status: int = 200) -> Response:
 def request_of(key: str | None, given: str | None) -> str | None:
     """What a request is called, in its header or its body."""
     if key is not None and given is not None and key != given:
-        raise InvalidInput(f"Idempotency-Key={key!r}: must be the same as request_id={given!r}, or one of them left out")
+        raise InvalidInput(
+            f"Idempotency-Key={key!r}: must be the same as request_id={given!r}, or one "
+            "of them left out"
+        )
     return given if key is None else key
 
 
@@ -44,7 +61,13 @@ def campaigns(shelf: Shelf) -> APIRouter:
     router = APIRouter(tags=["campaigns"])
     read, manage = [Depends(reader)], [Depends(admin)]
 
-    @router.get("/campaigns", summary="The names of all campaigns", dependencies=read, response_model=replies.Names, responses=refusals(campaign=False))
+    @router.get(
+        "/campaigns",
+        summary="The names of all campaigns",
+        dependencies=read,
+        response_model=replies.Names,
+        responses=refusals(campaign=False),
+    )
     def list_campaigns() -> Response:
         return answer({"campaigns": shelf.storage.names()})
 
@@ -61,7 +84,13 @@ def campaigns(shelf: Shelf) -> APIRouter:
         made = shelf.put(Campaign.create(**body.model_dump(), storage=shelf.storage))
         return answer(made.status().as_dict(), 201)
 
-    @router.get("/campaigns/{name}", summary="How a campaign stands", dependencies=read, response_model=replies.Status, responses=refusals())
+    @router.get(
+        "/campaigns/{name}",
+        summary="How a campaign stands",
+        dependencies=read,
+        response_model=replies.Status,
+        responses=refusals(),
+    )
     def get_campaign(name: Name) -> Response:
         return answer(shelf.get(name).status().as_dict())
 
@@ -73,11 +102,21 @@ def campaigns(shelf: Shelf) -> APIRouter:
         responses=refusals(Conflict, CampaignClosed, body=True),
     )
     def top_up(name: Name, body: TopUp, idempotency_key: Key = None) -> Response:
-        return answer(shelf.get(name).top_up(body.amount, request_of(idempotency_key, body.request_id)).as_dict())
+        return answer(
+            shelf.get(name)
+            .top_up(body.amount, request_of(idempotency_key, body.request_id))
+            .as_dict()
+        )
 
-    turning: dict[str, Any] = {"dependencies": manage, "response_model": replies.Status, "responses": refusals(CampaignClosed, body=True)}
+    turning: dict[str, Any] = {
+        "dependencies": manage,
+        "response_model": replies.Status,
+        "responses": refusals(CampaignClosed, body=True),
+    }
 
-    @router.post("/campaigns/{name}/pause", summary="Give out no tickets until it is resumed", **turning)
+    @router.post(
+        "/campaigns/{name}/pause", summary="Give out no tickets until it is resumed", **turning
+    )
     def pause_campaign(name: Name) -> Response:
         return answer(shelf.get(name).pause().as_dict())
 
@@ -96,7 +135,10 @@ def campaigns(shelf: Shelf) -> APIRouter:
         response_class=Lines,
         responses={
             **refusals(),
-            200: {"description": "Entries, one JSON object on each line.", "content": {LINES: {"example": compact(examples.ENTRY) + "\n"}}},
+            200: {
+                "description": "Entries, one JSON object on each line.",
+                "content": {LINES: {"example": compact(examples.ENTRY) + "\n"}},
+            },
         },
     )
     def read_journal(name: Name, window: Annotated[Window, Query()]) -> Response:

@@ -31,7 +31,15 @@ TICKET: dict[str, Any] = {
     "arm": "large",
     "probability": 1.0,
 }
-RECEIPT: dict[str, Any] = {"ticket": 1, "state": "told", "duplicate": False, "late": False, "spent": ["0.0021"], "refunded": ["0.0479"], "overrun": ["0"]}
+RECEIPT: dict[str, Any] = {
+    "ticket": 1,
+    "state": "told",
+    "duplicate": False,
+    "late": False,
+    "spent": ["0.0021"],
+    "refunded": ["0.0479"],
+    "overrun": ["0"],
+}
 STATUS: dict[str, Any] = {
     "name": "prompts",
     "status": "running",
@@ -66,5 +74,6 @@ PROBLEM: dict[str, Any] = {
     "type": "urn:purse:problem:conflict",
     "title": "Something else has been said before",
     "status": 409,
-    "detail": "ticket 1 was told before with another report: reward 0.93, cost 0.0021; that one stands, this one is kept: reward 0.9, cost 0.5",
+    "detail": "ticket 1 was told before with another report: reward 0.93, cost 0.0021; that one "
+    "stands, this one is kept: reward 0.9, cost 0.5",
 }

@@ -1,4 +1,6 @@
-"""What the dashboard lives on: pictures of campaigns, made by reading alone, as answers and as a stream of events."""
+"""What the dashboard lives on: pictures of campaigns, made by reading alone, as answers and as a
+stream of events.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +29,30 @@ from purse.service.problems import TOO_MANY, Refusal
 
 FRESH = 0.5  # seconds for which a picture serves everybody
 OLDEST = 50  # tickets in a picture
-MOST_KEPT = 64  # histories; whichever was looked at longest ago is let go and folded again when it is wanted
+# histories; whichever was looked at longest ago is let go and folded again when it is wanted
+MOST_KEPT = 64
 MOST_VIEWERS = 100  # streams at once
 BEAT = 1.0  # seconds between two looks of a stream
 HEARTBEAT = 15  # beats without news after which a stream says that it is alive
-LONGEST = 600  # beats after which a stream ends, so that a token that was revoked is asked for again
+# beats after which a stream ends, so that a token that was revoked is asked for again
+LONGEST = 600
 THREADS = 4  # reading takes no more than these from the requests that ask and tell
 EVENTS: dict[str, Any] = {
-    "description": "Server-sent events: the picture whenever something happened, at most once a second, and a comment every 15 seconds.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": f"id: 3\nevent: picture\ndata: {compact(PICTURE)}\n\n"}},
+    "description": "Server-sent events: the picture whenever something happened, at most once a second, "
+    "and a comment every 15 seconds.",
+    "content": {
+        "text/event-stream": {
+            "schema": {"type": "string"},
+            "example": f"id: 3\nevent: picture\ndata: {compact(PICTURE)}\n\n",
+        }
+    },
 }
 
 
 class Shot(NamedTuple):
-    """A picture, and what tells it from the next: how long the journal is and how many tickets are overdue."""
+    """A picture, and what tells it from the next: how long the journal is and how many tickets are
+    overdue.
+    """
 
     version: tuple[int, int]
     body: str  # JSON
@@ -68,13 +80,23 @@ class Strand:
         campaign = self.campaign
         status, now = campaign.status(), campaign.storage.now()
         self.history.fold(campaign.journal(after=self.history.seq))
-        tickets = [{**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)} for ticket in campaign.tickets(limit=OLDEST)]
-        facts = {"now": now / 1000, "status": status.as_dict(), "history": self.history.as_dict(now), "tickets": tickets}
+        tickets = [
+            {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
+            for ticket in campaign.tickets(limit=OLDEST)
+        ]
+        facts = {
+            "now": now / 1000,
+            "status": status.as_dict(),
+            "history": self.history.as_dict(now),
+            "tickets": tickets,
+        }
         return Shot((self.history.seq, status.overdue), compact(facts))
 
 
 class Feed:
-    """The pictures of all campaigns of a storage. However many look, each campaign is read at most every half second, and never locked."""
+    """The pictures of all campaigns of a storage. However many look, each campaign is read at most
+    every half second, and never locked.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -123,7 +145,9 @@ class Feed:
             self.viewers -= 1
 
     async def events(self, name: str) -> AsyncIterator[str]:
-        """What is sent to one viewer. It ends where the storage does not answer: who comes again is told why."""
+        """What is sent to one viewer. It ends where the storage does not answer: who comes again is
+        told why.
+        """
         version, quiet = None, 0
         with self.viewing():
             for _ in range(LONGEST):
@@ -144,12 +168,20 @@ class Feed:
 
 
 def dashboard(feed: Feed, reader: Callable[..., Any]) -> APIRouter:
-    """The page and its files, which tell nothing of any campaign, and the two routes that do, for who may read."""
+    """The page and its files, which tell nothing of any campaign, and the two routes that do, for
+    who may read.
+    """
     router = APIRouter(tags=["dashboard"])
     router.include_router(pages())
     read = [Depends(reader)]
 
-    @router.get("/campaigns/{name}/picture", summary="All that the dashboard shows", dependencies=read, response_model=Picture, responses=refusals())
+    @router.get(
+        "/campaigns/{name}/picture",
+        summary="All that the dashboard shows",
+        dependencies=read,
+        response_model=Picture,
+        responses=refusals(),
+    )
     async def get_picture(name: Name) -> Response:
         return Response((await feed.look(name)).body, media_type="application/json")
 
@@ -162,8 +194,14 @@ def dashboard(feed: Feed, reader: Callable[..., Any]) -> APIRouter:
     )
     async def follow_events(name: Name) -> Response:
         if feed.viewers >= MOST_VIEWERS:
-            raise Refusal(TOO_MANY, f"{MOST_VIEWERS} viewers are here already; wait until one leaves", {"Retry-After": "10"})
+            raise Refusal(
+                TOO_MANY,
+                f"{MOST_VIEWERS} viewers are here already; wait until one leaves",
+                {"Retry-After": "10"},
+            )
         await feed.look(name)  # a problem is answered as one, before the stream begins
-        return StreamingResponse(feed.events(name), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        return StreamingResponse(
+            feed.events(name), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
 
     return router

@@ -1,4 +1,6 @@
-"""The gate that every request passes: who sent it, how much, how often; and what is logged and counted of it."""
+"""The gate that every request passes: who sent it, how much, how often; and what is logged and
+counted of it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ ALIVE = "/healthz"  # never limited: who watches the server must not think it de
 class Gate:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, meters: Meters) -> None:
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, meters: Meters
+    ) -> None:
         self.app, self.settings, self.tokens, self.meters = app, settings, tokens, meters
         self.buckets = None if settings.rate is None else Buckets(settings.rate)
 
@@ -42,15 +46,21 @@ class Gate:
         try:
             await self.app(scope, await self.admit(passage, receive), passage.send)
         except Refusal as refusal:
-            await problems.response(refusal.kind, refusal.detail, refusal.headers)(scope, receive, passage.send)
+            await problems.response(refusal.kind, refusal.detail, refusal.headers)(
+                scope, receive, passage.send
+            )
         except PurseError as error:
             await problems.answer_to(error)(scope, receive, passage.send)
         except ClientDisconnect:
             pass
         except Exception:
-            logs.LOGGER.exception("a request failed", extra={logs.FACTS: {"request_id": passage.request_id}})
+            logs.LOGGER.exception(
+                "a request failed", extra={logs.FACTS: {"request_id": passage.request_id}}
+            )
             if passage.status == GONE:
-                await problems.response(BROKEN, f"the server's log says more under {passage.request_id}")(scope, receive, passage.send)
+                await problems.response(
+                    BROKEN, f"the server's log says more under {passage.request_id}"
+                )(scope, receive, passage.send)
         finally:
             passage.finish(self.meters)
 
@@ -63,12 +73,22 @@ class Gate:
         passage.who = scope["state"]["who"] = who_sent(headers, self.tokens)
         if self.buckets is not None and scope["path"] != ALIVE:
             address = (scope.get("client") or ("unknown",))[0]
-            wait = self.buckets.take(f"token {passage.who.name}" if passage.who and passage.who.name else f"address {address}")
+            wait = self.buckets.take(
+                f"token {passage.who.name}"
+                if passage.who and passage.who.name
+                else f"address {address}"
+            )
             if wait:
                 rate = f"{self.buckets.rate:g} requests per second are allowed"
-                raise Refusal(TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)})
+                raise Refusal(
+                    TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)}
+                )
         if passage.who is None and not is_public(scope["path"]):
-            raise Refusal(NO_TOKEN, "send the header Authorization: Bearer TOKEN with a token that is known and not expired")
+            raise Refusal(
+                NO_TOKEN,
+                "send the header Authorization: Bearer TOKEN with a token that is known "
+                "and not expired",
+            )
         announced = headers.get("content-length", "0")
         check_size(int(announced) if announced.isdecimal() else 0, self.settings.max_body)
         if scope["method"] not in WITH_BODY:
@@ -111,4 +131,12 @@ class Passage:
         campaign = self.scope.get("path_params", {}).get("name")
         token = None if self.who is None else self.who.name
         meters.answered(method, route, self.status, seconds)
-        logs.request(method, route, self.status, seconds, campaign=campaign, request_id=self.request_id, token=token)
+        logs.request(
+            method,
+            route,
+            self.status,
+            seconds,
+            campaign=campaign,
+            request_id=self.request_id,
+            token=token,
+        )

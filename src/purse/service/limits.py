@@ -11,16 +11,20 @@ from starlette.types import Message, Receive
 
 from purse.service.problems import TOO_LARGE, Refusal
 
-MOST_SENDERS = 10_000  # that are remembered; who was quiet for longest is forgotten first, and has a full bucket again
+# that are remembered; who was quiet for longest is forgotten first, and has a full bucket again
+MOST_SENDERS = 10_000
 
 
 class Buckets:
-    """A bucket for each sender: it holds as many requests as a second brings, at least one, and fills at `rate` per second."""
+    """A bucket for each sender: it holds as many requests as a second brings, at least one, and
+    fills at `rate` per second.
+    """
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate, self.clock = rate, clock
         self.size = max(rate, 1.0)
-        self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()  # what was in it, and when
+        # what was in it, and when
+        self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, sender: str) -> float:
         """Take one request out; returns 0, or the seconds to wait where there is none in it."""
@@ -52,7 +56,11 @@ async def body_of(receive: Receive, most: int) -> bytes:
 def check_size(size: int, most: int) -> None:
     """Refuse a body that is too large."""
     if size > most:
-        raise Refusal(TOO_LARGE, f"the body has more than {most:,} bytes, which is the most that is taken; send fewer reports at once")
+        raise Refusal(
+            TOO_LARGE,
+            f"the body has more than {most:,} bytes, which is the most that is taken; "
+            "send fewer reports at once",
+        )
 
 
 def again(body: bytes, receive: Receive) -> Receive:
@@ -60,6 +68,10 @@ def again(body: bytes, receive: Receive) -> Receive:
     waiting = [body]
 
     async def next_message() -> Message:
-        return {"type": "http.request", "body": waiting.pop(), "more_body": False} if waiting else await receive()
+        return (
+            {"type": "http.request", "body": waiting.pop(), "more_body": False}
+            if waiting
+            else await receive()
+        )
 
     return next_message

@@ -1,4 +1,6 @@
-"""One line for each request, by the standard `logging`: JSON for machines, or text for people. Never a token."""
+"""One line for each request, by the standard `logging`: JSON for machines, or text for people.
+Never a token.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        line: dict[str, Any] = {"time": time_of(record), "level": record.levelname.lower(), "message": record.getMessage(), **getattr(record, FACTS, {})}
+        line: dict[str, Any] = {
+            "time": time_of(record),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, FACTS, {}),
+        }
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
@@ -30,9 +37,15 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         told = getattr(record, FACTS, {})
-        words = [time_of(record)[11:23], f"{record.levelname.lower():7}", plain(record.getMessage())]
+        words = [
+            time_of(record)[11:23],
+            f"{record.levelname.lower():7}",
+            plain(record.getMessage()),
+        ]
         words += [f"{key}={plain(str(value))}" for key, value in told.items() if value is not None]
-        return " ".join(words) + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
+        return " ".join(words) + (
+            f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        )
 
 
 def time_of(record: logging.LogRecord) -> str:
@@ -55,7 +68,16 @@ def configure(style: str) -> None:
         logger.setLevel(logging.INFO if name == "purse" else logging.WARNING)
 
 
-def request(method: str, route: str, status: int, seconds: float, *, campaign: str | None, request_id: str, token: str | None) -> None:
+def request(
+    method: str,
+    route: str,
+    status: int,
+    seconds: float,
+    *,
+    campaign: str | None,
+    request_id: str,
+    token: str | None,
+) -> None:
     """Write the line of a request."""
     level = logging.ERROR if status >= 500 else logging.INFO
     facts = {

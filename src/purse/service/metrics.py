@@ -1,4 +1,6 @@
-"""Numbers for Prometheus: how campaigns stand, read from the storage when asked for, and what this process has answered."""
+"""Numbers for Prometheus: how campaigns stand, read from the storage when asked for, and what this
+process has answered.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +48,51 @@ class Campaigns:
             found, up = [], 0
         yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
         for word in AMOUNTS:
-            amounts = GaugeMetricFamily(f"purse_{word}", f"The {word} of a resource, in its own unit.", labels=("campaign", "resource"))
+            amounts = GaugeMetricFamily(
+                f"purse_{word}",
+                f"The {word} of a resource, in its own unit.",
+                labels=("campaign", "resource"),
+            )
             for status in found:
                 for purse in status.purses:
                     amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
             yield amounts
-        yield of_each("purse_running", "Whether the campaign gives out tickets.", found, lambda status: float(status.status == "running"))
-        yield of_each("purse_open_tickets", "Tickets that are held.", found, lambda status: float(status.counts["held"]))
-        yield of_each("purse_presumed_tickets", "Tickets that expired and are presumed spent.", found, lambda status: float(status.counts["presumed"]))
-        yield of_each("purse_overdue_tickets", "Tickets past their deadline that no ask has expired yet.", found, lambda status: float(status.overdue))
-        yield of_each("purse_oldest_ticket_seconds", "The age of the oldest ticket that is held; 0 without any.", found, self.age)
-        yield of_each("purse_alarms", "Things that a person should look at.", found, lambda status: float(len(status.alarms)))
+        yield of_each(
+            "purse_running",
+            "Whether the campaign gives out tickets.",
+            found,
+            lambda status: float(status.status == "running"),
+        )
+        yield of_each(
+            "purse_open_tickets",
+            "Tickets that are held.",
+            found,
+            lambda status: float(status.counts["held"]),
+        )
+        yield of_each(
+            "purse_presumed_tickets",
+            "Tickets that expired and are presumed spent.",
+            found,
+            lambda status: float(status.counts["presumed"]),
+        )
+        yield of_each(
+            "purse_overdue_tickets",
+            "Tickets past their deadline that no ask has expired yet.",
+            found,
+            lambda status: float(status.overdue),
+        )
+        yield of_each(
+            "purse_oldest_ticket_seconds",
+            "The age of the oldest ticket that is held; 0 without any.",
+            found,
+            self.age,
+        )
+        yield of_each(
+            "purse_alarms",
+            "Things that a person should look at.",
+            found,
+            lambda status: float(len(status.alarms)),
+        )
         for word, text in COUNTS.items():
             counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
             for status in found:
@@ -68,7 +104,9 @@ class Campaigns:
         return 0.0 if status.oldest_held is None else max(0.0, self.now() - status.oldest_held)
 
 
-def of_each(name: str, text: str, found: list[Status], value: Callable[[Status], float]) -> GaugeMetricFamily:
+def of_each(
+    name: str, text: str, found: list[Status], value: Callable[[Status], float]
+) -> GaugeMetricFamily:
     """One value for each campaign."""
     gauge = GaugeMetricFamily(name, text, labels=("campaign",))
     for status in found:
@@ -82,10 +120,31 @@ class Meters:
     def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
         self.registry = CollectorRegistry()
         self.registry.register(Campaigns(statuses, now))
-        self.requests = Counter("purse_http_requests", "Requests answered.", ("method", "route", "status"), registry=self.registry)
-        self.seconds = Histogram("purse_http_seconds", "How long answers took.", ("route", "status"), buckets=SECONDS, registry=self.registry)
-        self.asks = Counter("purse_process_asks", "Tickets that this process has given out.", ("campaign",), registry=self.registry)
-        self.tells = Counter("purse_process_tells", "Reports that this process has taken.", ("campaign",), registry=self.registry)
+        self.requests = Counter(
+            "purse_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "purse_http_seconds",
+            "How long answers took.",
+            ("route", "status"),
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self.asks = Counter(
+            "purse_process_asks",
+            "Tickets that this process has given out.",
+            ("campaign",),
+            registry=self.registry,
+        )
+        self.tells = Counter(
+            "purse_process_tells",
+            "Reports that this process has taken.",
+            ("campaign",),
+            registry=self.registry,
+        )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""

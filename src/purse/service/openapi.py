@@ -12,33 +12,76 @@ from pydantic import BaseModel
 from purse import __version__
 from purse.errors import InvalidInput, NoSuchCampaign, PurseError, StorageUnavailable
 from purse.service import problems, replies
-from purse.service.problems import FOREIGN, NO_TOKEN, NOT_JSON, OF_ERRORS, TOO_LARGE, TOO_MANY, WRONG_ROLE, Kind
+from purse.service.problems import (
+    FOREIGN,
+    NO_TOKEN,
+    NOT_JSON,
+    OF_ERRORS,
+    TOO_LARGE,
+    TOO_MANY,
+    WRONG_ROLE,
+    Kind,
+)
 
 SUMMARY = "Bandits with knapsacks under a budget that cannot be overspent"
 ABOUT = """Ask for a ticket, pull its arm, tell what it brought and cost. A repeat of an ask with the same `request_id`, or of a report, has no second effect,
 so that whatever got no answer can be sent again. Amounts are decimal text. Every error is a problem (RFC 9457)."""
 REF = "#/components/schemas/"
 HEADERS = {
-    401: {"WWW-Authenticate": {"description": "How to send a token.", "required": True, "schema": {"type": "string"}}},
-    429: {"Retry-After": {"description": "Seconds to wait.", "required": True, "schema": {"type": "string", "pattern": "^[0-9]+$"}}},
-    503: {"Retry-After": {"description": "Seconds to wait.", "required": True, "schema": {"type": "string", "pattern": "^[0-9]+$"}}},
+    401: {
+        "WWW-Authenticate": {
+            "description": "How to send a token.",
+            "required": True,
+            "schema": {"type": "string"},
+        }
+    },
+    429: {
+        "Retry-After": {
+            "description": "Seconds to wait.",
+            "required": True,
+            "schema": {"type": "string", "pattern": "^[0-9]+$"},
+        }
+    },
+    503: {
+        "Retry-After": {
+            "description": "Seconds to wait.",
+            "required": True,
+            "schema": {"type": "string", "pattern": "^[0-9]+$"},
+        }
+    },
 }
 
 
-def refusals(*errors: type[PurseError], body: bool = False, campaign: bool = True, token: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The problems that an operation may answer with: its own, and those that all such operations share."""
+def refusals(
+    *errors: type[PurseError], body: bool = False, campaign: bool = True, token: bool = True
+) -> dict[int | str, dict[str, Any]]:
+    """The problems that an operation may answer with: its own, and those that all such operations
+    share.
+    """
     own = [InvalidInput, StorageUnavailable, *((NoSuchCampaign,) if campaign else ()), *errors]
     kinds = [*(OF_ERRORS[error] for error in own), FOREIGN, TOO_LARGE, TOO_MANY]
     kinds += [NO_TOKEN, WRONG_ROLE] if token else []
     kinds += [NOT_JSON] if body else []
-    return {status: described(status, [kind for kind in kinds if kind.status == status]) for status in sorted({kind.status for kind in kinds})}
+    return {
+        status: described(status, [kind for kind in kinds if kind.status == status])
+        for status in sorted({kind.status for kind in kinds})
+    }
 
 
 def described(status: int, kinds: list[Kind]) -> dict[str, Any]:
     """One status with the problems that come with it."""
     examples = {kind.slug: {"value": problems.facts(kind, kind.title)} for kind in kinds}
-    content = {problems.MEDIA_TYPE: {"schema": {"$ref": REF + replies.Problem.__name__}, "examples": examples}}
-    return {"description": "; ".join(dict.fromkeys(kind.title for kind in kinds)) + ".", "content": content, "headers": HEADERS.get(status, {})}
+    content = {
+        problems.MEDIA_TYPE: {
+            "schema": {"$ref": REF + replies.Problem.__name__},
+            "examples": examples,
+        }
+    }
+    return {
+        "description": "; ".join(dict.fromkeys(kind.title for kind in kinds)) + ".",
+        "content": content,
+        "headers": HEADERS.get(status, {}),
+    }
 
 
 def models(parent: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -52,17 +95,30 @@ def models(parent: type[BaseModel]) -> Iterator[type[BaseModel]]:
 def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, made once."""
     if app.openapi_schema is None:
-        made = get_openapi(title="purse", version=__version__, summary=SUMMARY, description=ABOUT, routes=app.routes)
+        made = get_openapi(
+            title="purse",
+            version=__version__,
+            summary=SUMMARY,
+            description=ABOUT,
+            routes=app.routes,
+        )
         for operations in made["paths"].values():
             for operation in operations.values():
-                operation["responses"].pop("422", None)  # what FastAPI would say; a bad request is a 400 here
+                # what FastAPI would say; a bad request is a 400 here
+                operation["responses"].pop("422", None)
         schemas = made["components"]["schemas"]
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
-        for unused in (replies.Problem, replies.Entry):  # by FastAPI, that is: their media types are not its own
-            schemas.setdefault(unused.__name__, unused.model_json_schema(ref_template=REF + "{model}"))
+        # by FastAPI, that is: their media types are not its own
+        for unused in (replies.Problem, replies.Entry):
+            schemas.setdefault(
+                unused.__name__, unused.model_json_schema(ref_template=REF + "{model}")
+            )
         for model in models(BaseModel):
-            if model.__name__ in schemas and isinstance(more := model.model_config.get("json_schema_extra"), dict):
-                schemas[model.__name__].update(more)  # once more: FastAPI leaves out what is null in an example
+            if model.__name__ in schemas and isinstance(
+                more := model.model_config.get("json_schema_extra"), dict
+            ):
+                # once more: FastAPI leaves out what is null in an example
+                schemas[model.__name__].update(more)
         app.openapi_schema = made
     return app.openapi_schema

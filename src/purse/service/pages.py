@@ -1,4 +1,6 @@
-"""The files of the dashboard. They come from the package, hold no data, and may load nothing from elsewhere."""
+"""The files of the dashboard. They come from the package, hold no data, and may load nothing from
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,20 @@ from starlette.exceptions import HTTPException
 
 FOLDER = "dashboard"
 INDEX = "index.html"
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
+    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 SAFE = {
     "Content-Security-Policy": POLICY,
-    "Cache-Control": "no-cache",  # kept by the browser, and asked about each time: a new version shows at once
+    # kept by the browser, and asked about each time: a new version shows at once
+    "Cache-Control": "no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",

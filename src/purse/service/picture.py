@@ -1,4 +1,6 @@
-"""What the dashboard shows, as the service answers it: status, history and open tickets of one moment."""
+"""What the dashboard shows, as the service answers it: status, history and open tickets of one
+moment.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,17 @@ HISTORY: dict[str, Any] = {
     "rates": {"asks": 0.167, "tells": 0.167},
     "arms": [ARM],
     "purses": [PURSE],
-    "series": {"at": [examples.ASKED_AT, examples.ASKED_AT + 6], "pulls": [{"arm": "small", "pulls": [0, 1]}]},
+    "series": {
+        "at": [examples.ASKED_AT, examples.ASKED_AT + 6],
+        "pulls": [{"arm": "small", "pulls": [0, 1]}],
+    },
 }
-PICTURE: dict[str, Any] = {"now": examples.ASKED_AT + 6, "status": examples.STATUS, "history": HISTORY, "tickets": []}
+PICTURE: dict[str, Any] = {
+    "now": examples.ASKED_AT + 6,
+    "status": examples.STATUS,
+    "history": HISTORY,
+    "tickets": [],
+}
 
 
 class Forecast(Reply):
@@ -60,7 +70,10 @@ class Counters(Reply):
     presumed: list[AmountText]
     overrun: list[AmountText]
     left: list[AmountText]
-    forecast: Annotated[Forecast | None, Field(description="None where nothing was spent of late, or the campaign does not run.")]
+    forecast: Annotated[
+        Forecast | None,
+        Field(description="None where nothing was spent of late, or the campaign does not run."),
+    ]
 
 
 class ArmRow(Reply):
@@ -72,7 +85,9 @@ class ArmRow(Reply):
     mean_reward: float | None
     mean_costs: Annotated[list[float] | None, Field(description="One for each resource.")]
     efficiency: Annotated[float | None, Field(description="Reward per cost of the first resource.")]
-    interval: Annotated[list[float] | None, Field(description="Its 95% interval, by the delta method.")]
+    interval: Annotated[
+        list[float] | None, Field(description="Its 95% interval, by the delta method.")
+    ]
     share: float
     recent_share: float
 

@@ -1,4 +1,6 @@
-"""Errors as problem details (RFC 9457). The last part of `type` says which error of `purse` it is; a client raises the same one."""
+"""Errors as problem details (RFC 9457). The last part of `type` says which error of `purse` it is;
+a client raises the same one.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ OF_ERRORS: dict[type[PurseError], Kind] = {
     errors.Conflict: Kind("conflict", 409, "Something else has been said before"),
     errors.CampaignExists: Kind("campaign-exists", 409, "There is a campaign of this name"),
     errors.GameOver: Kind("game-over", 409, "No further round can be asked for"),
-    errors.BudgetExhausted: Kind("budget-exhausted", 409, "The rest of the budget cannot cover the pull"),
+    errors.BudgetExhausted: Kind(
+        "budget-exhausted", 409, "The rest of the budget cannot cover the pull"
+    ),
     errors.BudgetHeld: Kind("budget-held", 409, "What is held for open tickets leaves too little"),
     errors.HorizonReached: Kind("horizon-reached", 409, "All rounds have been asked for"),
     errors.CampaignPaused: Kind("campaign-paused", 409, "The campaign is paused"),
@@ -54,7 +58,18 @@ NOT_JSON = Kind("not-json", 415, "The body must be JSON")
 TOO_MANY = Kind("too-many-requests", 429, "Too many requests")
 BROKEN = Kind("internal", 500, "Something went wrong in the server")
 OF_STATUS = {kind.status: kind for kind in (NOT_FOUND, NOT_ALLOWED)}
-KINDS = (*OF_ERRORS.values(), NO_TOKEN, WRONG_ROLE, FOREIGN, NOT_FOUND, NOT_ALLOWED, TOO_LARGE, NOT_JSON, TOO_MANY, BROKEN)
+KINDS = (
+    *OF_ERRORS.values(),
+    NO_TOKEN,
+    WRONG_ROLE,
+    FOREIGN,
+    NOT_FOUND,
+    NOT_ALLOWED,
+    TOO_LARGE,
+    NOT_JSON,
+    TOO_MANY,
+    BROKEN,
+)
 
 
 class Refusal(Exception):
@@ -72,7 +87,12 @@ def kind_of(error: PurseError) -> Kind:
 
 def facts(kind: Kind, detail: str) -> dict[str, Any]:
     """A problem as JSON has it."""
-    return {"type": PREFIX + kind.slug, "title": kind.title, "status": kind.status, "detail": detail}
+    return {
+        "type": PREFIX + kind.slug,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+    }
 
 
 def of_error(error: PurseError) -> dict[str, Any]:
@@ -81,15 +101,24 @@ def of_error(error: PurseError) -> dict[str, Any]:
 
 
 def answer_to(error: PurseError) -> Response:
-    """The answer to an error. What is wrong with the server itself is for its log: it may name files and machines."""
+    """The answer to an error. What is wrong with the server itself is for its log: it may name
+    files and machines.
+    """
     kind = kind_of(error)
     if kind.status < 500:
         return response(kind, str(error))
     LOGGER.error("%s: %s", kind.slug, error)
-    return response(kind, "nothing is lost; send the same request again" if kind.status == 503 else "the server's log says more")
+    return response(
+        kind,
+        "nothing is lost; send the same request again"
+        if kind.status == 503
+        else "the server's log says more",
+    )
 
 
-def response(kind: Kind, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+def response(
+    kind: Kind, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
     """The answer that is a problem."""
     said = dict(headers or {})
     if kind.status == 503:
@@ -116,16 +145,23 @@ def install(app: FastAPI) -> None:
     async def unfit(_: Request, error: RequestValidationError) -> Response:
         found = [described(entry) for entry in error.errors()[:MOST_ERRORS]]
         more = len(error.errors()) - 1
-        detail = f"{found[0]['field']}: {found[0]['detail']}" + (f" (and {more} more)" if more else "")
+        detail = f"{found[0]['field']}: {found[0]['detail']}" + (
+            f" (and {more} more)" if more else ""
+        )
         return response(OF_ERRORS[errors.InvalidInput], detail, errors=found)
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> Response:
         if error.status_code == 400:
-            return response(OF_ERRORS[errors.InvalidInput], "body: is not JSON in UTF-8, or is nested too deeply")
+            return response(
+                OF_ERRORS[errors.InvalidInput],
+                "body: is not JSON in UTF-8, or is nested too deeply",
+            )
         kind = OF_STATUS.get(error.status_code, BROKEN)
         headers = {"Allow": allowed(request)} if kind is NOT_ALLOWED else error.headers
-        return response(kind, f"{request.method} {shorten(request.url.path)}: {kind.title.lower()}", headers)
+        return response(
+            kind, f"{request.method} {shorten(request.url.path)}: {kind.title.lower()}", headers
+        )
 
 
 def allowed(request: Request) -> str:
@@ -138,10 +174,16 @@ def allowed(request: Request) -> str:
 def described(entry: Mapping[str, Any]) -> dict[str, str]:
     """One thing that is wrong with a request: the field, and what is allowed there."""
     if entry["type"] == "json_invalid":
-        return {"field": "body", "detail": f"is not JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}"}
+        return {
+            "field": "body",
+            "detail": f"is not JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}",
+        }
     message = entry["msg"].removeprefix("Value error, ")
     given = "" if entry["type"] == "missing" else f", not {shorten(repr(entry['input']), 60)}"
-    return {"field": path_of(entry["loc"]), "detail": shorten(message[:1].lower() + message[1:] + given, 300)}
+    return {
+        "field": path_of(entry["loc"]),
+        "detail": shorten(message[:1].lower() + message[1:] + given, 300),
+    }
 
 
 def path_of(place: Sequence[str | int]) -> str:
@@ -151,4 +193,6 @@ def path_of(place: Sequence[str | int]) -> str:
     ('reports[3].cost', 'name', 'body')
     """
     parts = place[1:] or place
-    return shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip("."))
+    return shorten(
+        "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")
+    )

@@ -1,4 +1,6 @@
-"""What the service answers. Amounts are decimal text, one for each resource; times are seconds since 1970."""
+"""What the service answers. Amounts are decimal text, one for each resource; times are seconds
+since 1970.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Receipt(Reply):
 
     ticket: int
     state: State
-    duplicate: Annotated[bool, Field(description="The same was said before; it has no second effect.")]
+    duplicate: Annotated[
+        bool, Field(description="The same was said before; it has no second effect.")
+    ]
     late: Annotated[bool, Field(description="It came after the hold had expired or was voided.")]
     spent: list[AmountText]
     refunded: list[AmountText]
@@ -64,11 +68,17 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.PROBLEM]})
 
-    type: Annotated[str, Field(description="`urn:purse:problem:` and a word that says which error this is.")]
+    type: Annotated[
+        str, Field(description="`urn:purse:problem:` and a word that says which error this is.")
+    ]
     title: str
     status: Annotated[int, Field(ge=400, le=599)]
-    detail: Annotated[str, Field(description="One line that names what is wrong and what is allowed.")]
-    errors: Annotated[list[dict[str, str]], Field(description="Each field that is wrong, where several may be.")] = []
+    detail: Annotated[
+        str, Field(description="One line that names what is wrong and what is allowed.")
+    ]
+    errors: Annotated[
+        list[dict[str, str]], Field(description="Each field that is wrong, where several may be.")
+    ] = []
 
 
 class Refused(Reply):
@@ -81,7 +91,11 @@ class Refused(Reply):
 class Receipts(Reply):
     """The answers to several reports, in their order."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"receipts": [examples.RECEIPT, {"ticket": 2, "error": examples.PROBLEM}]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"receipts": [examples.RECEIPT, {"ticket": 2, "error": examples.PROBLEM}]}]
+        }
+    )
 
     receipts: list[Receipt | Refused]
 
@@ -122,10 +136,14 @@ class Status(Reply):
     entries: Annotated[int, Field(description="The length of the journal.")]
     created_at: float
     changed_at: float
-    overdue: Annotated[int, Field(description="Tickets past their deadline that no ask has expired yet.")]
+    overdue: Annotated[
+        int, Field(description="Tickets past their deadline that no ask has expired yet.")
+    ]
     oldest_held: float | None
     alarms: list[Alarm]
-    promise: Annotated[str | None, Field(description="The weaker promise, where holds are released on expiry.")]
+    promise: Annotated[
+        str | None, Field(description="The weaker promise, where holds are released on expiry.")
+    ]
 
 
 class Names(Reply):

@@ -1,4 +1,6 @@
-"""The server: it listens, answers, and on SIGTERM or Ctrl-C finishes what it has begun before it goes."""
+"""The server: it listens, answers, and on SIGTERM or Ctrl-C finishes what it has begun before it
+goes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ class Server(uvicorn.Server):
     """A server whose streams end when it is told to stop, so that nothing keeps it from going."""
 
     def __init__(self, app: FastAPI) -> None:
-        super().__init__(uvicorn.Config(app, log_config=None, access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=PATIENCE))
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                ws="none",
+                server_header=False,
+                timeout_graceful_shutdown=PATIENCE,
+            )
+        )
         self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -36,10 +47,15 @@ def serve(settings: Settings) -> None:
     app = make_app(settings)
     with listening(settings.host, settings.port) as listener:
         logs.configure(settings.log)
-        told = {"url": address_of(listener), "storage": shown(settings.storage), "tokens": settings.tokens and str(settings.tokens)}
+        told = {
+            "url": address_of(listener),
+            "storage": shown(settings.storage),
+            "tokens": settings.tokens and str(settings.tokens),
+        }
         logs.LOGGER.info("listening", extra={logs.FACTS: told})
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)  # the server raises it again when it is done; that is no failure
+            # the server raises it again when it is done; that is no failure
+            signal.signal(number, lambda *_: None)
         Server(app).run([listener])
     logs.LOGGER.info("stopped")
 
@@ -47,9 +63,13 @@ def serve(settings: Settings) -> None:
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens; refused in one line where it cannot."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG)
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+        )
     except OSError as error:
-        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+        raise InvalidInput(
+            f"cannot listen on {host} port {port}: {error.strerror or error}"
+        ) from error
 
 
 def address_of(listener: socket.socket) -> str:
@@ -60,4 +80,8 @@ def address_of(listener: socket.socket) -> str:
 
 def shown(storage: object) -> str:
     """A storage's address without user, password and options."""
-    return re.sub(r"//[^/@]*@|\?.*", lambda found: "//" if found[0].startswith("//") else "", storage if isinstance(storage, str) else type(storage).__name__)
+    return re.sub(
+        r"//[^/@]*@|\?.*",
+        lambda found: "//" if found[0].startswith("//") else "",
+        storage if isinstance(storage, str) else type(storage).__name__,
+    )

@@ -24,7 +24,8 @@ class Settings:
     storage: str | Storage = "sqlite:///purse.db"
     host: str = "127.0.0.1"
     port: int = 8000
-    tokens: Path | None = None  # the file of tokens; None: whoever is on this machine may do everything
+    # the file of tokens; None: whoever is on this machine may do everything
+    tokens: Path | None = None
     rate: float | None = None  # requests per second of one token, or of one address without a token
     max_body: int = 1_000_000  # bytes
     log: str = "json"
@@ -37,5 +38,7 @@ class Settings:
             check.number("rate", self.rate, above=0)
         if self.tokens is None and self.host not in LOOPBACK:
             raise InvalidInput(
-                f"host={self.host!r}: can be reached from other machines, so it needs tokens: purse token new NAME --role admin, then purse serve --tokens FILE"
+                f"host={self.host!r}: can be reached from other machines, so it needs "
+                "tokens: purse token new NAME --role admin, then purse serve --tokens "
+                "FILE"
             )

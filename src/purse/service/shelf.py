@@ -1,4 +1,6 @@
-"""The campaigns of a storage that are open, so that requests of several threads share one object, and one transaction."""
+"""The campaigns of a storage that are open, so that requests of several threads share one object,
+and one transaction.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from purse.campaign.answers import Status
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import Storage
 
-MOST_OPEN = 256  # whichever was used longest ago is let go; opening it again costs time and nothing else
+# whichever was used longest ago is let go; opening it again costs time and nothing else
+MOST_OPEN = 256
 
 
 class Shelf:

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
 
 from purse.campaign.answers import Receipt
-from purse.errors import BudgetExhausted, BudgetHeld, CampaignClosed, CampaignPaused, Conflict, GameOver, HorizonReached, PurseError, TicketError
+from purse.errors import (
+    BudgetExhausted,
+    BudgetHeld,
+    CampaignClosed,
+    CampaignPaused,
+    Conflict,
+    GameOver,
+    HorizonReached,
+    PurseError,
+    TicketError,
+)
 from purse.service import problems, replies
 from purse.service.access import actor, reader
 from purse.service.bodies import Ask, Choice, Reports, Result
@@ -17,7 +27,9 @@ from purse.service.openapi import refusals
 from purse.service.shelf import Shelf
 from purse.service.values import LARGEST_ID
 
-Number = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The ticket.", openapi_examples={"1": {"value": 1}})]
+Number = Annotated[
+    int, Path(ge=1, le=LARGEST_ID, description="The ticket.", openapi_examples={"1": {"value": 1}})
+]
 
 
 def tickets(shelf: Shelf, meters: Meters) -> APIRouter:
@@ -30,9 +42,20 @@ def tickets(shelf: Shelf, meters: Meters) -> APIRouter:
         summary="Ask for tickets",
         dependencies=act,
         response_model=replies.Tickets,
-        responses=refusals(Conflict, BudgetExhausted, BudgetHeld, HorizonReached, GameOver, CampaignPaused, CampaignClosed, body=True),
+        responses=refusals(
+            Conflict,
+            BudgetExhausted,
+            BudgetHeld,
+            HorizonReached,
+            GameOver,
+            CampaignPaused,
+            CampaignClosed,
+            body=True,
+        ),
     )
-    def ask(name: Name, body: Annotated[Ask, Body()] = Ask(), idempotency_key: Key = None) -> Response:  # noqa: B008 - it never changes
+    def ask(
+        name: Name, body: Annotated[Ask, Body()] = Ask(), idempotency_key: Key = None
+    ) -> Response:  # noqa: B008 - it never changes
         given = shelf.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
         meters.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
@@ -45,9 +68,18 @@ def tickets(shelf: Shelf, meters: Meters) -> APIRouter:
         responses=refusals(body=True),
     )
     def tell_many(name: Name, body: Reports) -> Response:
-        found = shelf.get(name).tell_many([(report.ticket, report.reward, report.cost) for report in body.reports])
+        found = shelf.get(name).tell_many(
+            [(report.ticket, report.reward, report.cost) for report in body.reports]
+        )
         meters.tells.labels(name).inc(sum(isinstance(each, Receipt) for each in found))
-        return answer({"receipts": [receipt_or_error(report.ticket, each) for report, each in zip(body.reports, found, strict=True)]})
+        return answer(
+            {
+                "receipts": [
+                    receipt_or_error(report.ticket, each)
+                    for report, each in zip(body.reports, found, strict=True)
+                ]
+            }
+        )
 
     @router.post(
         "/campaigns/{name}/tickets/{id}/tell",
@@ -97,4 +129,8 @@ def tickets(shelf: Shelf, meters: Meters) -> APIRouter:
 
 def receipt_or_error(ticket: int, answered: Receipt | PurseError) -> dict[str, Any]:
     """One answer among several."""
-    return answered.as_dict() if isinstance(answered, Receipt) else {"ticket": ticket, "error": problems.of_error(answered)}
+    return (
+        answered.as_dict()
+        if isinstance(answered, Receipt)
+        else {"ticket": ticket, "error": problems.of_error(answered)}
+    )

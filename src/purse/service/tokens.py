@@ -1,7 +1,7 @@
 """Who may do what: tokens in a file of JSON lines that holds their SHA-256 only.
 
-A token is shown once, when it is made. Roles: `read` sees everything, `act` also asks, tells and voids, `admin` also creates campaigns,
-tops up, pauses and closes.
+A token is shown once, when it is made. Roles: `read` sees everything, `act` also asks, tells and
+voids, `admin` also creates campaigns, tops up, pauses and closes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Who(NamedTuple):
 
 
 class TokenFile:
-    """The tokens of a file; it is read again when it has changed, so that a revoked token is refused at once."""
+    """The tokens of a file; it is read again when it has changed, so that a revoked token is
+    refused at once.
+    """
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self.path, self.now = path, now
@@ -68,18 +70,29 @@ class TokenFile:
                 self._tokens, self._seen = read(self.path), seen
         except OSError as error:
             self._seen = None
-            raise InvalidInput(f"cannot read the tokens file {str(self.path)!r}: {error.strerror}; purse token new NAME makes one") from error
+            raise InvalidInput(
+                f"cannot read the tokens file {str(self.path)!r}: {error.strerror}; purse "
+                "token new NAME makes one"
+            ) from error
         return self._tokens
 
     def who(self, secret: str) -> Who | None:
-        """Whose token this is; None where it is not known, or expired. Nobody gets in while the file cannot be read."""
+        """Whose token this is; None where it is not known, or expired. Nobody gets in while the
+        file cannot be read.
+        """
         digest = digest_of(secret)
         try:
             tokens = self.current()
         except InvalidInput as error:
-            raise StorageUnavailable("the tokens cannot be read; look at the server's tokens file") from error
-        matching = [token for token in tokens if compare_digest(token.sha256, digest)]  # looks at all: the time taken tells nothing
-        return next((Who(token.name, token.role) for token in matching if not token.expired(self.now())), None)
+            raise StorageUnavailable(
+                "the tokens cannot be read; look at the server's tokens file"
+            ) from error
+        # looks at all: the time taken tells nothing
+        matching = [token for token in tokens if compare_digest(token.sha256, digest)]
+        return next(
+            (Who(token.name, token.role) for token in matching if not token.expired(self.now())),
+            None,
+        )
 
 
 def digest_of(secret: str) -> str:
@@ -96,7 +109,11 @@ def read(path: Path) -> list[Token]:
         try:
             token = Token(**json.loads(line))
             token.expired(0)
-            good = token.role in ROLES and len(bytes.fromhex(token.sha256)) == 32 and isinstance(token.name, str)
+            good = (
+                token.role in ROLES
+                and len(bytes.fromhex(token.sha256)) == 32
+                and isinstance(token.name, str)
+            )
         except (TypeError, ValueError):
             good = False
         if not good:
@@ -112,9 +129,18 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
     before = path.read_bytes() if path.exists() else b""
     if before and name in {token.name for token in read(path)}:
-        raise InvalidInput(f"name={name!r}: there is a token of this name already; purse token revoke {name} removes it")
+        raise InvalidInput(
+            f"name={name!r}: there is a token of this name already; purse token revoke "
+            f"{name} removes it"
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = Token(name, role, digest_of(secret), moment(now), None if expires_after is None else moment(now + expires_after))
+    token = Token(
+        name,
+        role,
+        digest_of(secret),
+        moment(now),
+        None if expires_after is None else moment(now + expires_after),
+    )
     line = json.dumps(token._asdict()).encode() + b"\n"
     with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:
         file.write(line if before.endswith(b"\n") or not before else b"\n" + line)
@@ -126,7 +152,9 @@ def revoke(path: Path, name: str) -> None:
     tokens = read(path)
     if name not in {token.name for token in tokens}:
         raise unknown("token", name, [token.name for token in tokens])
-    write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in tokens if token.name != name))
+    write_text(
+        path, "".join(json.dumps(token._asdict()) + "\n" for token in tokens if token.name != name)
+    )
     path.chmod(PRIVATE)
 
 

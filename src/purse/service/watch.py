@@ -25,11 +25,21 @@ def watch(shelf: Shelf, meters: Meters) -> APIRouter:
     router = APIRouter(tags=["watch"])
     public = refusals(campaign=False, token=False)
 
-    @router.get("/healthz", summary="Whether the server is alive", response_model=replies.Health, responses=public)
+    @router.get(
+        "/healthz",
+        summary="Whether the server is alive",
+        response_model=replies.Health,
+        responses=public,
+    )
     async def alive() -> Response:
         return answer({"status": "ok"})
 
-    @router.get("/readyz", summary="Whether the storage answers", response_model=replies.Health, responses=public)
+    @router.get(
+        "/readyz",
+        summary="Whether the storage answers",
+        response_model=replies.Health,
+        responses=public,
+    )
     def ready() -> Response:
         shelf.storage.names()
         return answer({"status": "ok"})
@@ -39,7 +49,13 @@ def watch(shelf: Shelf, meters: Meters) -> APIRouter:
         summary="Numbers for Prometheus",
         dependencies=[Depends(reader)],
         response_class=Numbers,
-        responses={**refusals(campaign=False), 200: {"description": "The numbers.", "content": {metrics.MEDIA_TYPE: {"example": EXAMPLE}}}},
+        responses={
+            **refusals(campaign=False),
+            200: {
+                "description": "The numbers.",
+                "content": {metrics.MEDIA_TYPE: {"example": EXAMPLE}},
+            },
+        },
     )
     def numbers() -> Response:
         return Numbers(meters.text())

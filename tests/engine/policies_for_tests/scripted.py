@@ -1,4 +1,6 @@
-"""Scripted: the arms of round t are row t of a script, which starts again at its end; -1 skips a round and -2 stops."""
+"""Scripted: the arms of round t are row t of a script, which starts again at its end; -1 skips a
+round and -2 stops.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,15 @@ def row(state: ScriptedState, path: int) -> ScriptedState:
 
 
 @kernel
-def choose(key: U, params: ScriptedParams, state: ScriptedState, t: int, left: Floats, arms: Ints, probs: Floats) -> None:
+def choose(
+    key: U,
+    params: ScriptedParams,
+    state: ScriptedState,
+    t: int,
+    left: Floats,
+    arms: Ints,
+    probs: Floats,
+) -> None:
     line = (t - 1) % params.script.shape[0]
     for k in range(params.script.shape[1]):
         arms[k] = params.script[line, k]
@@ -46,7 +56,16 @@ def choose(key: U, params: ScriptedParams, state: ScriptedState, t: int, left: F
 
 
 @kernel
-def update(key: U, params: ScriptedParams, state: ScriptedState, t: int, arms: Ints, probs: Floats, rewards: Floats, costs: Floats) -> None:
+def update(
+    key: U,
+    params: ScriptedParams,
+    state: ScriptedState,
+    t: int,
+    arms: Ints,
+    probs: Floats,
+    rewards: Floats,
+    costs: Floats,
+) -> None:
     if t <= state.diary.shape[0]:
         state.diary[t - 1, 0] = t
         state.diary[t - 1, 1] = probs[0]

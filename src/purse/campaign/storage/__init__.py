@@ -1,7 +1,8 @@
 """Where campaigns are kept: a small interface, and `connect`, which finds what implements it.
 
-A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller decide, writes what was decided and
-commits: all of that in `change`, and nothing is written anywhere else. Everything else only reads, and never waits for a writer.
+A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller
+decide, writes what was decided and commits: all of that in `change`, and nothing is written
+anywhere else. Everything else only reads, and never waits for a writer.
 `purse.testing.check_storage` holds an implementation to this.
 """
 
@@ -31,7 +32,8 @@ class Wants(NamedTuple):
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()  # the entries that answered these, and their tickets
     told_after: int | None = None  # the reports after this entry
-    due: int | None = None  # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of them
+    # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of them
+    due: int | None = None
 
 
 class Found(NamedTuple):
@@ -59,7 +61,9 @@ class Change(NamedTuple):
 
 @dataclass
 class Turn:
-    """A process's turn among those that queue up for a storage, and what they say to each other meanwhile. `Turn()` where there is no queue."""
+    """A process's turn among those that queue up for a storage, and what they say to each other
+    meanwhile. `Turn()` where there is no queue.
+    """
 
     reply: bytes | None = None  # what came of our notice: another has done it
     notices: Sequence[bytes] = ()  # of others who wait
@@ -79,25 +83,33 @@ class Look(NamedTuple):
 
 
 class Storage(Protocol):
-    """What every back-end offers; all errors of the back-end come out as `StorageUnavailable`. Safe to use from several threads and after a fork."""
+    """What every back-end offers; all errors of the back-end come out as `StorageUnavailable`. Safe
+    to use from several threads and after a fork.
+    """
 
     now: Callable[[], int]  # ms since 1970
     epoch: int  # how often it has connected anew: what was there before may be gone
 
     def create(self, name: str, change: Change) -> None:
-        """A new campaign, with its first entry and whatever else is given. Raises `CampaignExists`."""
+        """A new campaign, with its first entry and whatever else is given. Raises
+        `CampaignExists`.
+        """
 
     def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
-        """Lock the campaign, read, decide, write and commit, or do nothing where `decide` says None. Raises `NoSuchCampaign`.
+        """Lock the campaign, read, decide, write and commit, or do nothing where `decide` says
+        None. Raises `NoSuchCampaign`.
 
-        When it returns, what was decided is durable. When it raises, nothing is written, or, where the connection was lost while committing,
-        all of it: `decide` may be called again after such a loss, and must find out.
+        When it returns, what was decided is durable. When it raises, nothing is written, or, where
+        the connection was lost while committing, all of it: `decide` may be called again after such
+        a loss, and must find out.
         """
 
     def turn(self, name: str, notice: Callable[[], bytes | None]) -> AbstractContextManager[Turn]:
-        """Wait for our turn to change something, where processes queue up; who has to wait leaves a notice. `nullcontext(Turn())` where they do not.
+        """Wait for our turn to change something, where processes queue up; who has to wait leaves a
+        notice. `nullcontext(Turn())` where they do not.
 
-        Answers are given, and things left, when the turn ends, unless it ends with an error. All of it may get lost.
+        Answers are given, and things left, when the turn ends, unless it ends with an error. All of
+        it may get lost.
         """
 
     def names(self) -> list[str]:
@@ -123,10 +135,15 @@ class Storage(Protocol):
 
 
 def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
-    """Entries from the columns of their rows; their bodies are read all at once, which takes a third of the time."""
+    """Entries from the columns of their rows; their bodies are read all at once, which takes a
+    third of the time.
+    """
     known = list(rows)
     bodies = orjson.loads(f"[{','.join(row[5] for row in known)}]")
-    return [Entry(seq, at, kind, request, ticket, body) for (seq, at, kind, request, ticket, _), body in zip(known, bodies, strict=True)]
+    return [
+        Entry(seq, at, kind, request, ticket, body)
+        for (seq, at, kind, request, ticket, _), body in zip(known, bodies, strict=True)
+    ]
 
 
 def slot_of(row: Sequence[Any]) -> Slot:
@@ -136,13 +153,21 @@ def slot_of(row: Sequence[Any]) -> Slot:
 
 
 def among(states: Sequence[str]) -> str:
-    """A condition on a ticket's state. Those that are open have an index of their own, which is used where the condition says so in its words."""
+    """A condition on a ticket's state. Those that are open have an index of their own, which is
+    used where the condition says so in its words.
+    """
     listed = ", ".join(f"'{state}'" for state in states)
-    return f"state IN ('held', 'presumed') AND state IN ({listed})" if set(states) <= set(OPEN) else f"state IN ({listed})"
+    return (
+        f"state IN ('held', 'presumed') AND state IN ({listed})"
+        if set(states) <= set(OPEN)
+        else f"state IN ({listed})"
+    )
 
 
 def connect(storage: str | Storage, *, create: bool = True) -> Storage:
-    """The storage behind an address, made where it is not there and may be; one that is connected already is taken as it is."""
+    """The storage behind an address, made where it is not there and may be; one that is connected
+    already is taken as it is.
+    """
     if not isinstance(storage, str):
         return storage
     scheme = urlsplit(storage).scheme
@@ -158,4 +183,9 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
         from purse.campaign.storage.postgres import Postgres
 
         return Postgres(storage)
-    raise invalid("storage", storage, "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or postgresql://USER@HOST/DATABASE")
+    raise invalid(
+        "storage",
+        storage,
+        "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or "
+        "postgresql://USER@HOST/DATABASE",
+    )

@@ -1,8 +1,10 @@
-"""A notice board at the gate: who has to wait says there what he wants, and who is inside may do it for him, in one transaction with his own.
+"""A notice board at the gate: who has to wait says there what he wants, and who is inside may do it
+for him, in one transaction with his own.
 
-Nothing depends on it. A notice that is damaged, overwritten or not answered is as good as none: who left it does the work when it is his turn, and
-what is asked or told twice counts once. It lies in the gate's file, which nobody needs to keep.
-Who waits is called by a bell, a socket with a name that goes when he does; when no call comes, he looks by himself.
+Nothing depends on it. A notice that is damaged, overwritten or not answered is as good as none: who
+left it does the work when it is his turn, and what is asked or told twice counts once. It lies in
+the gate's file, which nobody needs to keep. Who waits is called by a bell, a socket with a name
+that goes when he does; when no call comes, he looks by himself.
 """
 
 from __future__ import annotations
@@ -14,14 +16,31 @@ from contextlib import suppress
 
 from purse.campaign.storage import ROOM
 from purse.campaign.storage.gate import Gate
-from purse.campaign.storage.places import ANSWER, EMPTY, NOTICE, PLACES, SHELF, SILENT, Notice, mark, now, put, read
+from purse.campaign.storage.places import (
+    ANSWER,
+    EMPTY,
+    NOTICE,
+    PLACES,
+    SHELF,
+    SILENT,
+    Notice,
+    mark,
+    now,
+    put,
+    read,
+)
 
-PAUSES = (0.01, 0.02, 0.04)  # seconds after which one looks by oneself; then one queues at the gate like those who cannot be called
-ABSENT = 1_000  # ms after which one who was called, and does not come, keeps nobody waiting any more
+# seconds after which one looks by oneself; then one queues at the gate like those who cannot be
+# called
+PAUSES = (0.01, 0.02, 0.04)
+# ms after which one who was called, and does not come, keeps nobody waiting any more
+ABSENT = 1_000
 
 
 class Board:
-    """The board, as one process sees it. A place belongs to who took it, until he has been silent for longer than anybody waits."""
+    """The board, as one process sees it. A place belongs to who took it, until he has been silent
+    for longer than anybody waits.
+    """
 
     def __init__(self, patience: float) -> None:
         self._patience = round(1000 * patience)  # ms that anybody waits
@@ -45,7 +64,9 @@ class Board:
         return bool(waiting(file, besides=self._place))
 
     def take_place(self, file: int) -> None:
-        """Inside: take a place that nobody has, or whose owner is gone; none where all are taken, which is not looked for again at once."""
+        """Inside: take a place that nobody has, or whose owner is gone; none where all are taken,
+        which is not looked for again at once.
+        """
         gone = now() - 2 * self._patience
         with suppress(OSError):
             for place in range(PLACES) if self._place < 0 and self._full < now() - ABSENT else ():
@@ -58,7 +79,9 @@ class Board:
             self._full = now()
 
     def post(self, file: int, text: bytes | None) -> bool:
-        """Before one waits: leave a notice. Not done where it is too long, or as long as one has no place."""
+        """Before one waits: leave a notice. Not done where it is too long, or as long as one has no
+        place.
+        """
         with suppress(OSError):
             if text is not None and len(text) <= ROOM and self._keeps_place(file):
                 self._number += 1
@@ -74,13 +97,18 @@ class Board:
 
     def _keeps_place(self, file: int) -> bool:
         """Whether one has a place, and nobody else has taken it in a long silence."""
-        if self._place >= 0 and ((there := read(file, self._place)) is None or there.who != self._me):
+        if self._place >= 0 and (
+            (there := read(file, self._place)) is None or there.who != self._me
+        ):
             self._place = -1
         return self._place >= 0
 
     def wait(self, gate: Gate, patience: float) -> bytes | None:
-        """What became of our notice; None where nothing did and we are inside. Raises `TimeoutError`, as the gate does."""
-        if self.crowded(gate.file) or not gate.enter():  # those before us may have gone in the meantime, and then nobody would call us
+        """What became of our notice; None where nothing did and we are inside. Raises
+        `TimeoutError`, as the gate does.
+        """
+        # those before us may have gone in the meantime, and then nobody would call us
+        if self.crowded(gate.file) or not gate.enter():
             for pause in PAUSES:
                 self._listen(pause)
                 if (answer := self._answer(gate.file)) is not None:
@@ -110,7 +138,9 @@ class Board:
         return None
 
     def notices(self, file: int) -> list[Notice]:
-        """Inside: what others want who wait. Who has said so longer ago than anybody waits has given up."""
+        """Inside: what others want who wait. Who has said so longer ago than anybody waits has
+        given up.
+        """
         found, oldest = [], now() - self._patience
         with suppress(OSError):
             for place, what in enumerate(os.pread(file, PLACES, 0)):
@@ -141,11 +171,15 @@ class Board:
         return None
 
     def call(self, file: int, answered: Sequence[Notice]) -> None:
-        """Outside again: call those who have an answer, and one who waits still: the next after our own place, round and round."""
+        """Outside again: call those who have an answer, and one who waits still: the next after our
+        own place, round and round.
+        """
         with suppress(OSError):
             for each in answered:
                 self._ring(each.who)
-            for place in sorted(waiting(file), key=lambda place: (place - self._place - 1) % PLACES):
+            for place in sorted(
+                waiting(file), key=lambda place: (place - self._place - 1) % PLACES
+            ):
                 there = read(file, place)
                 if there is not None and self._ring(there.who) and there.at > now() - ABSENT:
                     return
@@ -165,7 +199,11 @@ def waiting(file: int, besides: int = -1) -> list[int]:
     """The places of those who wait, and can be called."""
     with suppress(OSError):
         held = os.pread(file, PLACES, 0)
-        return [place for place, what in enumerate(held) if what == NOTICE and place != besides] if NOTICE in held else []
+        return (
+            [place for place, what in enumerate(held) if what == NOTICE and place != besides]
+            if NOTICE in held
+            else []
+        )
     return []
 
 

@@ -1,4 +1,6 @@
-"""A fair queue of processes in front of a file: a lock that the kernel gives out in order, and takes back from a process that dies."""
+"""A fair queue of processes in front of a file: a lock that the kernel gives out in order, and
+takes back from a process that dies.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,13 @@ PRIVATE = 0o600
 class Gate:
     """Lets one process through at a time, first come, first served.
 
-    SQLite alone lets writers try again at random: with 32 processes some wait for seconds. Where there is no `flock`, on Windows, that is what remains.
+    SQLite alone lets writers try again at random: with 32 processes some wait for seconds. Where
+    there is no `flock`, on Windows, that is what remains.
     """
 
     def __init__(self, path: str, like: str | None = None) -> None:
-        self._path, self._like = path, like  # who may come here is who may use the file that this is the gate of
+        # who may come here is who may use the file that this is the gate of
+        self._path, self._like = path, like
         self._file: int | None = None
         self._porter: Porter | None = None
 
@@ -33,9 +37,17 @@ class Gate:
             if self._like is not None:
                 with suppress(FileNotFoundError):
                     mode = os.stat(self._like).st_mode & 0o666
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), mode)
+            self._file = os.open(
+                self._path,
+                os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0),
+                mode,
+            )
             found = os.fstat(self._file)
-            if sys.platform != "win32" and found.st_uid == os.geteuid() and found.st_mode & 0o666 != mode:
+            if (
+                sys.platform != "win32"
+                and found.st_uid == os.geteuid()
+                and found.st_mode & 0o666 != mode
+            ):
                 os.fchmod(self._file, mode)
         return self._file
 
@@ -54,16 +66,21 @@ class Gate:
         return True
 
     def wait(self, patience: float) -> None:
-        """Go in when it is our turn. Raises `TimeoutError` where another stands still inside for longer than our patience, in seconds."""
+        """Go in when it is our turn. Raises `TimeoutError` where another stands still inside for
+        longer than our patience, in seconds.
+        """
         porter = self._porter = self._porter or Porter()
         inside = False
         try:
             inside = porter.lock(self.file, patience)
         finally:
             if not inside:
-                self._file = self._porter = None  # the porter still stands there, and closes the file when he gets in
+                # the porter still stands there, and closes the file when he gets in
+                self._file = self._porter = None
         if not inside:
-            raise TimeoutError(f"another process has stood in {self._path} for {patience:g} seconds")
+            raise TimeoutError(
+                f"another process has stood in {self._path} for {patience:g} seconds"
+            )
 
     def leave(self) -> None:
         """Let the next one in."""
@@ -86,7 +103,9 @@ class Gate:
 
 
 class Porter:
-    """A thread that waits for a lock in the place of another, which can give up: the kernel's own wait has no end."""
+    """A thread that waits for a lock in the place of another, which can give up: the kernel's own
+    wait has no end.
+    """
 
     def __init__(self) -> None:
         self._files: SimpleQueue[int | None] = SimpleQueue()
@@ -95,7 +114,9 @@ class Porter:
         threading.Thread(target=self._work, daemon=True).start()
 
     def lock(self, file: int, patience: float) -> bool:
-        """Whether the lock was got in time. Interrupted, or too late, the porter gives it back when he gets it, and is of no more use."""
+        """Whether the lock was got in time. Interrupted, or too late, the porter gives it back when
+        he gets it, and is of no more use.
+        """
         self._inside.clear()
         self._files.put(file)
         got = False
@@ -129,6 +150,8 @@ class Porter:
 
 
 def give_back(file: int) -> None:
-    """Unlock and close: a child process that was forked meanwhile has the file open, too, and with it the lock."""
+    """Unlock and close: a child process that was forked meanwhile has the file open, too, and with
+    it the lock.
+    """
     fcntl.flock(file, fcntl.LOCK_UN)
     os.close(file)

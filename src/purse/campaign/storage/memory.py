@@ -37,7 +37,9 @@ class Record:
 
 
 class Memory:
-    """A storage that forgets everything when the process ends. A child process gets a copy of its own."""
+    """A storage that forgets everything when the process ends. A child process gets a copy of its
+    own.
+    """
 
     _shared: dict[str, Memory] = {}  # noqa: RUF012
 
@@ -70,12 +72,44 @@ class Memory:
         """Read, decide and write, while nobody else does."""
         with self._lock:
             record = self._find(name)
-            requests = {request: record.requests[request] for request in wants.requests if request in record.requests}
-            due = [slot for slot in record.held.values() if wants.due is not None and slot.deadline is not None and slot.deadline <= wants.due][:MOST_DUE]
-            ids = {*wants.tickets, *(slot.id for slot in due), *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ()))}
+            requests = {
+                request: record.requests[request]
+                for request in wants.requests
+                if request in record.requests
+            }
+            due = [
+                slot
+                for slot in record.held.values()
+                if wants.due is not None
+                and slot.deadline is not None
+                and slot.deadline <= wants.due
+            ][:MOST_DUE]
+            ids = {
+                *wants.tickets,
+                *(slot.id for slot in due),
+                *(
+                    each["id"]
+                    for entry in requests.values()
+                    for each in entry.body.get("tickets", ())
+                ),
+            }
             tickets = {number: record.tickets[number] for number in ids if number in record.tickets}
-            told = record.told[bisect_right(record.told, (wants.told_after, "\uffff")) :] if wants.told_after is not None else []
-            change = decide(Found(record.seq, deepcopy(record.head), list(record.purses), tickets, requests, told, due))
+            told = (
+                record.told[bisect_right(record.told, (wants.told_after, "\uffff")) :]
+                if wants.told_after is not None
+                else []
+            )
+            change = decide(
+                Found(
+                    record.seq,
+                    deepcopy(record.head),
+                    list(record.purses),
+                    tickets,
+                    requests,
+                    told,
+                    due,
+                )
+            )
             if change is not None:
                 self._write(record, change)
 
@@ -87,15 +121,25 @@ class Memory:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
         if any(min(purse) < 0 or purse.left < 0 for purse in change.purses):
             raise PurseError(f"spent + held + presumed would exceed the budget: {change.purses}")
-        record.seq, record.head, record.purses = change.seq, deepcopy(change.head), list(change.purses)
+        record.seq, record.head, record.purses = (
+            change.seq,
+            deepcopy(change.head),
+            list(change.purses),
+        )
         record.tickets.update({slot.id: slot for slot in change.tickets})
         for slot in change.tickets:
             record.held.pop(slot.id, None)
             record.held.update({slot.id: slot} if slot.state == HELD else {})
-        record.entries += [entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries]
-        record.requests.update({entry.request: entry for entry in change.entries if entry.request is not None})
+        record.entries += [
+            entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
+        ]
+        record.requests.update(
+            {entry.request: entry for entry in change.entries if entry.request is not None}
+        )
         record.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
-        record.told += [(entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD]
+        record.told += [
+            (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
+        ]
         record.snapshot = change.snapshot or record.snapshot
 
     def _find(self, name: str) -> Record:
@@ -118,7 +162,13 @@ class Memory:
             record, now = self._find(name), self.now()
             held = record.held.values()
             overdue = sum(slot.deadline is not None and slot.deadline <= now for slot in held)
-            return Look(record.seq, deepcopy(record.head), list(record.purses), overdue, min((slot.at for slot in held), default=None))
+            return Look(
+                record.seq,
+                deepcopy(record.head),
+                list(record.purses),
+                overdue,
+                min((slot.at for slot in held), default=None),
+            )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -135,7 +185,11 @@ class Memory:
     def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
         """The tickets in these states that follow."""
         with self._lock:
-            return [slot for slot in self._find(name).tickets.values() if slot.state in states and slot.id > after][:limit]
+            return [
+                slot
+                for slot in self._find(name).tickets.values()
+                if slot.state in states and slot.id > after
+            ][:limit]
 
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""

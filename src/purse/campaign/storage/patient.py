@@ -1,4 +1,6 @@
-"""A connection to PostgreSQL that waits for an answer only so long: a server that stands still tells nobody."""
+"""A connection to PostgreSQL that waits for an answer only so long: a server that stands still
+tells nobody.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Any, TypeVar
 
 import psycopg
 
-PATIENCE = 40.0  # seconds; the server's own limits are shorter, so that usually it is the one who says so
+# seconds; the server's own limits are shorter, so that usually it is the one who says so
+PATIENCE = 40.0
 T = TypeVar("T")
 
 
@@ -17,7 +20,9 @@ class NoAnswer(psycopg.OperationalError):
 
 
 class Patient(psycopg.Connection[Any]):
-    """A connection that gives up. What became of a statement is unknown then, as after a lost connection, and the connection is of no more use."""
+    """A connection that gives up. What became of a statement is unknown then, as after a lost
+    connection, and the connection is of no more use.
+    """
 
     _gave_up = False
 

@@ -1,4 +1,6 @@
-"""Campaigns in PostgreSQL, for several machines. A campaign's row is locked while it changes; only the primary is asked."""
+"""Campaigns in PostgreSQL, for several machines. A campaign's row is locked while it changes; only
+the primary is asked.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from purse.campaign.fork import left_behind, renew_after_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants, among, entries_of, schema, slot_of
+from purse.campaign.storage import (
+    MOST_DUE,
+    Change,
+    Found,
+    Look,
+    Turn,
+    Wants,
+    among,
+    entries_of,
+    schema,
+    slot_of,
+)
 from purse.campaign.storage.queue import Queue, meeting_place
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, needs
 
@@ -27,18 +40,27 @@ ATTEMPTS = 2  # a connection that was lost is made anew once
 IDLE = 0  # a connection without a transaction
 MIGRATING = 5_784_213  # any number, the same in all processes
 SESSION = (
-    f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET idle_in_transaction_session_timeout = '{PATIENCE}s';"
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"  # P2
+    f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET "
+    f"idle_in_transaction_session_timeout = '{PATIENCE}s';"
+    # P2
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE "
+    "current_setting('synchronous_commit') = 'off'"
 )
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 HEAD = "SELECT seq, head FROM purse_campaigns WHERE id = %s AND name = %s"
 LOCK = f"{HEAD} FOR UPDATE"
-PURSES = "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s ORDER BY resource"
+PURSES = (
+    "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s "
+    "ORDER BY resource"
+)
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
 DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
 # said in such a way that the index of reports, which is not in their order, is left alone
-TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = 'told' ORDER BY seq"
+TOLD = (
+    "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = "
+    "'told' ORDER BY seq"
+)
 ADD_ENTRIES = """INSERT INTO purse_journal SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5
 FROM json_array_elements(%s::json) e"""
 PUT_TICKETS = """INSERT INTO purse_tickets SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
@@ -83,11 +105,17 @@ class Postgres:
 
     def _where(self) -> str:
         parts = self._psycopg.conninfo.conninfo_to_dict(self.address)
-        return f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"  # without the password
+        # without the password
+        return f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
 
     def _connected(self) -> psycopg.Connection[Any]:
         """A connection to the primary, that waits for nothing longer than it should."""
-        db = self._patient.connect(self.address, autocommit=True, target_session_attrs="read-write", connect_timeout=PATIENCE)
+        db = self._patient.connect(
+            self.address,
+            autocommit=True,
+            target_session_attrs="read-write",
+            connect_timeout=PATIENCE,
+        )
         db.execute(SESSION)
         return db
 
@@ -96,7 +124,9 @@ class Postgres:
         try:
             yield
         except self._psycopg.errors.IntegrityError as error:
-            raise PurseError(f"{self._where()} refuses what would break a promise: {error}") from error
+            raise PurseError(
+                f"{self._where()} refuses what would break a promise: {error}"
+            ) from error
         except self._psycopg.Error as error:
             raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
 
@@ -105,16 +135,24 @@ class Postgres:
         self._keys.pop(name, None)
         with self._write_lock, self._trouble(), self._connected() as db, db.transaction():
             try:
-                row = db.execute("INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id", (name,)).fetchone()
+                row = db.execute(
+                    "INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id",
+                    (name,),
+                ).fetchone()
             except self._psycopg.errors.UniqueViolation:
                 raise CampaignExists(f"there is a campaign {name!r} already") from None
             nothing = [Purse(0) for _ in change.purses]
             for m, purse in enumerate(nothing):
-                db.execute("INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)", (row[0] if row else 0, m, *purse))
+                db.execute(
+                    "INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                    (row[0] if row else 0, m, *purse),
+                )
             write(db, row[0] if row else 0, nothing, change)
 
     def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
-        """Lock, read, decide, write and commit; once more where the connection was lost, since repeats have no second effect."""
+        """Lock, read, decide, write and commit; once more where the connection was lost, since
+        repeats have no second effect.
+        """
         with self._write_lock, self._trouble():
             for attempt in range(1, ATTEMPTS + 1):
                 if self._writer is None:
@@ -131,17 +169,36 @@ class Postgres:
                     if not lost or attempt == ATTEMPTS:
                         raise
 
-    def _change(self, db: psycopg.Connection[Any], name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def _change(
+        self,
+        db: psycopg.Connection[Any],
+        name: str,
+        wants: Wants,
+        decide: Callable[[Found], Change | None],
+    ) -> None:
         """In two trips: the reads behind the lock, then the writes with the commit."""
         campaign = self._key(db, name)
         with db.pipeline():
-            db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # each statement behind the lock sees what was committed before it was got
+            # each statement behind the lock sees what was committed before it was got
+            db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             lock = db.execute(LOCK, (campaign, name))
             purses = db.execute(PURSES, (campaign,))
-            requests = db.execute(f"{ENTRY} AND request = ANY(%s)", (campaign, list(wants.requests))) if wants.requests else None
-            tickets = db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, list(wants.tickets))) if wants.tickets else None
+            requests = (
+                db.execute(f"{ENTRY} AND request = ANY(%s)", (campaign, list(wants.requests)))
+                if wants.requests
+                else None
+            )
+            tickets = (
+                db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, list(wants.tickets)))
+                if wants.tickets
+                else None
+            )
             due = db.execute(DUE, (campaign, wants.due)) if wants.due is not None else None
-            told = db.execute(TOLD, (campaign, wants.told_after)) if wants.told_after is not None else None
+            told = (
+                db.execute(TOLD, (campaign, wants.told_after))
+                if wants.told_after is not None
+                else None
+            )
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
@@ -170,10 +227,20 @@ class Postgres:
             write(db, campaign, before, change)
             db.execute("COMMIT")
 
-    def _issued(self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]) -> list[Slot]:
-        """The tickets of requests that were answered before: a third trip, which only repeats make."""
-        numbers = [each["id"] for entry in answered.values() for each in entry.body.get("tickets", ())]
-        return [slot_of(row) for row in db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, numbers))] if numbers else []
+    def _issued(
+        self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]
+    ) -> list[Slot]:
+        """The tickets of requests that were answered before: a third trip, which only repeats
+        make.
+        """
+        numbers = [
+            each["id"] for entry in answered.values() for each in entry.body.get("tickets", ())
+        ]
+        return (
+            [slot_of(row) for row in db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, numbers))]
+            if numbers
+            else []
+        )
 
     def _key(self, db: psycopg.Connection[Any], name: str) -> int:
         if name not in self._keys:
@@ -209,7 +276,8 @@ class Postgres:
 
     @contextmanager
     def turn(self, name: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
-        """Processes of all machines queue up at the campaign's row. Those of this machine do so here before, so that one of them can go for all.
+        """Processes of all machines queue up at the campaign's row. Those of this machine do so
+        here before, so that one of them can go for all.
 
         Who cannot do so, or waits for long, goes to the row as if there were nobody else here.
         """
@@ -226,7 +294,9 @@ class Postgres:
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
-            return [name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")]
+            return [
+                name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
+            ]
 
     def look(self, name: str) -> Look:
         """A glance at a campaign."""
@@ -235,14 +305,28 @@ class Postgres:
             row = db.execute(HEAD, (campaign, name)).fetchone()
             if row is None:
                 raise self._gone(name)
-            query = "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM purse_tickets WHERE campaign = %s AND " + among(("held",))
+            query = (
+                "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM "
+                "purse_tickets WHERE campaign = %s AND " + among(("held",))
+            )
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
-            return Look(row[0], Head(**orjson.loads(row[1])), [Purse(*row) for row in db.execute(PURSES, (campaign,))], overdue, oldest)
+            return Look(
+                row[0],
+                Head(**orjson.loads(row[1])),
+                [Purse(*row) for row in db.execute(PURSES, (campaign,))],
+                overdue,
+                oldest,
+            )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         with self._view() as db:
-            return entries_of(db.execute(f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s", (self._key(db, name), after, limit)))
+            return entries_of(
+                db.execute(
+                    f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s",
+                    (self._key(db, name), after, limit),
+                )
+            )
 
     def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """The reports that follow."""
@@ -258,7 +342,10 @@ class Postgres:
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""
         with self._view() as db:
-            row = db.execute("SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = %s", (self._key(db, name),)).fetchone()
+            row = db.execute(
+                "SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = %s",
+                (self._key(db, name),),
+            ).fetchone()
             return Snapshot(*row) if row else None
 
     def close(self) -> None:
@@ -278,7 +365,9 @@ class Postgres:
 
 
 def migrate(db: psycopg.Connection[Any], where: str) -> None:
-    """Bring the tables to the newest version; processes that start together wait for the first. Where they are, no right to make tables is needed."""
+    """Bring the tables to the newest version; processes that start together wait for the first.
+    Where they are, no right to make tables is needed.
+    """
     if version(db) == len(schema.POSTGRES):
         return
     with db.transaction():
@@ -299,7 +388,9 @@ def version(db: psycopg.Connection[Any]) -> int:
 
 
 def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], change: Change) -> None:
-    """What was decided. Purses move by what changed: whatever the caller believed, the database's own counters decide."""
+    """What was decided. Purses move by what changed: whatever the caller believed, the database's
+    own counters decide.
+    """
     rows = [(*entry[:5], compact(entry.body)) for entry in change.entries]
     db.execute(ADD_ENTRIES, (campaign, compact(rows)))
     if change.tickets:
@@ -307,7 +398,13 @@ def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], chang
         db.execute(PUT_TICKETS, (campaign, compact(slots)))
     for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
         if new != old:
-            db.execute(MOVE, (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m))
+            db.execute(
+                MOVE,
+                (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m),
+            )
     if change.snapshot is not None:
         db.execute(PUT_SNAPSHOT, (campaign, *change.snapshot))
-    db.execute("UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s", (change.seq, compact(vars(change.head)), campaign))
+    db.execute(
+        "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
+        (change.seq, compact(vars(change.head)), campaign),
+    )

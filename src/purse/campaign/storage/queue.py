@@ -1,4 +1,6 @@
-"""The queue of processes in front of a storage: the gate, and the board on which those who wait say what they want."""
+"""The queue of processes in front of a storage: the gate, and the board on which those who wait say
+what they want.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from purse.campaign.storage.places import Notice
 
 
 class Queue:
-    """Lets processes, and their threads, in one at a time; who is inside does what those want who wait, too."""
+    """Lets processes, and their threads, in one at a time; who is inside does what those want who
+    wait, too.
+    """
 
     def __init__(self, path: str, patience: float, like: str | None = None) -> None:
         self._gate, self._board, self._patience = Gate(path, like), Board(patience), patience
@@ -27,7 +31,9 @@ class Queue:
 
     @contextmanager
     def passed(self) -> Iterator[None]:
-        """Within this, no other process is. Raises `TimeoutError` where another stands still inside for longer than our patience."""
+        """Within this, no other process is. Raises `TimeoutError` where another stands still inside
+        for longer than our patience.
+        """
         with self._lock:
             if self._inside:
                 yield
@@ -42,7 +48,9 @@ class Queue:
 
     @contextmanager
     def turn(self, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
-        """The same, or what another did for us meanwhile. Where there are no bells to call with, nobody does anything for another."""
+        """The same, or what another did for us meanwhile. Where there are no bells to call with,
+        nobody does anything for another.
+        """
         if sys.platform != "linux":
             yield Turn()
             return
@@ -56,11 +64,19 @@ class Queue:
                     return
                 self._inside = True
                 notices = board.notices(gate.file)
-                turn = Turn(None, [each.text for each in notices], found=board.kept(gate.file) if notices else None)
+                turn = Turn(
+                    None,
+                    [each.text for each in notices],
+                    found=board.kept(gate.file) if notices else None,
+                )
                 yield turn
                 if turn.left is not None:
                     board.keep(gate.file, turn.left)
-                answers = [each._replace(text=text) for each, text in zip(notices, turn.answers, strict=False) if text is not None]
+                answers = [
+                    each._replace(text=text)
+                    for each, text in zip(notices, turn.answers, strict=False)
+                    if text is not None
+                ]
                 board.answer(gate.file, answers)
             finally:
                 self._leave(answers)
@@ -95,17 +111,23 @@ class Queue:
             self._gate.close()
 
     def renew(self) -> None:
-        """Be somebody else, in a child process: what was open belongs to the parent, and a thread of it may have been inside."""
+        """Be somebody else, in a child process: what was open belongs to the parent, and a thread
+        of it may have been inside.
+        """
         self._lock, self._inside = threading.RLock(), False
         self._board.renew()
         self._gate.forget()
 
 
 def meeting_place(about: str, patience: float) -> Queue | None:
-    """A queue of this user's processes on this machine that are about the same thing; None where there cannot be one."""
+    """A queue of this user's processes on this machine that are about the same thing; None where
+    there cannot be one.
+    """
     if sys.platform != "linux":
         return None
-    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir(), f"purse-{os.getuid()}")
+    folder = Path(
+        os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir(), f"purse-{os.getuid()}"
+    )
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()

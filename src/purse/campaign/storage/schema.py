@@ -1,7 +1,8 @@
-"""The tables, as numbered migrations. A storage is brought to the newest version when it is opened; one that is newer still is refused.
+"""The tables, as numbered migrations. A storage is brought to the newest version when it is opened;
+one that is newer still is refused.
 
-`{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits and bytes; `{tail}` keeps SQLite's rows
-in the order of their key.
+`{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits
+and bytes; `{tail}` keeps SQLite's rows in the order of their key.
 """
 
 from __future__ import annotations
@@ -64,12 +65,23 @@ POSTGRES_GUARDS = """
 CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;
 CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
 """
-SQLITE = [TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID") + SQLITE_GUARDS]
-POSTGRES = [TABLES.format(key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail="") + POSTGRES_GUARDS]
+SQLITE = [
+    TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
+    + SQLITE_GUARDS
+]
+POSTGRES = [
+    TABLES.format(
+        key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail=""
+    )
+    + POSTGRES_GUARDS
+]
 
 
 def steps_from(version: int, migrations: list[str], where: str) -> list[tuple[int, str]]:
     """The migrations that are still to be made, each with the version that it leads to."""
     if version > len(migrations):
-        raise StorageUnavailable(f"{where} has schema version {version} and this version of purse knows {len(migrations)}: upgrade purse")
+        raise StorageUnavailable(
+            f"{where} has schema version {version} and this version of purse knows "
+            f"{len(migrations)}: upgrade purse"
+        )
     return [(number, script) for number, script in enumerate(migrations, 1) if number > version]

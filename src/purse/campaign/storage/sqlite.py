@@ -1,4 +1,6 @@
-"""Campaigns in one SQLite file. Every commit is on disk before it is acknowledged; readers never wait for writers, nor writers for readers."""
+"""Campaigns in one SQLite file. Every commit is on disk before it is acknowledged; readers never
+wait for writers, nor writers for readers.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,34 @@ from purse.campaign.fork import settle_before_fork
 from purse.campaign.journal import Entry, compact
 from purse.campaign.ledger import OPEN, Head, Purse, Slot
 from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants, among, entries_of, schema, slot_of
+from purse.campaign.storage import (
+    MOST_DUE,
+    Change,
+    Found,
+    Look,
+    Turn,
+    Wants,
+    among,
+    entries_of,
+    schema,
+    slot_of,
+)
 from purse.campaign.storage.queue import Queue
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
 
 PATIENCE = 30_000  # ms to wait for a foreign program that has locked the file
-SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))  # versions without the bug that corrupts a WAL
+# versions without the bug that corrupts a WAL
+SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
 HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
 FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id WHERE c.name = ? ORDER BY p.resource"""
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
 OPEN_SLOT = SLOT.replace("WHERE", "INDEXED BY purse_open WHERE")
 DUE = f"{OPEN_SLOT} AND {among(('held',))} AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
-TOLD = "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' ORDER BY seq"
+TOLD = (
+    "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' "
+    "ORDER BY seq"
+)
 PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
 
@@ -65,7 +82,9 @@ class Sqlite:
             sync_folder(Path(self.path).parent)
 
     def _version(self) -> int:
-        """Of the tables; -1 where a half transaction has to be undone first, which a reader cannot."""
+        """Of the tables; -1 where a half transaction has to be undone first, which a reader
+        cannot.
+        """
         try:
             with self._view() as db:
                 return cast(int, db.execute("PRAGMA user_version").get)
@@ -79,7 +98,9 @@ class Sqlite:
         self._write_lock, self._read_lock = threading.RLock(), threading.Lock()
 
     def settle(self) -> None:
-        """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a child would take the parent's for its own."""
+        """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a
+        child would take the parent's for its own.
+        """
         self._write_lock.acquire()
         self._read_lock.acquire()
         with suppress(apsw.Error):  # whatever it is, a fork must not be kept from happening
@@ -103,7 +124,9 @@ class Sqlite:
 
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
-        """A transaction that nobody else writes beside; committed at the end, undone where anything is raised."""
+        """A transaction that nobody else writes beside; committed at the end, undone where anything
+        is raised.
+        """
         with self._write_lock, self._trouble(), self._queue.passed():
             self._writer = self._kept(self._writer)
             db = self._writer = self._writer or self._opened()
@@ -120,7 +143,9 @@ class Sqlite:
                 raise
 
     def _kept(self, db: apsw.Connection | None) -> apsw.Connection | None:
-        """The connection, unless the file was moved or replaced since: what is written to it then, nobody finds again."""
+        """The connection, unless the file was moved or replaced since: what is written to it then,
+        nobody finds again.
+        """
         if db is not None and self._places[db] != place_of(self.path):
             db.close(True)
             return None
@@ -152,7 +177,8 @@ class Sqlite:
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         self._places[db] = place_of(self.path)
         db.set_busy_timeout(PATIENCE)
-        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # otherwise SQLite plans a statement anew whenever other values are bound to it
+        # otherwise SQLite plans a statement anew whenever other values are bound to it
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return db
 
     def _opened(self) -> apsw.Connection:
@@ -160,7 +186,9 @@ class Sqlite:
         db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         self.epoch += 1
         if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-            raise StorageUnavailable(f"{self.path}: this file system does not take a write-ahead log")
+            raise StorageUnavailable(
+                f"{self.path}: this file system does not take a write-ahead log"
+            )
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
@@ -176,9 +204,18 @@ class Sqlite:
         with self._locked() as db:
             if db.execute("SELECT 1 FROM purse_campaigns WHERE name = ?", (name,)).fetchone():
                 raise CampaignExists(f"there is a campaign {name!r} already")
-            campaign = cast(int, db.execute("INSERT INTO purse_campaigns (name, seq, head) VALUES (?, 0, '') RETURNING id", (name,)).get)
+            campaign = cast(
+                int,
+                db.execute(
+                    "INSERT INTO purse_campaigns (name, seq, head) VALUES (?, 0, '') RETURNING id",
+                    (name,),
+                ).get,
+            )
             nothing = [Purse(0) for _ in change.purses]
-            db.executemany("INSERT INTO purse_purses VALUES (?, ?, ?, ?, ?, ?, ?)", [(campaign, m, *purse) for m, purse in enumerate(nothing)])
+            db.executemany(
+                "INSERT INTO purse_purses VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(campaign, m, *purse) for m, purse in enumerate(nothing)],
+            )
             write(db, campaign, nothing, change)
 
     def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
@@ -192,38 +229,54 @@ class Sqlite:
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
-            return [name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")]
+            return [
+                name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
+            ]
 
     def look(self, name: str) -> Look:
         """A glance at a campaign."""
         with self._view() as db:
             campaign, seq, head, purses = read_head(db, name)
-            query = f"SELECT sum(deadline <= ?), min(at) FROM purse_tickets INDEXED BY purse_open WHERE campaign = ? AND {among(('held',))}"
+            query = (
+                "SELECT sum(deadline <= ?), min(at) FROM purse_tickets INDEXED BY purse_open "
+                f"WHERE campaign = ? AND {among(('held',))}"
+            )
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
             return Look(seq, head, purses, overdue or 0, oldest)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         with self._view() as db:
-            rows = db.execute(f"{ENTRY} AND seq > ? ORDER BY seq LIMIT ?", (read_head(db, name)[0], after, limit))
+            rows = db.execute(
+                f"{ENTRY} AND seq > ? ORDER BY seq LIMIT ?", (read_head(db, name)[0], after, limit)
+            )
             return entries_of(rows)
 
     def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """The reports that follow."""
         with self._view() as db:
-            return cast(Any, db.execute(f"{TOLD} LIMIT ?", (read_head(db, name)[0], after, limit)).fetchall())
+            return cast(
+                Any,
+                db.execute(f"{TOLD} LIMIT ?", (read_head(db, name)[0], after, limit)).fetchall(),
+            )
 
     def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
         """The tickets in these states that follow."""
         with self._view() as db:
             query = OPEN_SLOT if set(states) <= set(OPEN) else SLOT
-            rows = db.execute(f"{query} AND {among(states)} AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit))
+            rows = db.execute(
+                f"{query} AND {among(states)} AND id > ? ORDER BY id LIMIT ?",
+                (read_head(db, name)[0], after, limit),
+            )
             return [slot_of(row) for row in rows]
 
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""
         with self._view() as db:
-            row = db.execute("SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = ?", (read_head(db, name)[0],)).fetchone()
+            row = db.execute(
+                "SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = ?",
+                (read_head(db, name)[0],),
+            ).fetchone()
             return Snapshot(*cast(Any, row)) if row else None
 
     def close(self) -> None:
@@ -248,7 +301,9 @@ _open: WeakSet[Sqlite] = WeakSet()
 
 @atexit.register
 def close_all() -> None:
-    """Whoever closes a file last moves its log into it: a copy of the file alone is whole then, and a backup in its place meets no old log."""
+    """Whoever closes a file last moves its log into it: a copy of the file alone is whole then, and
+    a backup in its place meets no old log.
+    """
     for storage in list(_open):
         with suppress(Exception):  # whatever it is, a process must not be kept from ending
             storage.close()
@@ -264,7 +319,10 @@ def check_version(version: str) -> None:
     """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
     number = tuple(map(int, version.split(".")))
     if not any(low <= number < high for low, high in SOUND):
-        raise StorageUnavailable(f"SQLite {version} may corrupt a file that several processes write: upgrade apsw to 3.51.3 or later")
+        raise StorageUnavailable(
+            f"SQLite {version} may corrupt a file that several processes write: upgrade "
+            "apsw to 3.51.3 or later"
+        )
 
 
 def sync_folder(folder: Path) -> None:
@@ -282,10 +340,17 @@ def read_head(db: apsw.Connection, name: str) -> tuple[int, int, Head, list[Purs
     rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
     if not rows:
         raise NoSuchCampaign(f"there is no campaign {name!r}")
-    return rows[0][0], rows[0][1], Head(**orjson.loads(rows[0][2])), [Purse(*row[3:]) for row in rows]
+    return (
+        rows[0][0],
+        rows[0][1],
+        Head(**orjson.loads(rows[0][2])),
+        [Purse(*row[3:]) for row in rows],
+    )
 
 
-def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list[Purse], wants: Wants) -> Found:
+def found(
+    db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list[Purse], wants: Wants
+) -> Found:
     """What is wanted."""
     requests, tickets, due = {}, {}, []
     for request in wants.requests:
@@ -294,15 +359,24 @@ def found(db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list
     if wants.due is not None:
         due = [slot_of(row) for row in db.execute(DUE, (campaign, wants.due))]
         tickets.update({slot.id: slot for slot in due})
-    for number in (*wants.tickets, *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ()))):
+    for number in (
+        *wants.tickets,
+        *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ())),
+    ):
         for row in db.execute(f"{SLOT} AND id = ?", (campaign, number)):
             tickets[number] = slot_of(row)
-    told: Any = db.execute(TOLD, (campaign, wants.told_after)).fetchall() if wants.told_after is not None else []
+    told: Any = (
+        db.execute(TOLD, (campaign, wants.told_after)).fetchall()
+        if wants.told_after is not None
+        else []
+    )
     return Found(seq, head, purses, tickets, requests, told, due)
 
 
 def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Change) -> None:
-    """What was decided. Purses move by what changed: whatever the caller believed, the file's own counters decide."""
+    """What was decided. Purses move by what changed: whatever the caller believed, the file's own
+    counters decide.
+    """
     rows = [(campaign, *entry[:5], compact(entry.body)) for entry in change.entries]
     db.executemany("INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     if change.tickets:
@@ -311,8 +385,17 @@ def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Chang
     for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
         if new != old:
             moves = [after - earlier for earlier, after in zip(old, new, strict=True)]
-            update = "UPDATE purse_purses SET budget = budget + ?, spent = spent + ?, held = held + ?, presumed = presumed + ?, overrun = overrun + ?"
+            update = (
+                "UPDATE purse_purses SET budget = budget + ?, spent = spent + ?, held = held "
+                "+ ?, presumed = presumed + ?, overrun = overrun + ?"
+            )
             db.execute(f"{update} WHERE campaign = ? AND resource = ?", (*moves, campaign, m))
     if change.snapshot is not None:
-        db.execute("INSERT OR REPLACE INTO purse_snapshots VALUES (?, ?, ?, ?, ?)", (campaign, *change.snapshot))
-    db.execute("UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?", (change.seq, compact(vars(change.head)), campaign))
+        db.execute(
+            "INSERT OR REPLACE INTO purse_snapshots VALUES (?, ?, ?, ?, ?)",
+            (campaign, *change.snapshot),
+        )
+    db.execute(
+        "UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?",
+        (change.seq, compact(vars(change.head)), campaign),
+    )

@@ -6,16 +6,31 @@ import math
 
 from scipy.optimize import brentq
 
-from purse.paper.finding import GROWTH_HEAD, Finding, Panel, Picture, Table, growth_cells, measured, scientific
+from purse.paper.finding import (
+    GROWTH_HEAD,
+    Finding,
+    Panel,
+    Picture,
+    Table,
+    growth_cells,
+    measured,
+    scientific,
+)
 from purse.paper.lab import Lab
 from purse.regret import estimate
 
 ORDER = 95
 TITLE = "When δ binds"
-SAYS = "δ_t(i) = β log t/(tΔ̂²) with β = 256/c² makes the exploration of worse arms fade, which gives log² B."
+SAYS = (
+    "δ_t(i) = β log t/(tΔ̂²) with β = 256/c² makes the exploration of worse arms fade, which "
+    "gives log² B."
+)
 PATHS = 12
 EASY = "bernoulli:rewards=[.9,.1],costs=[1,1]"
-COMMANDS = [f'purse compare exp3++.bwk exp3++.bwk:beta=0.03125,width=direct -b 1e4 -b 1e5 -b 1e6 -n 12 -w "{EASY}"']
+COMMANDS = [
+    "purse compare exp3++.bwk exp3++.bwk:beta=0.03125,width=direct -b 1e4 -b 1e5 -b 1e6 "
+    f'-n 12 -w "{EASY}"'
+]
 VARIANTS = {
     "β = 256 (theory)": "exp3++.bwk",
     "β = 1, direct width": "exp3++.bwk:beta=1,width=direct",
@@ -24,10 +39,16 @@ VARIANTS = {
 
 
 def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
-    """The round from which beta log t / (t gap^2) stays below (1/2) sqrt(log K / (t K)), for an estimate of the gap that is right."""
+    """The round from which beta log t / (t gap^2) stays below (1/2) sqrt(log K / (t K)), for an
+    estimate of the gap that is right.
+    """
 
     def excess(log_t: float) -> float:
-        return math.log(beta * log_t / gap**2) - log_t / 2 - math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
+        return (
+            math.log(beta * log_t / gap**2)
+            - log_t / 2
+            - math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
+        )
 
     return math.exp(brentq(excess, 2.0, 200.0))
 
@@ -35,7 +56,15 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
 def study(lab: Lab) -> Finding:
     """The round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = [
-        [str(n_arms), f"{cost:g}", f"{gap:g}", *(scientific(binds_from(n_arms, cost, guess, 256 / cost**2)) for guess in (gap, gap / 2))]
+        [
+            str(n_arms),
+            f"{cost:g}",
+            f"{gap:g}",
+            *(
+                scientific(binds_from(n_arms, cost, guess, 256 / cost**2))
+                for guess in (gap, gap / 2)
+            ),
+        ]
         for n_arms in (2, 10)
         for cost in (1, 0.5, 0.1)
         for gap in ((1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1))
@@ -53,20 +82,27 @@ def study(lab: Lab) -> Finding:
     theory, _, small = means.values()
     return Finding(
         "true only beyond 10⁸ to 10⁹ rounds, in the easiest cases",
-        f"K = 2, c = 1, Δ = 1: from t = {scientific(soonest)} on; at B = {budgets[-1]:,.0f} a β of 1/32 has {small:,.0f} where the paper's has {theory:,.0f}",
+        f"K = 2, c = 1, Δ = 1: from t = {scientific(soonest)} on; at B = "
+        f"{budgets[-1]:,.0f} a β of 1/32 has {small:,.0f} where the paper's has "
+        f"{theory:,.0f}",
         soonest > 1e8 and small <= theory,
         [
-            "The round from which δ is below ½√(log K/(tK)), if the estimate of the gap is right, and if it is half of it (Δ in units of efficiency):",
+            "The round from which δ is below ½√(log K/(tK)), if the estimate of the gap "
+            "is right, and if it is half of it (Δ in units of efficiency):",
             Table(["K", "c", "Δ", "t, Δ̂ = Δ", "t, Δ̂ = Δ/2"], rows),
-            "A smaller β makes it act. Two arms of means 0.9 and 0.1, all costs 1; for such β the theorem says nothing:",
+            "A smaller β makes it act. Two arms of means 0.9 and 0.1, all costs 1; for "
+            "such β the theorem says nothing:",
             Table(["variant", *(f"B = {budget:,.0f}" for budget in budgets)], table),
             Table(["variant", *GROWTH_HEAD], growths),
             Picture(
                 "delta-binds",
-                f"Pseudo-regret of EXP3++.BwK with the paper's β and with smaller ones ({lab.paths(PATHS)} paths, 95% bands).",
+                "Pseudo-regret of EXP3++.BwK with the paper's β and with smaller ones "
+                f"({lab.paths(PATHS)} paths, 95% bands).",
                 [Panel("two arms, all costs 1", "budget B", "pseudo-regret", curves)],
             ),
-            "The printed width (1 + 1/λ)η/(λ − η) is infinite at η = λ and negative beyond; taken as it stands it would make gaps appear that are "
-            "not there. The default takes the widest bounds there; `width=direct` is (1 + 1/λ)η/c̄, which is valid for every η.",
+            "The printed width (1 + 1/λ)η/(λ − η) is infinite at η = λ and negative "
+            "beyond; taken as it stands it would make gaps appear that are "
+            "not there. The default takes the widest bounds there; `width=direct` is (1 "
+            "+ 1/λ)η/c̄, which is valid for every η.",
         ],
     )

@@ -10,7 +10,10 @@ from purse.paper.lab import Lab
 ORDER = 50
 TITLE = "Equation (sum)"
 SAYS = "E[Σ_{t ≤ T(i*)} e_t(i*) − Σ_{t ≤ τ} e_t(i_t)] ≤ 2√(((e−1)B + (e−2)K)·K log K/c³)."
-COMMANDS = ['purse regret exp3.bwk -b 1e5 -w "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"']
+COMMANDS = [
+    "purse regret exp3.bwk -b 1e5 -w "
+    '"atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"'
+]
 PATHS = 40
 
 
@@ -18,24 +21,41 @@ def study(lab: Lab) -> Finding:
     """The difference of the two sums per unit of budget, where the right side vanishes."""
     budgets = lab.budgets(1e3, 1e4, 1e5)
     rows, worst = [], []
-    for label, world in (("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM), ("`two_worlds`, world 2", WORLD_2)):
+    for label, world in (
+        ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM),
+        ("`two_worlds`, world 2", WORLD_2),
+    ):
         for player in PLAYERS:
             found = [lab.regrets(player, world, budget, PATHS) for budget in budgets]
-            rows.append([label, f"`{player}`", *(f"{each['efficiency_sums'].mean / each.budget:.2f}" for each in found)])
-            worst.append(found[-1]["efficiency_sums"].low - (bounds.theorem1(2, budgets[-1], 0.1).value or 0.0))
+            rows.append(
+                [
+                    label,
+                    f"`{player}`",
+                    *(f"{each['efficiency_sums'].mean / each.budget:.2f}" for each in found),
+                ]
+            )
+            worst.append(
+                found[-1]["efficiency_sums"].low
+                - (bounds.theorem1(2, budgets[-1], 0.1).value or 0.0)
+            )
     limits = [(bounds.theorem1(2, budget, 0.1).value or 0.0) / budget for budget in budgets]
     rows.append(["claimed at most", "", *(f"{limit:.2f}" for limit in limits)])
     return Finding(
         "false, already for two constant arms",
-        f"{rows[0][-1]}·B for EXP3.BwK on two constant arms at B = {budgets[-1]:,.0f}; claimed at most {limits[-1]:.2f}·B",
+        f"{rows[0][-1]}·B for EXP3.BwK on two constant arms at B = {budgets[-1]:,.0f}; "
+        f"claimed at most {limits[-1]:.2f}·B",
         min(worst) > 0,
         [
-            "Take two arms that never change: one pays 1 at cost 1, the other 0.05 at cost 0.1. The second has half the efficiency, but ten times "
-            "as many rounds, so its efficiencies sum to 5B against B: it is the paper's i*. EXP3.BwK rightly goes to the first arm, and the "
-            "difference of the sums tends to 4B, while its true regret per unit of budget vanishes. The left side, divided by B (the claim is "
+            "Take two arms that never change: one pays 1 at cost 1, the other 0.05 at "
+            "cost 0.1. The second has half the efficiency, but ten times "
+            "as many rounds, so its efficiencies sum to 5B against B: it is the paper's "
+            "i*. EXP3.BwK rightly goes to the first arm, and the "
+            "difference of the sums tends to 4B, while its true regret per unit of "
+            "budget vanishes. The left side, divided by B (the claim is "
             "about EXP3.BwK):",
             Table(["instance", "player", *(f"B = {budget:,.0f}" for budget in budgets)], rows),
-            "What the proof bounds is the difference over the *same* rounds: [Proposition A](#proposition-a). The two differ by what i* earns "
+            "What the proof bounds is the difference over the *same* rounds: "
+            "[Proposition A](#proposition-a). The two differ by what i* earns "
             "between the two last rounds: [Proposition B](#proposition-b).",
         ],
     )

@@ -9,7 +9,10 @@ from purse.regret import efficiency_sums
 
 ORDER = 210
 TITLE = "Proposition B"
-SAYS = "Not in the paper: eq. (sum) and the regret over the player's own rounds differ by what i* earns between the ends of the two games."
+SAYS = (
+    "Not in the paper: eq. (sum) and the regret over the player's own rounds differ by what "
+    "i* earns between the ends of the two games."
+)
 COMMANDS = ["purse regret exp3.bwk -w two_worlds:world=2 -b 1e4"]
 PLACES = {
     "constant arms (1, 1), (0.05, 0.1)": CHEAP_ARM,
@@ -31,15 +34,30 @@ def study(lab: Lab) -> Finding:
             own = seen.shadow[arm] - seen.efficiency
             between = seen.fixed_efficiency[arm] - seen.shadow[arm]
             error = max(error, float(abs(own + between - efficiency_sums(seen)).max()) / budget)
-            rows.append([label, f"`{player}`", *(f"{part.mean() / budget:.3f}" for part in (efficiency_sums(seen), own, between))])
+            rows.append(
+                [
+                    label,
+                    f"`{player}`",
+                    *(
+                        f"{part.mean() / budget:.3f}"
+                        for part in (efficiency_sums(seen), own, between)
+                    ),
+                ]
+            )
     return Finding(
         "true: an identity; eq. (sum) holds where that part is small",
-        f"between the ends of the two games i* earns {rows[4][4]}·B in world 2 and {rows[-2][4]}·B on five arms (EXP3.BwK, B = {budget:,.0f})",
+        f"between the ends of the two games i* earns {rows[4][4]}·B in world 2 and "
+        f"{rows[-2][4]}·B on five arms (EXP3.BwK, B = {budget:,.0f})",
         error < 1e-9,
         [
-            "Σ_{t≤T(i*)} e_t(i*) − Σ_{t≤τ} e_t(i_t) = (own-rounds regret against i*) + Σ_{τ<t≤T(i*)} e_t(i*) − Σ_{T(i*)<t≤τ} e_t(i*). "
-            "[Proposition A](#proposition-a) bounds the first part always; the rest is what the proof of Theorem 1 overlooks. If E(T(i*) − τ)⁺ ≤ "
+            "Σ_{t≤T(i*)} e_t(i*) − Σ_{t≤τ} e_t(i_t) = (own-rounds regret against i*) + "
+            "Σ_{τ<t≤T(i*)} e_t(i*) − Σ_{T(i*)<t≤τ} e_t(i*). "
+            "[Proposition A](#proposition-a) bounds the first part always; the rest is "
+            "what the proof of Theorem 1 overlooks. If E(T(i*) − τ)⁺ ≤ "
             "D, the sum is at most the bound of Proposition A plus D/c. All divided by B:",
-            Table(["instance", "player", "left side of (sum)", "own rounds", "between the two ends"], rows),
+            Table(
+                ["instance", "player", "left side of (sum)", "own rounds", "between the two ends"],
+                rows,
+            ),
         ],
     )

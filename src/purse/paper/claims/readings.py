@@ -10,7 +10,10 @@ from purse.regret import estimate
 ORDER = 120
 TITLE = "Readings"
 SAYS = "The two algorithms as printed, where text and proofs contradict each other."
-COMMANDS = [f'purse compare exp3++.bwk exp3++.bwk:epsilon=printed,mixing=printed exp3++.bwk:epsilon=cmin -b 1e4 -b 1e5 -w "{FIVE}"']
+COMMANDS = [
+    "purse compare exp3++.bwk exp3++.bwk:epsilon=printed,mixing=printed "
+    f'exp3++.bwk:epsilon=cmin -b 1e4 -b 1e5 -w "{FIVE}"'
+]
 PATHS = 40
 VARIANTS = {
     "`exp3.bwk`: γ of the theorem (default)": "exp3.bwk",
@@ -29,18 +32,41 @@ def study(lab: Lab) -> Finding:
     budgets = lab.budgets(1e3, 1e4, 1e5)
     rows, last = [], {}
     for label, policy in VARIANTS.items():
-        found = [estimate(lab.pseudo_regret(policy, world, budget, PATHS)) for world in (FIVE, TEN) for budget in budgets]
+        found = [
+            estimate(lab.pseudo_regret(policy, world, budget, PATHS))
+            for world in (FIVE, TEN)
+            for budget in budgets
+        ]
         last[label] = found[-1]
-        rows.append([label, *(f"{each.mean:,.0f} ± {each.high - each.mean:,.0f}" for each in found)])
-    default, printed = last["`exp3++.bwk`: the proofs' readings (default)"], last["`epsilon=printed,mixing=printed`"]
+        rows.append(
+            [label, *(f"{each.mean:,.0f} ± {each.high - each.mean:,.0f}" for each in found)]
+        )
+    default, printed = (
+        last["`exp3++.bwk`: the proofs' readings (default)"],
+        last["`epsilon=printed,mixing=printed`"],
+    )
     return Finding(
         "the printed ε costs up to a factor √K; the other readings hardly matter here",
-        f"ten arms, B = {budgets[-1]:,.0f}: as printed {printed.mean:,.0f}, as the proofs need it {default.mean:,.0f}",
+        f"ten arms, B = {budgets[-1]:,.0f}: as printed {printed.mean:,.0f}, as the proofs "
+        f"need it {default.mean:,.0f}",
         printed.mean > default.mean,
         [
-            f"Pseudo-regret with half its 95% interval, five arms and ten arms with constant costs ({lab.paths(PATHS)} paths):",
-            Table(["reading", *(f"{words}, B = {budget:,.0f}" for words in ("five", "ten") for budget in budgets)], rows),
-            "The relative difference between the two γ is of order K/B; the printed ε explores √K times as much; `mixing=printed` and "
-            "`width=direct` change next to nothing before δ binds; `epsilon=cmin` explores less, by c.",
+            "Pseudo-regret with half its 95% interval, five arms and ten arms with "
+            f"constant costs ({lab.paths(PATHS)} paths):",
+            Table(
+                [
+                    "reading",
+                    *(
+                        f"{words}, B = {budget:,.0f}"
+                        for words in ("five", "ten")
+                        for budget in budgets
+                    ),
+                ],
+                rows,
+            ),
+            "The relative difference between the two γ is of order K/B; the printed ε "
+            "explores √K times as much; `mixing=printed` and "
+            "`width=direct` change next to nothing before δ binds; `epsilon=cmin` "
+            "explores less, by c.",
         ],
     )

@@ -11,9 +11,11 @@ TITLE = "Equation (regretAdv)"
 SAYS = "Regret ≤ (B/T(i*)) Σ e_t(i*) − G (line 1) ≤ E[z·(Σ e_t(i*) − Σ e_t(i_t))] (line 2)."
 COMMANDS = [
     "purse regret exp3.bwk -w same_costs -b 1e4",
-    'purse regret fixed:arm=1 -b 1e4 -w "atoms:probabilities=[[1],[1]],rewards=[[1],[.005]],costs=[[1],[.1]]"',
+    "purse regret fixed:arm=1 -b 1e4 -w "
+    '"atoms:probabilities=[[1],[1]],rewards=[[1],[.005]],costs=[[1],[.1]]"',
 ]
-ONE_ARM = "switching:segments=1,rewards=[[1],[0]],costs=[[1],[.1]]"  # 1 at cost 1 in odd rounds, nothing at 0.1 in even ones
+# 1 at cost 1 in odd rounds, nothing at 0.1 in even ones
+ONE_ARM = "switching:segments=1,rewards=[[1],[0]],costs=[[1],[.1]]"
 CASES = (
     ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM, "fixed:arm=1"),
     ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM, "exp3.bwk"),
@@ -31,21 +33,39 @@ def study(lab: Lab) -> Finding:
     rows, first, second = [], 0, 0
     for label, world, player in CASES:
         found = lab.regrets(player, world, budget, 20)
-        regret, line_1, line_2 = (found[name].mean / budget for name in ("best_fixed_arm", "line_1", "line_2"))
+        regret, line_1, line_2 = (
+            found[name].mean / budget for name in ("best_fixed_arm", "line_1", "line_2")
+        )
         first += regret > line_1 + 1e-3
         second += line_1 > line_2 + 1e-3
         rows.append([label, f"`{player}`", f"{regret:.3f}", f"{line_1:.3f}", f"{line_2:.3f}", f"{'fails' if regret > line_1 + 1e-3 else 'holds'}",
                      f"{'fails' if line_1 > line_2 + 1e-3 else 'holds'}"])  # fmt: skip
     return Finding(
         "both inequalities false in general",
-        f"R ≤ line 1 fails in {first} and line 1 ≤ line 2 in {second} of {len(CASES)} cases at B = {budget:,.0f}",
+        f"R ≤ line 1 fails in {first} and line 1 ≤ line 2 in {second} of {len(CASES)} "
+        f"cases at B = {budget:,.0f}",
         first >= 2 and second >= 1,
         [
-            "`line_1`, `line_2` and the regret are therefore three different numbers, and `purse regret` reports each under its own name. All divided by B:",
-            Table(["instance", "player", "regret", "line 1", "line 2", "R ≤ line 1", "line 1 ≤ line 2"], rows),
-            "The first inequality fails because i* maximises a sum over *rounds* of reward per cost, which favours cheap arms, and because (B/T)Σe "
-            "is not Σr unless cost and efficiency are uncorrelated in time. The second fails because z, the larger of two costs per round, "
-            "multiplies a difference. Costs that are equal for all arms in each round do not help: on `same_costs` everybody plays equally many "
+            "`line_1`, `line_2` and the regret are therefore three different numbers, "
+            "and `purse regret` reports each under its own name. All divided by B:",
+            Table(
+                [
+                    "instance",
+                    "player",
+                    "regret",
+                    "line 1",
+                    "line 2",
+                    "R ≤ line 1",
+                    "line 1 ≤ line 2",
+                ],
+                rows,
+            ),
+            "The first inequality fails because i* maximises a sum over *rounds* of "
+            "reward per cost, which favours cheap arms, and because (B/T)Σe "
+            "is not Σr unless cost and efficiency are uncorrelated in time. The second "
+            "fails because z, the larger of two costs per round, "
+            "multiplies a difference. Costs that are equal for all arms in each round do "
+            "not help: on `same_costs` everybody plays equally many "
             "rounds, and a learner of efficiencies settles on the arm with the smaller reward.",
         ],
     )

@@ -6,7 +6,16 @@ import numpy as np
 
 from purse import environments
 from purse.growth import fit_growth
-from purse.paper.finding import GROWTH_HEAD, Curve, Finding, Panel, Picture, Table, growth_cells, measured
+from purse.paper.finding import (
+    GROWTH_HEAD,
+    Curve,
+    Finding,
+    Panel,
+    Picture,
+    Table,
+    growth_cells,
+    measured,
+)
 from purse.paper.instances import CHEAP_ARM, FIVE, WORLD_2
 from purse.paper.lab import Lab
 
@@ -14,11 +23,16 @@ ORDER = 40
 TITLE = "Equation (StopRule)"
 SAYS = "|T(i*) − τ| ≤ K/c: i* alone and EXP3.BwK can be paid for nearly equally many rounds."
 COMMANDS = [
-    'purse regret exp3.bwk -b 1e4 -w "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"',
+    "purse regret exp3.bwk -b 1e4 -w "
+    '"atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"',
     "purse regret exp3.bwk -b 1e4 -w two_worlds:world=2",
 ]
 PATHS = 40
-PLACES = {"constant arms (1, 1), (0.05, 0.1)": CHEAP_ARM, "`two_worlds`, world 2": WORLD_2, "five i.i.d. arms, constant costs": FIVE}
+PLACES = {
+    "constant arms (1, 1), (0.05, 0.1)": CHEAP_ARM,
+    "`two_worlds`, world 2": WORLD_2,
+    "five i.i.d. arms, constant costs": FIVE,
+}
 
 
 def study(lab: Lab) -> Finding:
@@ -30,26 +44,47 @@ def study(lab: Lab) -> Finding:
         limit = place.n_arms / (float(place.cost_min.min()) / 1e9)
         seen = [lab.regrets("exp3.bwk", world, budget, PATHS)["round_gap"] for budget in budgets]
         evidence = [lab.regrets("exp3.bwk", world, budget, PATHS).evidence for budget in budgets]
-        growth = fit_growth(np.array(budgets), np.array([np.abs(each.fixed_rounds[each.paper_arm] - each.rounds) for each in evidence], float))
-        rows.append([label, f"{limit:.0f}", *(f"{each.mean:,.0f}" for each in seen), growth_cells(growth)[0]])
+        growth = fit_growth(
+            np.array(budgets),
+            np.array(
+                [np.abs(each.fixed_rounds[each.paper_arm] - each.rounds) for each in evidence],
+                float,
+            ),
+        )
+        rows.append(
+            [
+                label,
+                f"{limit:.0f}",
+                *(f"{each.mean:,.0f}" for each in seen),
+                growth_cells(growth)[0],
+            ]
+        )
         curves.append(measured(label.replace("`", ""), budgets, seen))
         broken &= seen[-1].low > limit and growth.low > 0.3
     curves.append(Curve("K/c = 20", budgets, [20.0] * len(budgets), theory=True))
     return Finding(
         "false",
-        f"|T(i*) − τ| = {rows[0][len(budgets) + 1]} on two constant arms at B = {budgets[-1]:,.0f}, claimed at most 20",
+        f"|T(i*) − τ| = {rows[0][len(budgets) + 1]} on two constant arms at B = "
+        f"{budgets[-1]:,.0f}, claimed at most 20",
         broken,
         [
-            "Equal money does not buy equal numbers of rounds. With two arms of constant but unequal costs, EXP3.BwK pulls each arm with "
-            "probability at least γ/K, so its number of rounds differs from any single arm's by at least of order √B; where it settles on another "
+            "Equal money does not buy equal numbers of rounds. With two arms of constant "
+            "but unequal costs, EXP3.BwK pulls each arm with "
+            "probability at least γ/K, so its number of rounds differs from any single "
+            "arm's by at least of order √B; where it settles on another "
             "arm than i*, or settles late, by order B.",
             Picture(
                 "stop-rule",
-                f"Difference between the rounds of i* alone and those of EXP3.BwK ({lab.paths(PATHS)} paths).",
+                "Difference between the rounds of i* alone and those of EXP3.BwK "
+                f"({lab.paths(PATHS)} paths).",
                 [Panel("|T(i*) − τ|", "budget B", "rounds", curves)],
             ),
-            Table(["instance", "K/c", *(f"B = {budget:,.0f}" for budget in budgets), GROWTH_HEAD[0]], rows),
-            "Two lesser points: a player stops with less than one unit left, so B − 1 < spent, where the text says B − K; and a gap of K/c rounds "
+            Table(
+                ["instance", "K/c", *(f"B = {budget:,.0f}" for budget in budgets), GROWTH_HEAD[0]],
+                rows,
+            ),
+            "Two lesser points: a player stops with less than one unit left, so B − 1 < "
+            "spent, where the text says B − K; and a gap of K/c rounds "
             "would add K/c² to the bound of Theorem 1, which does not contain it.",
         ],
     )

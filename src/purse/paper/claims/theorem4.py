@@ -1,11 +1,22 @@
-"""Theorem 4: the adversarial upper bound of EXP3++.BwK, its constant, and the printed exploration rate."""
+"""Theorem 4: the adversarial upper bound of EXP3++.BwK, its constant, and the printed exploration
+rate.
+"""
 
 from __future__ import annotations
 
 import math
 
 from purse import bounds
-from purse.paper.finding import GROWTH_HEAD, Curve, Finding, Panel, Picture, Table, growth_cells, measured
+from purse.paper.finding import (
+    GROWTH_HEAD,
+    Curve,
+    Finding,
+    Panel,
+    Picture,
+    Table,
+    growth_cells,
+    measured,
+)
 from purse.paper.instances import WORLD_1, WORLD_2
 from purse.paper.lab import Lab
 
@@ -13,29 +24,42 @@ ORDER = 100
 TITLE = "Theorem 4"
 SAYS = "Against every adversary the expected regret of EXP3++.BwK is at most √(6BK log K/c³)."
 COMMANDS = [
-    "purse compare exp3++.bwk -w two_worlds:cost_min=0.1,world=1 -w two_worlds:cost_min=0.1,world=2",
-    'purse compare exp3++.bwk exp3++.bwk:epsilon=printed -b 1e6 -w "bernoulli:rewards=[1,0,0,0,0,0,0,0,0,0],costs=[1,1,1,1,1,1,1,1,1,1]"',
+    "purse compare exp3++.bwk -w two_worlds:cost_min=0.1,world=1 -w "
+    "two_worlds:cost_min=0.1,world=2",
+    "purse compare exp3++.bwk exp3++.bwk:epsilon=printed -b 1e6 -w "
+    '"bernoulli:rewards=[1,0,0,0,0,0,0,0,0,0],costs=[1,1,1,1,1,1,1,1,1,1]"',
     "purse bounds --arms 10 --budget 1e6 --cost-min 1 --costs one",
 ]
 COST, PATHS, LONG = 0.1, 40, 1e6
 
 
 def study(lab: Lab) -> Finding:
-    """The two worlds again; then plain bandits, all costs 1, with the printed and with the proof's exploration rate."""
+    """The two worlds again; then plain bandits, all costs 1, with the printed and with the proof's
+    exploration rate.
+    """
     budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]
-    found = [[lab.regrets("exp3++.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets] for world in (WORLD_1, WORLD_2)]
+    found = [
+        [lab.regrets("exp3++.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets]
+        for world in (WORLD_1, WORLD_2)
+    ]
     panel = Panel(
         "regret of EXP3++.BwK per unit of budget",
         "budget B",
         "regret / B",
         [
-            *(measured(f"measured, world {number}", budgets, each, per_budget=True) for number, each in enumerate(found, 1)),
+            *(
+                measured(f"measured, world {number}", budgets, each, per_budget=True)
+                for number, each in enumerate(found, 1)
+            ),
             *(
                 Curve(
                     f"Theorem 4, {words}",
                     budgets,
-                    [(bounds.theorem4(2, budget, COST, constant=words).value or 0.0) / budget for budget in budgets],
+                    [
+                        (bounds.theorem4(2, budget, COST, constant=words).value or 0.0) / budget
+                        for budget in budgets
+                    ],
                     theory=True,
                 )
                 for words in ("statement", "proof")
@@ -44,36 +68,54 @@ def study(lab: Lab) -> Finding:
     )
     rows, ratios = [], {}
     for n_arms in (10, 20, 40):
-        world = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}".replace(" ", "")
+        world = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}".replace(
+            " ", ""
+        )
         limit = bounds.theorem4(n_arms, LONG, 1, constant="statement").value or 0.0
-        ratios[n_arms] = [lab.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit for epsilon in ("printed", "lemma")]
+        ratios[n_arms] = [
+            lab.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit
+            for epsilon in ("printed", "lemma")
+        ]
         rows.append([str(n_arms), *(f"{ratio:.2f}" for ratio in ratios[n_arms])])
-    broken = found[1][-1].low > bound[-1] and all(printed > 1 > lemma for printed, lemma in ratios.values())
+    broken = found[1][-1].low > bound[-1] and all(
+        printed > 1 > lemma for printed, lemma in ratios.values()
+    )
     return Finding(
         "false; the printed ε breaks it even for plain bandits",
-        f"world 2: {found[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, bound {bound[-1] / budgets[-1]:.2f}·B; printed ε, all costs "
+        f"world 2: {found[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, "
+        f"bound {bound[-1] / budgets[-1]:.2f}·B; printed ε, all costs "
         f"1, K = 10, B = 10⁶: {ratios[10][0]:.2f} × the bound",
         broken,
         [
-            f"The two worlds of [Theorem 1](#theorem-1) refute it as well: from B = {math.ceil(bounds.refuted_from(COST, constant=6)):,} on for "
-            f"every algorithm (c = {COST}), and with the constant 6 of its proof from {math.ceil(bounds.refuted_from(COST, constant=36)):,} on.",
+            "The two worlds of [Theorem 1](#theorem-1) refute it as well: from B = "
+            f"{math.ceil(bounds.refuted_from(COST, constant=6)):,} on for "
+            f"every algorithm (c = {COST}), and with the constant 6 of its proof from "
+            f"{math.ceil(bounds.refuted_from(COST, constant=36)):,} on.",
             Picture(
                 "theorem4",
-                f"Measured regret of EXP3++.BwK in the two worlds ({lab.paths(PATHS)} paths, 95% bands) and the theorem with both of its constants.",
+                f"Measured regret of EXP3++.BwK in the two worlds ({lab.paths(PATHS)} "
+                "paths, 95% bands) and the theorem with both of its constants.",
                 [panel],
             ),
             Table(
                 ["regret of `exp3++.bwk` in", *GROWTH_HEAD],
                 [
-                    [f"world {number}", *growth_cells(lab.regret_growth("exp3++.bwk", world, budgets, PATHS))]
+                    [
+                        f"world {number}",
+                        *growth_cells(lab.regret_growth("exp3++.bwk", world, budgets, PATHS)),
+                    ]
                     for number, world in enumerate((WORLD_1, WORLD_2), 1)
                 ],
             ),
-            "**The constant.** The statement has √6 ≈ 2.45, the proof 6; carried out, the derivation gives 4, and K/c for the initial pulls, which "
-            "the statement leaves out. Whether √6 is enough for the default reading when all costs are equal is open: the table below does not "
+            "**The constant.** The statement has √6 ≈ 2.45, the proof 6; carried out, "
+            "the derivation gives 4, and K/c for the initial pulls, which "
+            "the statement leaves out. Whether √6 is enough for the default reading when "
+            "all costs are equal is open: the table below does not "
             "refute it, and we have no proof.",
-            "**The printed exploration rate.** Algorithm 2 prints ε = min{1/(2K), ½√(log K/t), …}; the lemmas and this proof use ½√(log K/(tK)). "
-            "With all costs 1 — the plain bandit problem — arm 0 paying 1 and the others nothing, the printed rate alone costs about (K−1)√(B log "
+            "**The printed exploration rate.** Algorithm 2 prints ε = min{1/(2K), ½√(log "
+            "K/t), …}; the lemmas and this proof use ½√(log K/(tK)). "
+            "With all costs 1 — the plain bandit problem — arm 0 paying 1 and the others "
+            "nothing, the printed rate alone costs about (K−1)√(B log "
             "K). Pseudo-regret at B = 10⁶ divided by √(6BK log K):",
             Table(["K", "`epsilon=printed`", "`epsilon=lemma` (default)"], rows),
         ],

@@ -12,7 +12,10 @@ from purse.paper.lab import Lab
 ORDER = 110
 TITLE = "Theorem 5"
 SAYS = "With costs up to B^α, every player has expected regret Ω(B^α) against some adversary."
-COMMANDS = ["purse compare exp3.bwk exp3++.bwk -b 1024 -b 4096 -w theorem5:alpha=0.5,best=0 -w theorem5:alpha=0.5,best=1"]
+COMMANDS = [
+    "purse compare exp3.bwk exp3++.bwk -b 1024 -b 4096 -w theorem5:alpha=0.5,best=0 -w "
+    "theorem5:alpha=0.5,best=1"
+]
 ALPHAS, PATHS = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0), 40
 PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
 
@@ -30,9 +33,14 @@ def study(lab: Lab) -> Finding:
                 for best in (0, 1):
                     world = f"theorem5:alpha={alpha},best={best}"
                     alone = lab.runs(f"fixed:arm={best}", world, budget, 1)["gain"][0]
-                    pair.append(float(alone) - lab.runs(player, world, budget, PATHS)["gain"].to_numpy())
+                    pair.append(
+                        float(alone) - lab.runs(player, world, budget, PATHS)["gain"].to_numpy()
+                    )
                 regrets = np.array(pair)
-                exact &= bool(np.isin(regrets, (0, at_stake)).all() and (regrets.sum(axis=0) == at_stake).all())
+                exact &= bool(
+                    np.isin(regrets, (0, at_stake)).all()
+                    and (regrets.sum(axis=0) == at_stake).all()
+                )
                 if player == "exp3.bwk":
                     means.append(regrets.mean())
                     rows.append(
@@ -46,20 +54,32 @@ def study(lab: Lab) -> Finding:
                         ]
                     )
         if alpha in (0.3, 0.5, 0.7, 0.9):
-            curves += [Curve(f"measured, α = {alpha:g}", budgets, means), Curve(f"½B^{alpha:g}", budgets, 0.5 * np.array(budgets) ** alpha, theory=True)]
+            curves += [
+                Curve(f"measured, α = {alpha:g}", budgets, means),
+                Curve(f"½B^{alpha:g}", budgets, 0.5 * np.array(budgets) ** alpha, theory=True),
+            ]
     assert environments.make("theorem5", 100).n_arms == 2
     return Finding(
         "true, and exact",
-        f"{len(PLAYERS)} players, {len(budgets)} budgets, {len(ALPHAS)} values of α: regret is 0 or M on every path, and M/2 on average over both "
+        f"{len(PLAYERS)} players, {len(budgets)} budgets, {len(ALPHAS)} values of α: "
+        "regret is 0 or M on every path, and M/2 on average over both "
         "cases, exactly",
         exact,
         [
-            "Both arms pay 0 at cost 1 up to round t* = ⌊B − B^α⌋. Then one pays 1 at cost 1; the other takes B^α in round t* + 1, all that is "
-            "left. Until then both cases look the same, so whoever plays takes the wrong arm in exactly one of them: regret 0 or M = ⌊B − t*⌋, and "
-            "M/2 on average, without any slack. B^α need not be a whole number; then t* is rounded down, and less than 1 is left over. EXP3.BwK, "
+            "Both arms pay 0 at cost 1 up to round t* = ⌊B − B^α⌋. Then one pays 1 at "
+            "cost 1; the other takes B^α in round t* + 1, all that is "
+            "left. Until then both cases look the same, so whoever plays takes the wrong "
+            "arm in exactly one of them: regret 0 or M = ⌊B − t*⌋, and "
+            "M/2 on average, without any slack. B^α need not be a whole number; then t* "
+            "is rounded down, and less than 1 is left over. EXP3.BwK, "
             f"{lab.paths(PATHS)} paths in each case:",
             Table(["α", "B", "B^α", "M", "values of the regret", "mean over both cases"], rows),
-            Picture("theorem5", "Mean regret over both cases, and half of B^α.", [Panel("large costs", "budget B", "mean regret", curves)]),
-            "It is right, but not what separates small from large costs: [the two worlds](#theorem-1) give regret of order B for every constant c < 1.",
+            Picture(
+                "theorem5",
+                "Mean regret over both cases, and half of B^α.",
+                [Panel("large costs", "budget B", "mean regret", curves)],
+            ),
+            "It is right, but not what separates small from large costs: [the two "
+            "worlds](#theorem-1) give regret of order B for every constant c < 1.",
         ],
     )
