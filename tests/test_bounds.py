@@ -63,9 +63,8 @@ def test_theorem_2_as_stated_with_k_4_b_100_c_half_is_sqrt_400_over_half() -> No
     assert value(theorem2(4, 100, 0.5)) == pytest.approx(40)
 
 
-def test_theorem_2_corrected_with_k_4_and_400_rounds_is_10_times_0_75_less_half_sqrt_of_minus_100_ln_0_9975() -> (
-    None
-):
+def test_theorem_2_corrected_with_k_4_and_400_rounds() -> None:
+    """10 (0.75 - sqrt(-100 ln 0.9975) / 2)."""
     assert value(theorem2(4, 100, 0.25, form="corrected")) == pytest.approx(4.99843538054754102)
     assert value(theorem2(4, 400, 1, form="corrected")) == pytest.approx(4.99843538054754102)
 
@@ -75,9 +74,7 @@ def test_theorem_2_corrected_with_k_2_and_8_rounds_is_half_less_sqrt_of_minus_ln
     assert value(theorem2(2, 32, 1, form="corrected", scale=0.5)) == 0  # its own scale eats it up
 
 
-def test_theorem_2_corrected_with_k_2_b_1_5_c_1_has_one_round_and_the_gap_of_its_world_the_root_of_1_12th() -> (
-    None
-):
+def test_theorem_2_corrected_with_k_2_b_1_5_c_1_has_one_round_and_gap_root_of_1_12th() -> None:
     """0.288675 (1/2 - sqrt(-(1/2) ln(2/3)) / 2)."""
     assert value(theorem2(2, 1.5, 1, form="corrected")) == pytest.approx(0.0793483768414028188)
 
@@ -110,9 +107,7 @@ def test_theorem_2_corrected_is_about_the_gap_that_its_world_has(
     )
 
 
-def test_theorem_3_with_gaps_half_and_quarter_c_half_and_ln_of_b_over_c_2_is_16_times_2_plus_4() -> (
-    None
-):
+def test_theorem_3_with_gaps_half_quarter_c_half_ln_of_b_over_c_2_is_16_times_2_plus_4() -> None:
     assert value(theorem3([0.5, 0.25], 0.5 * math.e**2, 0.5)) == pytest.approx(96)
     assert value(theorem3([], 100, 0.5)) == 0
     assert theorem3(None, 100, 0.5).value is None
@@ -153,7 +148,7 @@ def test_theorem_5_is_half_of_the_rounds_that_are_left(
 
 
 @pytest.mark.parametrize("budget", [1e-9, 0.5, 0.999, 4.7e9, 1e12, 1e30])
-def test_theorem_5_has_no_value_for_budgets_that_its_world_cannot_have_and_the_other_bounds_have_theirs(
+def test_theorem_5_has_no_value_for_budgets_its_world_cannot_have_and_the_others_do(
     budget: float,
 ) -> None:
     none = theorem5(budget)
@@ -214,9 +209,8 @@ def test_proposition_a_with_k_2_b_100_c_half_has_gamma_0_0632_by_the_proof() -> 
     )
 
 
-def test_proposition_a_with_k_2_b_half_c_1_has_gamma_1_and_is_2_ln_2_plus_1_5_times_e_less_1_plus_1() -> (
-    None
-):
+def test_proposition_a_with_k_2_b_half_c_1_has_gamma_1() -> None:
+    """2 ln 2 + 1.5 (e - 1) + 1."""
     for gamma in ("theorem", 1):
         assert value(proposition_a(2, 0.5, 1, gamma=gamma)) == pytest.approx(4.96371710380845847)
 
@@ -229,9 +223,8 @@ def test_proposition_a_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_12
     )
 
 
-def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_gamma_half_is_4_ln_2_plus_8_times_e_less_1() -> (
-    None
-):
+def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_gamma_half() -> None:
+    """4 ln 2 + 8 (e - 1)."""
     assert value(proposition_c(2, 8, 0.5, gamma=0.5, setting=ONE_COST)) == pytest.approx(
         16.5188433499121431
     )
@@ -243,25 +236,22 @@ def test_proposition_c_at_one_cost_with_k_2_b_8_c_half_is_2_sqrt_of_32_ln_2_time
     assert value(proposition_c(2, 8, 0.5, setting=ONE_COST)) == pytest.approx(12.3470985342663875)
 
 
-def test_proposition_c_at_one_cost_of_the_other_policy_with_k_2_b_8_c_half_is_4_sqrt_of_32_ln_2_plus_2() -> (
-    None
-):
+def test_proposition_c_at_one_cost_of_the_other_policy_with_k_2_b_8_c_half() -> None:
+    """4 sqrt(32 ln 2) + 2."""
     assert value(proposition_c(2, 8, 0.5, policy="exp3++.bwk", setting=ONE_COST)) == pytest.approx(
         20.8385603602475951
     )
 
 
-def test_proposition_c_at_a_cost_per_arm_with_k_2_b_7_5_c_half_gamma_half_is_8_ln_2_plus_16_times_e_less_1_plus_1() -> (
-    None
-):
+def test_proposition_c_at_a_cost_per_arm_with_k_2_b_7_5_c_half_gamma_half() -> None:
+    """8 ln 2 + 16 (e - 1) + 1."""
     assert value(proposition_c(2, 7.5, 0.5, gamma=0.5, setting=PER_ARM)) == pytest.approx(
         34.0376866998242862
     )
 
 
-def test_proposition_c_at_a_cost_per_arm_of_the_other_policy_with_k_2_b_7_5_c_half_is_4_sqrt_of_128_ln_2_plus_5() -> (
-    None
-):
+def test_proposition_c_at_a_cost_per_arm_of_the_other_policy_with_k_2_b_7_5_c_half() -> None:
+    """4 sqrt(128 ln 2) + 5."""
     assert value(proposition_c(2, 7.5, 0.5, policy="exp3++.bwk", setting=PER_ARM)) == pytest.approx(
         42.6771207204951901
     )
@@ -595,7 +585,7 @@ LOWER: dict[str, Callable[[Setting], Bound]] = {
 
 
 @pytest.mark.parametrize("name", LOWER)
-def test_a_lower_bound_applies_to_worlds_of_its_kind_at_large_and_of_those_with_a_name_to_its_own_alone(
+def test_a_lower_bound_applies_to_worlds_of_its_kind_and_of_named_ones_to_its_own_alone(
     name: str,
 ) -> None:
     plain = LOWER[name](ADVERSARIAL)

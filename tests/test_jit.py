@@ -76,7 +76,8 @@ import json, sys
 import purse, purse.jit
 arm = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1).ask().arm
 (stats,) = (loop.stats for loop in purse.jit._bound.values() if loop.__name__.startswith("ask_"))
-print(json.dumps({"arm": arm, "hits": sum(stats.cache_hits.values()), "misses": sum(stats.cache_misses.values())}))
+hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
+print(json.dumps({"arm": arm, "hits": hits, "misses": misses}))
 """
 SIMULATE = """
 import json
@@ -86,7 +87,8 @@ from purse.engine import cpu
 world = "bernoulli:rewards=[1,1],costs=[1,1]"
 run = purse.simulate("uniform", world, 10, n_paths=2, n_workers=1)
 stats = cpu.compiled(simulation.make_job("uniform", world, 10)).stats
-print(json.dumps({"gain": run.gain.tolist(), "hits": sum(stats.cache_hits.values()), "misses": sum(stats.cache_misses.values())}))
+hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
+print(json.dumps({"gain": run.gain.tolist(), "hits": hits, "misses": misses}))
 """
 
 
@@ -262,7 +264,8 @@ closed = outer()
 @kernel
 def f(x):
     local = 7
-    return State(inner(x), closed(COUNT)), TABLE[0], PAIR[0], LONG[0][2500], Rule.HOLD, local, np.sqrt(x)
+    state = State(inner(x), closed(COUNT))
+    return state, TABLE[0], PAIR[0], LONG[0][2500], Rule.HOLD, local, np.sqrt(x)
 """
 
 

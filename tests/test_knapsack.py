@@ -196,9 +196,7 @@ def test_what_lies_below_and_above_greedy_and_exact() -> None:
         ) * (1 + 1e-12)
 
 
-def test_a_fixed_arm_may_beat_greedy_and_then_by_less_than_the_reward_of_the_most_efficient_arm() -> (
-    None
-):
+def test_a_fixed_arm_may_beat_greedy_by_less_than_the_reward_of_the_most_efficient_arm() -> None:
     arms = {"rewards": [1, 0.75], "costs": [1, 0.8], "budget": 1.6}
     assert greedy(**arms) == 1  # the pull at cost 1 leaves 0.6, which buys nothing
     assert alone(1, "table:rewards=[[1,.75],[1,.75],[1,.75]],costs=[1,.8]", 1.6) == (1.5, 2)
@@ -210,9 +208,7 @@ def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient() -> None
     assert greedy(rewards=[0.5, 0.75], costs=[0.5, 0.75], budget=1) == 1
 
 
-def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient_in_decimals_and_not_in_floats() -> (
-    None
-):
+def test_greedy_takes_the_first_of_two_arms_equally_efficient_in_decimals_not_in_floats() -> None:
     assert 0.175 / 350_000_000 != 0.05 / 100_000_000
     assert greedy(rewards=[0.175, 0.05], costs=[0.35, 0.1], budget=0.35) == 0.175
     assert greedy(rewards=[0.05, 0.175], costs=[0.1, 0.35], budget=0.35) == pytest.approx(0.15)

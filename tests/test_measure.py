@@ -783,7 +783,7 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(
 
 
 @pytest.mark.parametrize("n_workers", [0, -1, 1.5, "two", True])
-def test_a_bad_number_of_workers_is_refused_before_a_folder_is_made_and_where_there_is_nothing_to_do(
+def test_a_bad_number_of_workers_is_refused_before_a_folder_is_made_or_with_nothing_to_do(
     n_workers: Any, tmp_path: Path
 ) -> None:
     message = f"^n_workers={n_workers!r}: must be a whole number from 1 up$"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,9 +39,7 @@ def test_a_row_per_world_policy_budget_and_path() -> None:
     assert (frame["used"] <= 1).all()
 
 
-def test_gain_is_what_simulate_gives_and_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> (
-    None
-):
+def test_gain_is_simulates_and_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> None:
     frame = purse.compare("uniform", WORLD, **SMALL).frame()
     for budget in (20.0, 50.0):
         part = frame.filter(frame["budget"] == budget)
@@ -545,9 +542,9 @@ def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> N
 
 
 def test_a_single_round_is_a_whole_study() -> None:
-    made: Callable[[float], purse.World] = lambda budget: environments.bernoulli(
-        rewards=[1], costs=[budget]
-    )  # noqa: E731
+    def made(budget: float) -> purse.World:
+        return environments.bernoulli(rewards=[1], costs=[budget])
+
     found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)
     assert found.frame()["gain"].to_list() == [1] * 4
     assert found.shares()["fraction"].to_list() == [1, 1]

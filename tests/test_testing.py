@@ -15,7 +15,9 @@ from purse.testing import check_policy, check_world, standard_world
 from purse.types import Ints, World
 
 POLICY = '''\
-"""Chance: every arm equally likely, and the pulls are counted; or something that a policy must not do."""
+"""Chance: every arm equally likely, and the pulls are counted; or something that a policy must not
+do.
+"""
 
 from typing import NamedTuple
 
@@ -26,8 +28,12 @@ from purse.random import uniform
 from purse.types import SKIP, STOP
 
 NAME = "chance"
-WAYS = ("sound", "skips", "stops", "zero", "other", "nan", "fickle", "counts", "nan_state", "overflow", "too_much", "negative")
-SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, FICKLE, COUNTS, NAN_STATE, OVERFLOW, TOO_MUCH, NEGATIVE = range(len(WAYS))
+WAYS = (
+    "sound", "skips", "stops", "zero", "other", "nan",
+    "fickle", "counts", "nan_state", "overflow", "too_much", "negative",
+)
+SOUND, SKIPS, STOPS, ZERO, OTHER, NAN = range(6)
+FICKLE, COUNTS, NAN_STATE, OVERFLOW, TOO_MUCH, NEGATIVE = range(6, len(WAYS))
 
 
 class ChanceParams(NamedTuple):

@@ -19,12 +19,14 @@ from purse.simulation import make_job
 from purse.study import DEFAULT_PATHS
 
 EXAMPLE = """\
-# A study: every policy on every world with every budget. Run it with `purse run {name}`; run it again after an interruption, and it
-# continues; after a change, and it plays only what is new.
+# A study: every policy on every world with every budget. Run it with `purse run {name}`;
+# run it again after an interruption, and it continues; after a change, and it plays only what is
+# new.
 
 title = "My first study"
 
-# `purse policies` lists them; options go behind a colon; a file of your own works too: "my_policy.py". With labels: [policies] as below
+# `purse policies` lists them; options go behind a colon; a file of your own works too:
+# "my_policy.py". With labels: [policies] as below
 policies = [
     "exp3.bwk",
     "exp3++.price",
@@ -36,9 +38,12 @@ budgets = [100, 1000, 10000]
 
 paths = 100        # independent runs of every policy on every world with every budget
 seed = 0           # same seed, same numbers, on every machine
-stop = "exit"      # when a pull cannot be paid: exit ends the game; hold sets the most that it may cost apart; retry tries another arm
+# when a pull cannot be paid: exit ends the game; hold sets the most that it may cost apart; retry
+# tries another arm
+stop = "exit"
 
-# labels and worlds: `purse environments` lists them; a file of your own works too: "my_world.py:cost=0.5"
+# labels and worlds: `purse environments` lists them; a file of your own works too:
+# "my_world.py:cost=0.5"
 [worlds]
 "fixed costs" = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
 "random costs" = "misleading_ratio"

@@ -355,8 +355,8 @@ class Run:
             f"  gain    {self.gain.mean():.6g} (standard error {error:.2g})",
             f"  rounds  {self.rounds.mean():.6g}",
             f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",
-            "  pulls   "
-            f"{' '.join(f'{share:.1%}' for share in shares[:12])}{' ...' if len(shares) > 12 else ''}",
+            f"  pulls   {' '.join(f'{share:.1%}' for share in shares[:12])}"
+            f"{' ...' if len(shares) > 12 else ''}",
         ]
         if self.ended.any():
             lines.append(

@@ -88,7 +88,8 @@ def test_references_keep_their_intervals_in_the_study(table: TableReplay) -> Non
 def test_a_log_publishes_its_page_its_figure_and_its_arms(log: LogReplay, tmp_path: Path) -> None:
     files = log.publish(tmp_path / "new")
     assert [str(file.relative_to(tmp_path / "new")) for file in files] == [
-        "report.html", "figures/estimates.png", "figures/estimates.svg", "figures/estimates.csv", "figures/arms.csv",
+        "report.html", "figures/estimates.png", "figures/estimates.svg",
+        "figures/estimates.csv", "figures/arms.csv",
     ]  # fmt: skip
     assert (
         pl.read_csv(files[3])

@@ -117,7 +117,6 @@ def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
             "method": pl.String,
             "estimate": pl.Float64,
             "low": pl.Float64,
-            # fmt: skip
             "high": pl.Float64,
             "refused": pl.String,
         },

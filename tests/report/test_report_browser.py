@@ -72,10 +72,15 @@ def test_no_label_of_an_axis_overlaps_another(kept: View, width: int) -> None:
 
 
 OVERLAPS = """[...document.querySelectorAll('.panel')].flatMap(panel => {
-    const visible = [...panel.querySelectorAll('.role-axis-label text')].filter(each => each.getAttribute('opacity') !== '0');
-    const labels = visible.map(each => ({ text: panel.dataset.figure + ': ' + each.textContent, box: each.getBoundingClientRect() }));
-    const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
-    return labels.flatMap((one, place) => labels.slice(place + 1).filter(two => meet(one.box, two.box)).map(two => [one.text, two.text]));
+    const visible = [...panel.querySelectorAll('.role-axis-label text')]
+        .filter(each => each.getAttribute('opacity') !== '0');
+    const labels = visible.map(each => ({
+        text: panel.dataset.figure + ': ' + each.textContent, box: each.getBoundingClientRect()
+    }));
+    const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+        && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+    return labels.flatMap((one, place) => labels.slice(place + 1)
+        .filter(two => meet(one.box, two.box)).map(two => [one.text, two.text]));
 })"""
 
 
@@ -108,7 +113,9 @@ def test_a_policy_picked_in_the_legend_is_picked_out_everywhere(kept: View) -> N
     assert complaints == []
 
 
-OPACITIES = """[...document.querySelectorAll('#regret .panel .mark-line.role-mark path:not([stroke-dasharray])')].map(each => each.getAttribute('opacity') ?? '1')"""
+OPACITIES = """[...document.querySelectorAll(
+    '#regret .panel .mark-line.role-mark path:not([stroke-dasharray])'
+)].map(each => each.getAttribute('opacity') ?? '1')"""
 
 
 def test_pointing_shows_the_exact_numbers(study: Any, kept: View) -> None:
@@ -125,8 +132,10 @@ def test_pointing_shows_the_exact_numbers(study: Any, kept: View) -> None:
 
 
 POINT = """(() => {
-    const points = [...document.querySelector('#regret .panel').querySelectorAll('.mark-symbol.role-mark path[opacity="0"]')];
-    const last = points.filter(each => each.__data__.datum.policy === 'uniform' && each.__data__.datum.budget === 1e5)[0];
+    const points = [...document.querySelector('#regret .panel')
+        .querySelectorAll('.mark-symbol.role-mark path[opacity="0"]')];
+    const last = points.filter(each => each.__data__.datum.policy === 'uniform'
+        && each.__data__.datum.budget === 1e5)[0];
     last.scrollIntoView({block: 'center'});
     const box = last.getBoundingClientRect();
     return [box.left + box.width / 2, box.top + box.height / 2];
@@ -191,7 +200,8 @@ def colours(view: Any) -> list[str]:
     return view.evaluate("""(() => {
         const style = (selector) => getComputedStyle(document.querySelector(selector));
         const line = style('#regret .panel [stroke="#0072B2"]').stroke;
-        return [style('body').color, style('body').backgroundColor, style('#regret .panel .role-axis-label text').fill, line];
+        const label = style('#regret .panel .role-axis-label text').fill;
+        return [style('body').color, style('body').backgroundColor, label, line];
     })()""")
 
 

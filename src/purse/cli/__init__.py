@@ -41,8 +41,8 @@ def cli() -> None:
 
 
 for verb in (
-    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report, campaign.campaign, service.serve, service.token,
-    data.replay, play.simulate, play.regret,
+    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report,
+    campaign.campaign, service.serve, service.token, data.replay, play.simulate, play.regret,
     claims.paper, claims.leaderboard, claims.bounds, shelf.policies, shelf.environments,
 ):  # fmt: skip
     cli.add_command(verb)

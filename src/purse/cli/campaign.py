@@ -284,6 +284,7 @@ for command in (
     switch("pause", "Give out no tickets until it is resumed; reports are taken."),
     switch("resume", "Give out tickets again."),
     switch("close", "Give out no tickets any more; reports are taken."),
-    books.status, books.listed, books.tickets, watch.watch, books.export, books.restore, books.audit,
+    books.status, books.listed, books.tickets, watch.watch,
+    books.export, books.restore, books.audit,
 ):  # fmt: skip
     campaign.add_command(command)

@@ -26,7 +26,9 @@ def corrupted(rewards: ArrayLike, costs: Any, rounds: int, fake_rewards: ArrayLi
     """Arm i pays 1 with probability `rewards[i]` at cost `costs[i]`; in the first `rounds` rounds
     with probability `fake_rewards[i]` instead.
 
-    >>> corrupted(rewards=[0.9, 0.1], costs=[0.5, 0.5], rounds=20, fake_rewards=[0.1, 0.9]).tables.last.tolist()[0]
+    >>> fake = [0.1, 0.9]
+    >>> world = corrupted(rewards=[0.9, 0.1], costs=[0.5, 0.5], rounds=20, fake_rewards=fake)
+    >>> world.tables.last.tolist()[0]
     20
     """
     true, fake = per_arm("rewards", rewards), per_arm("fake_rewards", fake_rewards)

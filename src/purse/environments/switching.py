@@ -29,7 +29,8 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     `segments` is how many rounds each lasts, or one number for all; costs of shape (K,) hold in all
     segments.
 
-    >>> switching(segments=[100, 50], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5]).tables.period
+    >>> rewards = [[0.9, 0.1], [0.1, 0.9]]
+    >>> switching(segments=[100, 50], rewards=rewards, costs=[0.5, 0.5]).tables.period
     150
     """
     means = check_range("rewards", reals("rewards", rewards, 2))

@@ -13,18 +13,33 @@ from purse.paper.finding import Finding, Picture, Table
 from purse.paper.picture import svg
 
 TITLE = "What the paper claims, what we measured, what is true"
-INTRO = """A. Rangi, M. Franceschetti and L. Tran-Thanh, *Unifying the stochastic and the adversarial Bandits with Knapsack* (2019), states five
-theorems about EXP3.BwK and EXP3++.BwK and shows no experiment. This page takes each claim, measures it, and says what is true. The tables and
-pictures are reproduced by"""
-NOTATION = """K arms, budget B, costs in [c, 1], rewards in [0, 1], log is natural. r_t(i), c_t(i) and e_t(i) = r_t(i)/c_t(i) are the reward, cost and
-efficiency of arm i in round t; i_t is the arm played, τ the number of rounds that were paid for, σ the round in which the game ends, the
-pull that cannot be paid included, G the gain. T(i) is the number of rounds that arm i alone can be paid for, and i* the arm with the
-largest Σ_{t ≤ T(i)} e_t(i). In i.i.d. worlds μ(i) and ρ(i) are mean reward and mean cost, e(i) = μ(i)/ρ(i), e* the largest of them, Δ(i) =
-e* − e(i), N(i) the number of pulls; Σ ρ(i)Δ(i)N(i) is the pseudo-regret. Regret, where nothing else is said, is how much more the best
-fixed arm gains on the same draws. γ is the learning rate of EXP3.BwK; ε_t(i) the exploration rate of EXP3++.BwK, δ_t(i) its third term, Δ̂
-its estimate of Δ, η and λ what its confidence bounds are made from, c̄ a mean cost so far, p and p̃ its probabilities before and after
-exploration, and α, β the constants in them. Slopes are those of log regret against log B; their intervals are a bootstrap over paths, so
-they tell the noise and not how well a straight line fits, for which there are the slopes from budget to budget."""
+INTRO = (
+    "A. Rangi, M. Franceschetti and L. Tran-Thanh, *Unifying the stochastic and the adversarial "
+    "Bandits with Knapsack* (2019), states five\n"
+    "theorems about EXP3.BwK and EXP3++.BwK and shows no experiment. This page takes each claim, "
+    "measures it, and says what is true. The tables and\n"
+    "pictures are reproduced by"
+)
+NOTATION = (
+    "K arms, budget B, costs in [c, 1], rewards in [0, 1], log is natural. r_t(i), c_t(i) and "
+    "e_t(i) = r_t(i)/c_t(i) are the reward, cost and\n"
+    "efficiency of arm i in round t; i_t is the arm played, τ the number of rounds that were paid "
+    "for, σ the round in which the game ends, the\n"
+    "pull that cannot be paid included, G the gain. T(i) is the number of rounds that arm i alone "
+    "can be paid for, and i* the arm with the\n"
+    "largest Σ_{t ≤ T(i)} e_t(i). In i.i.d. worlds μ(i) and ρ(i) are mean reward and mean cost, "
+    "e(i) = μ(i)/ρ(i), e* the largest of them, Δ(i) =\n"
+    "e* − e(i), N(i) the number of pulls; Σ ρ(i)Δ(i)N(i) is the pseudo-regret. Regret, where "
+    "nothing else is said, is how much more the best\n"
+    "fixed arm gains on the same draws. γ is the learning rate of EXP3.BwK; ε_t(i) the exploration "
+    "rate of EXP3++.BwK, δ_t(i) its third term, Δ̂\n"
+    "its estimate of Δ, η and λ what its confidence bounds are made from, c̄ a mean cost so far, p "
+    "and p̃ its probabilities before and after\n"
+    "exploration, and α, β the constants in them. Slopes are those of log regret against log B; "
+    "their intervals are a bootstrap over paths, so\n"
+    "they tell the noise and not how well a straight line fits, for which there are the slopes "
+    "from budget to budget."
+)
 QUICK = (
     "**A quick look**: small budgets and few paths. The numbers on this page are not for quoting."
 )
@@ -34,9 +49,15 @@ def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
     """The page as Markdown, with links to pictures in the folder of that name."""
     head = Table(
         ["claim", "verdict", "measured"],
-        [[f"[{claim.TITLE}](#{slug(claim.TITLE)})", f"**{found.verdict}**", found.measured + ("" if found.agrees else " — **this run does not show it**")]
-         for claim, found in studied],
-    )  # fmt: skip
+        [
+            [
+                f"[{claim.TITLE}](#{slug(claim.TITLE)})",
+                f"**{found.verdict}**",
+                found.measured + ("" if found.agrees else " — **this run does not show it**"),
+            ]
+            for claim, found in studied
+        ],
+    )
     lines = [
         f"# {TITLE}",
         typeset(INTRO),

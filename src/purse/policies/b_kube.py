@@ -15,8 +15,10 @@ game ends. Without caps this is KUBE.
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i), L(i) | `params.prices.costs[i]`, `params.prices.caps[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow
 (`knapsack.bounded`), for i.i.d. rewards; not checked for the rule as it stands here.

@@ -16,9 +16,11 @@ and nothing is done, to the end, once some resource cannot pay the largest cost 
 
 | symbol | code |
 |---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` and `state.weights[i]` behind it as in EXP3.P |
+| p_t(i) | `state.chances[i]`, doing nothing last |
 | lambda_t(j) | `state.prices[j]` |
 | rho, eta | `params.rho`, `params.eta` |
+
+Behind `state.chances` are `state.gains[i]` and `state.weights[i]`, as in EXP3.P.
 
 Options: eta=None (1 / sqrt T) or a positive number; delta=0.05, as in EXP3.P.
 
@@ -35,9 +37,12 @@ cannot be paid. A late report meets the prices of the moment.
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
 >>> import purse
->>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
+>>> world = purse.environments.routing(
+...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000
+... )
 >>> learnt = purse.simulate("bobw-primal-dual", world, budget=4000, n_paths=4, seed=0)
->>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0).gain.mean())
+>>> chance = purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0)
+>>> bool(learnt.gain.mean() > 1.05 * chance.gain.mean())
 True
 
 Reference: M. Castiglioni, A. Celli, C. Kroer. Online learning with knapsacks: the best of both

@@ -31,7 +31,8 @@ and in simulations, caps hold.
 
 >>> import purse
 >>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
->>> run = purse.simulate("bounded-epsilon-first:epsilon=0.1", world, budget=1100, caps=[10**6, 2000], n_paths=2, seed=0)
+>>> policy = "bounded-epsilon-first:epsilon=0.1"
+>>> run = purse.simulate(policy, world, budget=1100, caps=[10**6, 2000], n_paths=2, seed=0)
 >>> run.pulls
 array([[ 625, 2000],
        [ 625, 2000]])

@@ -14,9 +14,11 @@ neither min nor max has to step in this is (r + x) / (c - x), exactly.
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| 1 / (N(i) c(i)), sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| 1 / (N(i) c(i)), sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
 | N(i) x_t(i) | `width` |
 | D_t(i) | `state.scores[i]`, from sums: numerators and denominators times N(i) |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Options: lam=None (c_min) or a number up to the least mean cost.
 

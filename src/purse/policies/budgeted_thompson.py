@@ -13,7 +13,9 @@ as they are, and what lies between is made 0 or 1 by a toss.
 | symbol | code |
 |---|---|
 | 1 + S_r(i), 1 + F_r(i), 1 + S_c(i), 1 + F_c(i) | `state.shapes[i]` |
-| theta_r(i), theta_c(i) | `paid / (paid + unpaid)`, `dear / (dear + cheap)`, all four of them gammas |
+| theta_r(i), theta_c(i) | `paid / (paid + unpaid)`, `dear / (dear + cheap)` |
+
+`paid`, `unpaid`, `dear` and `cheap` are gammas.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs, with a constant that depends on the gaps
 between the efficiencies.

@@ -11,9 +11,11 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
 | alpha sqrt(ln(t - 1)) | `common_width(params.alpha2, t)` |
 | D_t(i) | `state.scores[i]` |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Options: alpha=0.125, which the paper's experiments are reported to favour.
 

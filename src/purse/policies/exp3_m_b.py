@@ -25,9 +25,11 @@ where g is the most that reward less cost can sum to before B is spent.
 |---|---|
 | ln w_t(i) | `state.log_weights[i]` |
 | w_t(i), relative to exp(`state.shift[0]`) | `state.weights[i]` |
-| w_t(i), relative to the largest that is not at the cap where that is far below | `state.relative[i]` |
+| w_t(i), relative to that or to the largest that is not at the cap | `state.relative[i]` |
 | p_t(i) | `state.marginals[i]` |
 | m gamma / K | `params.rate` |
+
+`state.relative` is relative to the largest weight that is not at the cap where that is far below.
 
 Options: gamma=None (the one above) or a number in [0, 1]. Where c_min = 1, g is 0 and gamma 1,
 which never learns: give a number.

@@ -34,7 +34,8 @@ every round.
 >>> import purse
 >>> world = purse.environments.misleading_ratio()
 >>> run = purse.simulate("exp3++.price", world, budget=1000, n_paths=20, seed=0)
->>> bool(run.gain.mean() > purse.simulate("exp3++.bwk", world, budget=1000, n_paths=20, seed=0).gain.mean())
+>>> other = purse.simulate("exp3++.bwk", world, budget=1000, n_paths=20, seed=0)
+>>> bool(run.gain.mean() > other.gain.mean())
 True
 """
 

@@ -37,7 +37,8 @@ exps.
 >>> import purse
 >>> world = purse.environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=3000)
 >>> run = purse.simulate("exp3++.prices", world, budget=600, n_paths=10, seed=0)
->>> bool(run.gain.mean() > 1.05 * purse.simulate("fixed:arm=0", world, budget=600, n_paths=10, seed=0).gain.mean())
+>>> fixed = purse.simulate("fixed:arm=0", world, budget=600, n_paths=10, seed=0)
+>>> bool(run.gain.mean() > 1.05 * fixed.gain.mean())
 True
 """
 

@@ -13,8 +13,10 @@ for the game ends.
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.costs[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
 | D_t(i) | `state.scores[i]`, `OUT` where c(i) is more than what is left |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Guarantee: regret O(K log B / min Delta) for i.i.d. rewards.
 

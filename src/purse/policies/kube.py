@@ -15,9 +15,11 @@ with N, r the arm's pulls and mean reward so far. When no arm can be paid for th
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.prices.costs[i]`, and exactly `params.prices.units[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
 | D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
 | the arms by falling D_t | `state.order` |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means,
 for i.i.d. rewards.

@@ -21,10 +21,12 @@ stands for a guess at what can be gained.
 
 | symbol | code |
 |---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last; `state.gains[i]` and `state.weights[i]` behind it as in EXP3.P |
+| p_t(i) | `state.chances[i]`, doing nothing last |
 | sum c_{s,j}, q_t(j) | `state.spent[j]`, `state.prices[j]`, time last |
 | z | one of `params.stakes` |
 | eta | `params.eta` |
+
+Behind `state.chances` are `state.gains[i]` and `state.weights[i]`, as in EXP3.P.
 
 Options: form="stochastic" or "adversarial"; delta=0.05, as in EXP3.P.
 
@@ -44,9 +46,12 @@ Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D 
 EXP3.P.
 
 >>> import purse
->>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000)
+>>> world = purse.environments.routing(
+...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000
+... )
 >>> learnt = purse.simulate("lagrange-bwk", world, budget=4000, n_paths=4, seed=0)
->>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0).gain.mean())
+>>> chance = purse.simulate("uniform", world, budget=4000, n_paths=4, seed=0)
+>>> bool(learnt.gain.mean() > 1.05 * chance.gain.mean())
 True
 
 Reference: N. Immorlica, K. A. Sankararaman, R. Schapire, A. Slivkins. Adversarial bandits with

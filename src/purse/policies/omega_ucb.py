@@ -19,10 +19,14 @@ which has no difference that could cancel, and is positive because costs are.
 | symbol | code |
 |---|---|
 | N(i), R(i), C(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| s (N - s) / N of R(i) and of C(i), N(i) / C(i)^2 | `state.reward_parts[i]`, `state.cost_parts[i]`, `state.factors[i]`, renewed with a report on i only |
+| s (N - s) / N of R(i) and of C(i) | `state.reward_parts[i]`, `state.cost_parts[i]` |
+| N(i) / C(i)^2 | `state.factors[i]` |
 | 2 rho | `params.rho2` |
 | z^2 | `z2` |
 | D_t(i) | `state.scores[i]` |
+
+`state.reward_parts[i]`, `state.cost_parts[i]` and `state.factors[i]` are renewed with a report on i
+only.
 
 Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
 

@@ -42,7 +42,9 @@ Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only w
 their arm, and where there is one resource so do indices.
 
 >>> import purse
->>> world = purse.environments.routing(quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000)
+>>> world = purse.environments.routing(
+...     quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000
+... )
 >>> run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, budget=1500, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 1].sum() < run.pulls[:, [0, 2]].sum() / 4)
 True

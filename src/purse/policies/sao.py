@@ -9,7 +9,8 @@ that arm i paid, M = max H~ over the active arms and
 
     deactivate an active arm i where   M - H~(i) > 6 w(n):   tau(i) = n,   q(i) = p(i)
     switch to EXP3.P, for good, where for some arm (s = n while it is active, else tau(i))
-        |H~(i) - H(i)| > sqrt(2 ln beta / N(i)) + sqrt(4 (K s / n^2 + (n - s) / (q(i) tau(i) n)) ln beta + 5 (K ln beta / s)^2)
+        |H~(i) - H(i)| > sqrt(2 ln beta / N(i))
+            + sqrt(4 (K s / n^2 + (n - s) / (q(i) tau(i) n)) ln beta + 5 (K ln beta / s)^2)
         i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
     p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
 
@@ -45,7 +46,9 @@ with K exps. While all arms are active, which is for long, one pass without root
 finds that every test is passed.
 
 >>> import purse
->>> world = purse.environments.switching(segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5])
+>>> world = purse.environments.switching(
+...     segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5]
+... )
 >>> run = purse.simulate("sao:beta=1.5", world, budget=10_000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 1].mean() > 3 * run.pulls[:, 0].mean())
 True

@@ -13,10 +13,13 @@ done it is drawn again, as in UCB-BwK.
 
 | symbol | code |
 |---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]`, the last two in units of 2^-40 |
-| arm, reward and cost of round s | `state.ring_arms[s % w]` (-1: no report), `state.ring_rewards[s % w]`, `state.ring_costs[s % w]` |
+| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
+| arm of round s | `state.ring_arms[s % w]` (-1: no report) |
+| reward and cost of round s | `state.ring_rewards[s % w]`, `state.ring_costs[s % w]` |
 | the last round of the window | `state.head[0]` |
 | u(i), l(i), x(i) | `state.upper[i]`, `state.lower[i]`, `state.shares[i]` |
+
+`state.rewards` and `state.costs` are in units of 2^-40.
 
 Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a
 number of rounds, at most T and 2^22; c_rad="theory" (C = 2 ln(12 K T^3)) or a positive number.
@@ -38,8 +41,10 @@ each edge of a hull; O(w + K) numbers a path.
 
 >>> import purse
 >>> world = "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]"
->>> window = purse.simulate("sw-ucb-bwk:window=300,c_rad=0.5", world, budget=3000, n_paths=10, seed=0)
->>> bool(window.gain.mean() > purse.simulate("ucb-bwk:c_rad=0.5", world, budget=3000, n_paths=10, seed=0).gain.mean())
+>>> game = {"budget": 3000, "n_paths": 10, "seed": 0}
+>>> window = purse.simulate("sw-ucb-bwk:window=300,c_rad=0.5", world, **game)
+>>> plain = purse.simulate("ucb-bwk:c_rad=0.5", world, **game)
+>>> bool(window.gain.mean() > plain.gain.mean())
 True
 
 Reference: S. Liu, J. Jiang, X. Li. Non-stationary bandits with knapsacks. NeurIPS 2022.

@@ -39,7 +39,8 @@ Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 >>> import purse
 >>> world = purse.environments.misleading_ratio()
 >>> run = purse.simulate("tsallis-inf.price", world, budget=1000, n_paths=20, seed=0)
->>> bool(run.gain.mean() > purse.simulate("exp3++.price", world, budget=1000, n_paths=20, seed=0).gain.mean())
+>>> other = purse.simulate("exp3++.price", world, budget=1000, n_paths=20, seed=0)
+>>> bool(run.gain.mean() > other.gain.mean())
 True
 """
 

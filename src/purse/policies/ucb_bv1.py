@@ -13,8 +13,10 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
 | D_t(i) | `state.scores[i]` |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Options: lam=None (c_min) or a number up to the least mean cost.
 

@@ -14,9 +14,11 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)), c(i) | `state.bases[i]`, `state.slopes[i]`, `state.mean_costs[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / sqrt(N(i)), c(i) | `state.bases[i]`, `state.slopes[i]`, `state.mean_costs[i]` |
 | lam_t | `lam`, from the arms that have reported |
 | D_t(i) | `state.scores[i]` |
+
+`state.bases[i]`, `state.slopes[i]` and `state.mean_costs[i]` are renewed with a report on i only.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs, with a larger constant than UCB-BV1's.
 Until an arm has ln(t - 1) / lam_t^2 pulls its index is infinite, so with one cheap arm all arms are

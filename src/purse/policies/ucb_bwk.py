@@ -40,9 +40,12 @@ stand at the same point share its probability; what is done without a horizon is
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
 >>> import purse
->>> world = purse.environments.routing(quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=4000)
+>>> world = purse.environments.routing(
+...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=4000
+... )
 >>> learnt = purse.simulate("ucb-bwk:c_rad=0.1", world, budget=800, n_paths=10, seed=0)
->>> bool(learnt.gain.mean() > 1.05 * purse.simulate("uniform", world, budget=800, n_paths=10, seed=0).gain.mean())
+>>> chance = purse.simulate("uniform", world, budget=800, n_paths=10, seed=0)
+>>> bool(learnt.gain.mean() > 1.05 * chance.gain.mean())
 True
 
 Reference: S. Agrawal, N. R. Devanur. Bandits with concave rewards and convex knapsacks. EC 2014.

@@ -14,8 +14,10 @@ the m-th and the next largest are equal, all arms that share this value are equa
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]`, renewed with a report on i only |
+| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
 | U_t(i) | `state.scores[i]` |
+
+`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
 
 Guarantee: regret O(K m^4 log B) for i.i.d. rewards and costs, against the m arms with the best
 efficiencies. Until an arm has (m + 1) ln t / c_min^2 pulls its index is infinite, so for small
@@ -27,7 +29,9 @@ more plays. Where m does not divide K, the last of the initial rounds pulls some
 Needs c_min, not B. O(m K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.8, 0.1, 0.1], costs=[0.75] * 4, cost_min=0.5)
+>>> world = purse.environments.two_point(
+...     rewards=[0.9, 0.8, 0.1, 0.1], costs=[0.75] * 4, cost_min=0.5
+... )
 >>> run = purse.simulate("ucb-mb", world, budget=20_000, plays=2, n_paths=4, seed=0)
 >>> bool(run.pulls[:, :2].sum() > 5 * run.pulls[:, 2:].sum())
 True

@@ -72,4 +72,5 @@ def command(
         f"budgets=[{', '.join(sizes)}]",
         f"policies=[{names}]",
     ]
-    return f"{function}({', '.join([*given, *(f'{name}={value!r}' for name, value in chosen.items())])})"
+    given += [f"{name}={value!r}" for name, value in chosen.items()]
+    return f"{function}({', '.join(given)})"

@@ -21,11 +21,14 @@ CONFIG: dict[str, Any] = {
     "view": {"stroke": None},
     "concat": {"spacing": 28},
     "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 14, "limit": 360},
-    "axis": {"labelFontSize": 11.5, "labelPadding": 6, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#E4E8EC", "domain": False},
+    "axis": {"labelFontSize": 11.5, "labelPadding": 6, "titleFontSize": 12,
+             "titleFontWeight": "normal", "gridColor": "#E4E8EC", "domain": False},
     "axisX": {"ticks": False, "titlePadding": 8, "labelFlush": True},
     "axisY": {"ticks": False, "labelLimit": 140,
-              "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleBaseline": "bottom", "titleX": 0, "titleY": -9},
-    "legend": {"orient": "top", "title": None, "labelFontSize": 12, "labelLimit": 260, "columns": 4, "symbolSize": 70, "symbolOpacity": 1, "offset": 18},
+              "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end",
+              "titleBaseline": "bottom", "titleX": 0, "titleY": -9},
+    "legend": {"orient": "top", "title": None, "labelFontSize": 12, "labelLimit": 260,
+               "columns": 4, "symbolSize": 70, "symbolOpacity": 1, "offset": 18},
 }  # fmt: skip
 
 

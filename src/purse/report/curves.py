@@ -39,8 +39,16 @@ REGRET_TIPS = {
     "to": "high:Q",
     "runs": "n_paths:Q",
 }
-GAIN_TIPS = {"policy": "policy:N", "B": "budget:Q", "gain": "gain:Q", "from": "gain_low:Q", "to": "gain_high:Q", "per_unit_of_budget": "unit_gain:Q",
-             "of_the_best_reference": f"part:Q|{PERCENT}", "runs": "n_paths:Q"}  # fmt: skip
+GAIN_TIPS = {
+    "policy": "policy:N",
+    "B": "budget:Q",
+    "gain": "gain:Q",
+    "from": "gain_low:Q",
+    "to": "gain_high:Q",
+    "per_unit_of_budget": "unit_gain:Q",
+    "of_the_best_reference": f"part:Q|{PERCENT}",
+    "runs": "n_paths:Q",
+}
 LEFT_TIPS = {
     "policy": "policy:N",
     "B": "budget:Q",

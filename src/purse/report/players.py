@@ -30,8 +30,16 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 8  # that are drawn alone
 ROOM = 190  # for the names of players
-TIPS = {"player": "player:N", "B": "budget:Q", "gain": "gain:Q", "from": "gain_low:Q", "to": "gain_high:Q", "of_the_LP_optimum": f"share:Q|{PERCENT}",
-        "spent": "spent:Q", "pulls": "pulls:Q"}  # fmt: skip
+TIPS = {
+    "player": "player:N",
+    "B": "budget:Q",
+    "gain": "gain:Q",
+    "from": "gain_low:Q",
+    "to": "gain_high:Q",
+    "of_the_LP_optimum": f"share:Q|{PERCENT}",
+    "spent": "spent:Q",
+    "pulls": "pulls:Q",
+}
 
 
 def gain(study: Study) -> Figure:

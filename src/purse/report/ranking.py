@@ -43,8 +43,17 @@ def heat_figure(board: Leaderboard, folder: Path, name: str = "leaderboard") -> 
         image = axes.imshow(np.clip(scores, 0.001, 1), norm="log", cmap="cividis_r", aspect="auto")
         for i, j in np.argwhere(np.isfinite(scores)).tolist():
             dark = scores[i, j] > 0.06
-            axes.text(j, i, f"{100 * scores[i, j]:.0f}" if scores[i, j] >= 0.095 else f"{100 * scores[i, j]:.1f}", ha="center", va="center", fontsize=6.5,
-                      color="white" if dark else "black")  # fmt: skip
+            axes.text(
+                j,
+                i,
+                f"{100 * scores[i, j]:.0f}"
+                if scores[i, j] >= 0.095
+                else f"{100 * scores[i, j]:.1f}",
+                ha="center",
+                va="center",
+                fontsize=6.5,
+                color="white" if dark else "black",
+            )
         axes.set_xticks(
             range(len(board.cases)),
             [case.name for case in board.cases],

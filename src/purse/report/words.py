@@ -44,9 +44,8 @@ def in_short(study: Study) -> str:
     return (
         f"{counted(policies, 'policy', 'policies').capitalize()} on "
         f"{counted(worlds, 'world')} with {spans}, "
-        f"{counted(facts['n_paths'], 'run')}{' each' if policies * worlds * len(budgets) > 1 else ''}: "
-        ""
-        ""
+        f"{counted(facts['n_paths'], 'run')}"
+        f"{' each' if policies * worlds * len(budgets) > 1 else ''}: "
         f"{counted(int(table['n_paths'].sum()), 'game')} in all, "
         f"where every policy meets the same draws (seed {facts['seed']}, stop rule "
         f"{facts['stop']}). {REGRET}"
@@ -162,8 +161,8 @@ def theorems(study: Study) -> list[str]:
         )
         says += (
             [
-                "It has no curve in "
-                f"{named(without)}{', since it leaves the constant open' if row['side'] == 'order' else ''}."
+                f"It has no curve in {named(without)}"
+                f"{', since it leaves the constant open' if row['side'] == 'order' else ''}."
             ]
             if without
             else []

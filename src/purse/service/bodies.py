@@ -84,7 +84,8 @@ class NewCampaign(Body):
             gt=0,
             le=MOST_SECONDS,
             allow_inf_nan=False,
-            description="Seconds after which a ticket without a report counts as spent; null: never.",
+            description="Seconds after which a ticket without a report counts as spent; "
+            "null: never.",
         ),
     ] = 3600
     on_expiry: Annotated[

@@ -49,9 +49,13 @@ STATUS: dict[str, Any] = {
     "rounds": 1,
     "horizon": None,
     "counts": {
-        "tickets": 1, "held": 0, "told": 1, "void": 0, "presumed": 0, "released": 0, "skipped": 0, "conflicts": 0, "overruns": 0, "below_minimum": 0,
+        "tickets": 1, "held": 0, "told": 1, "void": 0, "presumed": 0, "released": 0,
+        "skipped": 0, "conflicts": 0, "overruns": 0, "below_minimum": 0,
     },
-    "purses": [{"resource": "USD", "budget": "25", "spent": "0.0021", "held": "0", "presumed": "0", "left": "24.9979", "overrun": "0"}],
+    "purses": [{
+        "resource": "USD", "budget": "25", "spent": "0.0021", "held": "0", "presumed": "0",
+        "left": "24.9979", "overrun": "0",
+    }],
     "entries": 3,
     "created_at": ASKED_AT,
     "changed_at": ASKED_AT,
@@ -67,7 +71,8 @@ ENTRY: dict[str, Any] = {
     "request": None,
     "ticket": 1,
     "body": {
-        "t": 1, "arms": [0], "probabilities": [1.0], "rewards": [0.93], "costs": [2100000], "from": "held", "spent": [2100000], "overrun": [0],
+        "t": 1, "arms": [0], "probabilities": [1.0], "rewards": [0.93], "costs": [2100000],
+        "from": "held", "spent": [2100000], "overrun": [0],
     },
 }  # fmt: skip
 PROBLEM: dict[str, Any] = {

@@ -38,8 +38,8 @@ HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 LONGEST = 600
 THREADS = 4  # reading takes no more than these from the requests that ask and tell
 EVENTS: dict[str, Any] = {
-    "description": "Server-sent events: the picture whenever something happened, at most once a second, "
-    "and a comment every 15 seconds.",
+    "description": "Server-sent events: the picture whenever something happened, at most once a "
+    "second, and a comment every 15 seconds.",
     "content": {
         "text/event-stream": {
             "schema": {"type": "string"},

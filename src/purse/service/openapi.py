@@ -24,8 +24,12 @@ from purse.service.problems import (
 )
 
 SUMMARY = "Bandits with knapsacks under a budget that cannot be overspent"
-ABOUT = """Ask for a ticket, pull its arm, tell what it brought and cost. A repeat of an ask with the same `request_id`, or of a report, has no second effect,
-so that whatever got no answer can be sent again. Amounts are decimal text. Every error is a problem (RFC 9457)."""
+ABOUT = (
+    "Ask for a ticket, pull its arm, tell what it brought and cost. A repeat of an ask with the "
+    "same `request_id`, or of a report, has no second effect,\n"
+    "so that whatever got no answer can be sent again. Amounts are decimal text. Every error is a "
+    "problem (RFC 9457)."
+)
 REF = "#/components/schemas/"
 HEADERS = {
     401: {

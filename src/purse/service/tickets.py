@@ -54,8 +54,10 @@ def tickets(shelf: Shelf, meters: Meters) -> APIRouter:
         ),
     )
     def ask(
-        name: Name, body: Annotated[Ask, Body()] = Ask(), idempotency_key: Key = None
-    ) -> Response:  # noqa: B008 - it never changes
+        name: Name,
+        body: Annotated[Ask, Body()] = Ask(),  # noqa: B008 - it never changes
+        idempotency_key: Key = None,
+    ) -> Response:
         given = shelf.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
         meters.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})

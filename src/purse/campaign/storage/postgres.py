@@ -61,14 +61,20 @@ TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = "
     "'told' ORDER BY seq"
 )
-ADD_ENTRIES = """INSERT INTO purse_journal SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5
+ADD_ENTRIES = """INSERT INTO purse_journal
+SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5
 FROM json_array_elements(%s::json) e"""
-PUT_TICKETS = """INSERT INTO purse_tickets SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
-FROM json_array_elements(%s::json) e ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
-MOVE = """UPDATE purse_purses SET budget = budget + %s, spent = spent + %s, held = held + %s, presumed = presumed + %s, overrun = overrun + %s
+PUT_TICKETS = """INSERT INTO purse_tickets
+SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
+FROM json_array_elements(%s::json) e
+ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+MOVE = """UPDATE purse_purses
+SET budget = budget + %s, spent = spent + %s, held = held + %s,
+  presumed = presumed + %s, overrun = overrun + %s
 WHERE campaign = %s AND resource = %s"""
 PUT_SNAPSHOT = """INSERT INTO purse_snapshots VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (campaign) DO UPDATE SET seq = excluded.seq, code = excluded.code, digest = excluded.digest, body = excluded.body"""
+ON CONFLICT (campaign) DO UPDATE
+SET seq = excluded.seq, code = excluded.code, digest = excluded.digest, body = excluded.body"""
 
 
 class Postgres:

@@ -48,7 +48,8 @@ CREATE TABLE purse_tickets (
   body TEXT NOT NULL,
   PRIMARY KEY (campaign, id)
 ){tail};
-CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline) WHERE state IN ('held', 'presumed');
+CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline)
+  WHERE state IN ('held', 'presumed');
 CREATE TABLE purse_snapshots (
   campaign {big} PRIMARY KEY REFERENCES purse_campaigns (id),
   seq {big} NOT NULL,
@@ -58,12 +59,16 @@ CREATE TABLE purse_snapshots (
 );
 """
 SQLITE_GUARDS = """
-CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal
+  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
+  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 """
 POSTGRES_GUARDS = """
-CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;
-CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
+CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;
+CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal
+  FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
 """
 SQLITE = [
     TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")

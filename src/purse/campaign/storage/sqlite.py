@@ -41,7 +41,8 @@ PATIENCE = 30_000  # ms to wait for a foreign program that has locked the file
 # versions without the bug that corrupts a WAL
 SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
 HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
-FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id WHERE c.name = ? ORDER BY p.resource"""
+FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id
+WHERE c.name = ? ORDER BY p.resource"""
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
 OPEN_SLOT = SLOT.replace("WHERE", "INDEXED BY purse_open WHERE")

@@ -20,7 +20,8 @@ COMMANDS = [
     "purse compare exp3.bwk -w same_costs -b 1e3 -b 1e4 -b 1e5",
 ]
 PLACES = {
-    "one cost, rewards that switch": "switching:segments=[3000,1000],rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]",
+    "one cost, rewards that switch": "switching:segments=[3000,1000],"
+    "rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]",
     "one cost, `theorem2`": "theorem2:n_arms=10,cost_min=0.5",
     "five arms, constant costs": FIVE,
     "ten arms, constant costs": TEN,

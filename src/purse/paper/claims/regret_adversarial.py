@@ -38,8 +38,17 @@ def study(lab: Lab) -> Finding:
         )
         first += regret > line_1 + 1e-3
         second += line_1 > line_2 + 1e-3
-        rows.append([label, f"`{player}`", f"{regret:.3f}", f"{line_1:.3f}", f"{line_2:.3f}", f"{'fails' if regret > line_1 + 1e-3 else 'holds'}",
-                     f"{'fails' if line_1 > line_2 + 1e-3 else 'holds'}"])  # fmt: skip
+        rows.append(
+            [
+                label,
+                f"`{player}`",
+                f"{regret:.3f}",
+                f"{line_1:.3f}",
+                f"{line_2:.3f}",
+                f"{'fails' if regret > line_1 + 1e-3 else 'holds'}",
+                f"{'fails' if line_1 > line_2 + 1e-3 else 'holds'}",
+            ]
+        )
     return Finding(
         "both inequalities false in general",
         f"R ≤ line 1 fails in {first} and line 1 ≤ line 2 in {second} of {len(CASES)} "

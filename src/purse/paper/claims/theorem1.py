@@ -105,8 +105,11 @@ def study(lab: Lab) -> Finding:
             [
                 f"{budget:,.0f}",
                 *(
-                    f"{lab.regrets('exp3.bwk', f'spend_or_save:later={later}', budget, PATHS)['best_fixed_arm'].mean / budget:.2f}"
-                    for later in (0, 1)
+                    f"{found['best_fixed_arm'].mean / budget:.2f}"
+                    for found in (
+                        lab.regrets("exp3.bwk", f"spend_or_save:later={later}", budget, PATHS)
+                        for later in (0, 1)
+                    )
                 ),
                 f"{(bounds.theorem1(2, budget, COST).value or 0.0) / budget:.2f}",
             ]
