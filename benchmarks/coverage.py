@@ -19,7 +19,7 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-from purse.records.offpolicy import estimate_log
+from purse.offline.off_policy import estimate_log
 from purse.types import Floats
 
 POLICIES = ("uniform", "fixed:arm=1", "exp3.bwk", "exp3++.price", "primal-dual-bwk", "ucb-bv1")
@@ -92,7 +92,7 @@ def larger(place: Place, factor: int) -> Place:
 def truth(place: Place, policy: str) -> float:
     """What the policy gains in the mixture over contexts."""
     chances = np.stack([1 - place.means, place.means], axis=2) / 2
-    world = purse.environments.atoms(
+    world = purse.worlds.atoms(
         *(
             each.transpose(1, 0, 2).reshape(3, 4)
             for each in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), place.costs)

@@ -12,7 +12,7 @@ from benchmarks.families import FAMILIES, FLOOR, HEAD, plain_rate
 from benchmarks.instance import BUDGET, REPEATS, SIZES, TOLD, USUAL, enough, say, timed, world
 from benchmarks.rivals import MABWISER, RIVER, mabwiser_rate, river_rate
 from purse.engine.cpu import usable_cores
-from purse.simulation import make_job
+from purse.engine.job import make_job
 
 MANY = 100_000  # arms, for policies that need not look at all of them in a round
 LARGE = 10 * MANY  # their budget, so that setting up does not count

@@ -66,8 +66,9 @@ def measure() -> dict[str, Any]:
     """
     rows, refused = [], {}
     plain = {
-        head: best(lambda head=head: plain_rate(head, USUAL, BUDGET) or 0.0) for head in FAMILIES
-    }  # type: ignore[misc]
+        head: best(lambda head=head: plain_rate(head, USUAL, BUDGET) or 0.0)  # type: ignore[misc]
+        for head in FAMILIES
+    }
     rivals = [
         {"name": f"C {head}", "arms": USUAL, "rounds_per_second": found}
         for head, found in plain.items()

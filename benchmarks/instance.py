@@ -26,7 +26,7 @@ def world(n_arms: int) -> purse.World:
     best.
     """
     grid = np.arange(n_arms) / (n_arms - 1)
-    return purse.environments.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
+    return purse.worlds.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
 
 
 def best(measure: Callable[[], float]) -> float:

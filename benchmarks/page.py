@@ -177,18 +177,18 @@ def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:
     found = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
     low, high = sizes(cpu)[0], sizes(cpu)[-1]
     return [
-        "**No reference counts** (`purse.jit`). The loop and the policy's kernels are "
+        "**No reference counts** (`purse.compiler.jit`). The loop and the policy's kernels are "
         "compiled into one function without numba's run-time: nothing in it "
         "allocates, raises or counts references, and the machine code is kept on disk "
         "under a fingerprint of all the code that it reaches.",
-        "**Randomness without state** (`purse.random`). A random number is one mix of a "
+        "**Randomness without state** (`purse.kernels.random`). A random number is one mix of a "
         "counter made from seed, path, role, round and index. There is "
         "nothing to carry from draw to draw, so paths can be cut into threads and blocks "
         "in any way and give the same numbers.",
-        "**An exp that vectorises** (`purse.fastmath`). A table and a short series "
+        "**An exp that vectorises** (`purse.kernels.fastmath`). A table and a short series "
         "without branches or calls, so that a loop over arms becomes vector "
         "code; the same bits on every machine.",
-        "**A sum tree** (`purse.sumtree`). Where a round changes one weight only, a draw "
+        "**A sum tree** (`purse.kernels.sumtree`). Where a round changes one weight only, a draw "
         "and an update take O(log K): `exp3.bwk` takes "
         f"{number(found['exp3.bwk', low])} ns with {low:,} arms and "
         f"{number(found['exp3.bwk', high])} ns with {high:,}.",

@@ -14,9 +14,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import purse
 from benchmarks.instance import BUDGET, TOLD, USUAL, best, enough, say, timed, world
-from purse.amount import UNIT
+from purse.base.amounts import UNIT
 from purse.engine.cpu import usable_cores
-from purse.simulation import make_job
+from purse.engine.job import make_job
 
 FIRST = "import purse; purse.simulate('exp3++.bwk', 'misleading_ratio', 100, n_paths=10)"
 WAITS = {
@@ -84,11 +84,11 @@ def waits() -> dict[str, float]:
         say(f"{COLD}: {cold:.1f} s")
         return {
             **{
-                name: 1 / best(lambda code=code: 1 / seconds_of(code))
+                name: 1 / best(lambda code=code: 1 / seconds_of(code))  # type: ignore[misc]
                 for name, code in WAITS.items()
             },
             COLD: cold,
-        }  # type: ignore[misc]
+        }
 
 
 def live_microseconds() -> dict[str, float]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 import purse
-from purse import environments, policies
+from purse import policies, worlds
 from purse.cli import cli
 
 
@@ -22,7 +22,7 @@ def write(folder: Path) -> None:
     write_pages(
         folder / "policies", {name: inspect.getdoc(module) or "" for name, module in shelf.items()}
     )
-    write_pages(folder / "worlds", {name: world_page(name) for name in environments.names()})
+    write_pages(folder / "worlds", {name: world_page(name) for name in worlds.names()})
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
     (reference / "api.md").write_text(api_page())
@@ -53,7 +53,7 @@ def slug(name: str) -> str:
 
 def world_page(name: str) -> str:
     """A world's module docstring, its function's signature and docstring, and an example."""
-    function = environments.function(name)
+    function = worlds.function(name)
     module = inspect.getmodule(function)
     assert module is not None
     parts = [
@@ -61,7 +61,7 @@ def world_page(name: str) -> str:
         signature(name, function),
         inspect.getdoc(function),
         "As text, with an example of its options:",
-        f"    {environments.example(name)}",
+        f"    {worlds.example(name)}",
     ]
     return "\n\n".join(part or "" for part in parts)
 
@@ -95,7 +95,7 @@ def markdown(text: str) -> str:
 def api_page() -> str:
     """Every public name: how it is called, and its docstring."""
     parts = ["# Python\n\nEverything below is `purse.NAME`; importing `purse` loads nothing heavy."]
-    for name in sorted(purse.__all__, key=str.lower):
+    for name in sorted((each for each in dir(purse) if each[0] != "_"), key=str.lower):
         value = getattr(purse, name)
         parts.append(f"## {name}")
         if inspect.ismodule(value):

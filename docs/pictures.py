@@ -31,16 +31,14 @@ def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, fl
     """A live game on the world: for each round the arm, its cost, what is left after it, and what
     was held for it.
     """
-    world = purse.environments.make(
-        "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2", budget
-    )
+    world = purse.worlds.make("two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2", budget)
     player = purse.Policy(policy, n_arms=3, budget=budget, cost_min=0.2, cost_max=1, seed=seed)
     rewards, costs = draws(world, 200, seed=seed)
     story: list[tuple[int, float, float, float]] = []
     while True:
         try:
             ticket = player.ask()
-        except purse.GameOver:
+        except purse.AskRefused:
             return story
         cost = costs[ticket.t - 1, ticket.arm, 0] / 1e9
         if not player.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), cost):
@@ -100,7 +98,7 @@ def efficiency(figure: Any) -> None:
     misleads.
     """
     plane, bars = figure.subplots(1, 2)
-    world = purse.environments.make("bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]", 1)
+    world = purse.worlds.make("bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]", 1)
     assert world.reward_means is not None
     assert world.cost_means is not None
     assert world.efficiencies is not None
@@ -148,7 +146,7 @@ def regret(figure: Any) -> None:
             ("uniform", "uniform"),
         )
     ):
-        run = purse.simulate(policy, WORLD, budget, n_paths=paths, seed=0, marks=60)
+        run = purse.simulate(policy, WORLD, budget, n_paths=paths, seed=0, checkpoints=60)
         assert run.by_budget is not None
         spent, gain = run.by_budget.spent[:, :, 0].mean(axis=0), run.by_budget.gain.mean(axis=0)
         axes.plot(

@@ -60,7 +60,7 @@ def finish_all(storage: str, items: list[str], results: Path) -> None:
             try:
                 finish(campaign, item, results)
                 break
-            except purse.GameOver as over:
+            except purse.AskRefused as over:
                 if not isinstance(over, purse.BudgetHeld) or not campaign.status().counts["held"]:
                     return
                 time.sleep(0.02)  # the other workers are about to report

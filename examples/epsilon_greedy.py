@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.jit import kernel
-from purse.random import U, uniform
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints, Problem
 
 NAME = "epsilon-greedy"
-SWEEP = True  # each arm once, in order, before the first choice
+INITIAL_PULLS = True  # each arm once, in order, before the first choice
 
 
 class EpsilonGreedyParams(NamedTuple):
@@ -40,7 +40,7 @@ class EpsilonGreedyState(NamedTuple):
 def params(problem: Problem, *, epsilon: float = 0.1) -> EpsilonGreedyParams:
     """Options: epsilon, from 0 to 1."""
     problem.require(NAME, plays=1, n_resources=1)
-    return EpsilonGreedyParams(problem.n_arms, check.number("epsilon", epsilon, low=0, high=1))
+    return EpsilonGreedyParams(problem.n_arms, validation.number("epsilon", epsilon, low=0, high=1))
 
 
 def init(params: EpsilonGreedyParams, problem: Problem, n_paths: int) -> EpsilonGreedyState:

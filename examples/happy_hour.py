@@ -19,4 +19,4 @@ def happy_hour(discount: float = 0.5) -> purse.World:
     rewards = np.tile([0.8, 0.6, 0.4], (HOURS, 1))
     costs = np.tile([0.8, 0.5, 0.4], (HOURS, 1))
     costs[17:20, 1] *= 1 - discount
-    return purse.environments.switching(segments=[1] * HOURS, rewards=rewards, costs=costs)
+    return purse.worlds.switching(segments=[1] * HOURS, rewards=rewards, costs=costs)

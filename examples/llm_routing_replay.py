@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 import purse
-from purse.records.table import TableReplay, read_table, replay_table, world_of_table
+from purse.offline.full_table import TableReplay, read_table, replay_table, world_of_table
 
 POLICIES = [
     "primal-dual-bwk",

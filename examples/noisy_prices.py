@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from purse import World
-from purse.amount import unit_array
-from purse.jit import kernel
-from purse.random import U, at, uniform
+from purse.base.amounts import unit_array
+from purse.compiler.jit import kernel
+from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints
 
 

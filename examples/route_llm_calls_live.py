@@ -66,7 +66,7 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
     while True:
         try:
             ticket = campaign.ask()
-        except purse.GameOver as over:
+        except purse.AskRefused as over:
             if not isinstance(over, purse.BudgetHeld) or not campaign.status().counts["held"]:
                 return calls
             time.sleep(0.02)  # what is held may come back

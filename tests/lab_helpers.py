@@ -16,7 +16,9 @@ seed = 5
 "fixed costs" = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 "random costs" = "two_point:rewards=[.9,.6,.3],costs=[.6,.3,.9],cost_min=0.2"
 """
-SMALL_SHARDS = "import purse.shard; purse.shard.WORK = 2.5e4; "  # many shards from a small study
+SMALL_SHARDS = (
+    "import purse.study.shard; purse.study.shard.WORK = 2.5e4; "  # many shards from a small study
+)
 
 
 def command(file: Path, folder: Path, before: str = "", **options: object) -> list[str]:

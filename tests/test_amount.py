@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.amount import LARGEST, UNIT, text, to_units, unit_array
+from purse.base.amounts import LARGEST, UNIT, text, to_units, unit_array
 from purse.errors import InvalidInput
 
 STEADY = settings(deadline=None, derandomize=True)

@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import purse
-from purse import board, cli, environments, live
-from purse.board import Leaderboard
-from purse.report import ranking
-from purse.suite import CASES, VERSION, Case
+from purse import cli, worlds
+from purse.live import policy as live_policy
+from purse.ranking import leaderboard
+from purse.ranking import page as ranking_page
+from purse.ranking.leaderboard import Leaderboard
+from purse.ranking.suite import CASES, VERSION, Case
 
 FEW = ("exp3.bwk", "uniform", "fractional-kube")
 
@@ -35,7 +37,7 @@ def by_hand() -> Leaderboard:
 def test_every_case_of_the_suite_has_a_name_of_its_own_and_a_world() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
-        world = environments.make(case.world, case.budget)
+        world = worlds.make(case.world, case.budget)
         assert world.n_resources == (len(case.budget) if isinstance(case.budget, tuple) else 1)
 
 
@@ -72,7 +74,7 @@ def test_scores_are_the_share_of_the_optimum_that_was_not_gained(
     routing = next(case for case in found.cases if case.name == "routing")
     gain = purse.simulate("uniform", routing.world, routing.budget, n_paths=routing.n_paths).gain
     assert found.scores["uniform", "routing"] == pytest.approx(
-        1 - gain / purse.mixture.lp_optimum(routing.world, routing.budget).value
+        1 - gain / purse.theory.fluid.lp_optimum(routing.world, routing.budget).value
     )
 
 
@@ -91,17 +93,19 @@ def test_a_second_board_computes_nothing(
     quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, first = quick
-    monkeypatch.setattr("purse.dispatch.play_shard", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(
+        "purse.study.executors.play_shard", lambda *_: pytest.fail("computed again")
+    )
     again = purse.leaderboard(FEW, quick=True, folder=folder)
     assert all((again.scores[key] == value).all() for key, value in first.scores.items())
 
 
 def test_the_page_recommends_the_best_for_each_situation(quick: tuple[Path, Leaderboard]) -> None:
     _, found = quick
-    rows = {label: (free, known) for label, free, known in ranking.recommendations(found)}
+    rows = {label: (free, known) for label, free, known in ranking_page.recommendations(found)}
     assert [policy for policy, _ in rows["constant costs per arm"][1]] == ["fractional-kube"]
     assert {policy for policy, _ in rows["random costs"][0]} == {"exp3.bwk", "uniform"}
-    text = ranking.markdown(found, "leaderboard.svg")
+    text = ranking_page.markdown(found, "leaderboard.svg")
     assert text.startswith("# Which policy should I use?\n")
     for case in found.cases:
         assert case.name in text
@@ -128,14 +132,14 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
         purse.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
     with pytest.raises(purse.InvalidInput, match="n_workers=0"):
         purse.leaderboard(["uniform"], quick=True, n_workers=0)
-    assert board.YARDSTICKS == ("fixed", "oracle")
+    assert leaderboard.YARDSTICKS == ("fixed", "oracle")
 
 
 def test_the_default_policy_is_what_the_committed_page_recommends_to_who_knows_nothing() -> None:
     page = (Path(__file__).parent.parent / "docs" / "leaderboard" / "which-policy.md").read_text()
-    row = next(line for line in page.splitlines() if line.startswith(f"| {ranking.NOTHING} |"))
-    assert row.split("`")[1] == live.DEFAULT
-    assert purse.Policy(n_arms=2, budget=10, cost_min=0.5).name == live.DEFAULT
+    row = next(line for line in page.splitlines() if line.startswith(f"| {ranking_page.NOTHING} |"))
+    assert row.split("`")[1] == live_policy.DEFAULT
+    assert purse.Policy(n_arms=2, budget=10, cost_min=0.5).name == live_policy.DEFAULT
 
 
 def test_the_committed_page_is_of_this_suite() -> None:
@@ -148,9 +152,9 @@ def test_the_committed_page_is_of_this_suite() -> None:
 
 def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
     case = Case("c", "s", "switching:segments=[5,3],rewards=[[1,0],[0,1]],costs=[.5,.5]", 10, 2)
-    assert board.moving_oracle(environments.make(case.world, 10), case, 0) == 20
+    assert leaderboard.moving_oracle(worlds.make(case.world, 10), case, 0) == 20
     steady = Case("c", "s", "bernoulli:rewards=[1,1],costs=[.5,.25]", 10, 2)
-    assert board.moving_oracle(environments.make(steady.world, 10), steady, 0) == 40
+    assert leaderboard.moving_oracle(worlds.make(steady.world, 10), steady, 0) == 40
 
 
 def test_a_notebook_shows_the_standings() -> None:

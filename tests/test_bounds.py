@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import purse
-from purse import bounds, environments
-from purse.bounds import (
+from purse import worlds
+from purse.theory import bounds
+from purse.theory.bounds import (
     ADVERSARIAL,
     Bound,
     Setting,
@@ -95,7 +96,7 @@ def test_theorem_2_corrected_has_100_rounds_where_the_budget_is_100_costs_though
 def test_theorem_2_corrected_is_about_the_gap_that_its_world_has(
     n_arms: int, budget: float, cost: float, scale: float
 ) -> None:
-    means = environments.theorem2(n_arms, budget, cost, scale=scale).reward_means
+    means = worlds.theorem2(n_arms, budget, cost, scale=scale).reward_means
     assert means is not None
     gap, rounds = (
         Fraction(float(means[0])) - Fraction(1, 2),
@@ -160,7 +161,7 @@ def test_theorem_5_has_no_value_for_budgets_its_world_cannot_have_and_the_others
         *(row.name for row in bounds.TABLE_1),
     ]
     assert rows[7] == none
-    for_a_world = for_world(environments.bernoulli([0.9, 0.6], [0.8, 0.3]), budget)
+    for_a_world = for_world(worlds.bernoulli([0.9, 0.6], [0.8, 0.3]), budget)
     assert for_a_world[7] == none
     assert for_a_world[0] == theorem1(
         2, budget, 0.3, cost_max=0.8, setting=Setting(True, "per arm", "bernoulli")
@@ -590,14 +591,14 @@ def test_a_lower_bound_applies_to_worlds_of_its_kind_and_of_named_ones_to_its_ow
 ) -> None:
     plain = LOWER[name](ADVERSARIAL)
     assert plain.applies
-    for world in (None, *environments.names(), "my_world.py", ""):
+    for world in (None, *worlds.names(), "my_world.py", ""):
         bound = LOWER[name](Setting(world=world))
         assert bound.applies == (world in (None, name))
         assert bound._replace(applies=True) == plain
 
 
 def test_an_upper_bound_applies_whatever_the_world_is_called() -> None:
-    for world in (None, *environments.names(), "my_world.py"):
+    for world in (None, *worlds.names(), "my_world.py"):
         for setting, proved in (
             (Setting(True, "per arm", world), True),
             (Setting(False, "one", world), True),
@@ -692,8 +693,8 @@ SHIPPED = {
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_a_shipped_world_is_known_to_be_and_its_bounds(name: str) -> None:
     kind, n_arms, cost_min, cost_max, gaps = SHIPPED[name]
-    text, setting = environments.example(name), kind._replace(world=name)
-    assert setting_of(environments.make(text, 100)) == setting
+    text, setting = worlds.example(name), kind._replace(world=name)
+    assert setting_of(worlds.make(text, 100)) == setting
     positive = None if gaps is None else [gap for gap in gaps if gap > 0]
     rows = for_world(text, 100)
     for made, said in zip(
@@ -710,7 +711,7 @@ def test_what_a_shipped_world_is_known_to_be_and_its_bounds(name: str) -> None:
 
 
 def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
-    world = environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
+    world = worlds.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
     setting = Setting(True, "one", "bernoulli")
     assert setting_of(world) == setting
     rows = for_world(world, 1000, alpha=1)
@@ -719,36 +720,36 @@ def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
 
 
 def test_one_arm_has_one_cost_and_one_segment_is_no_change() -> None:
-    assert setting_of(environments.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(
+    assert setting_of(worlds.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(
         True, "one", "bernoulli"
     )
     assert setting_of(
-        environments.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])
+        worlds.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])
     ) == Setting(True, "per arm", "switching")
     assert setting_of(
-        environments.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])
+        worlds.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])
     ) == Setting(False, "one", "switching")
     assert setting_of(
-        environments.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)
+        worlds.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)
     ) == Setting(True, "per arm", "two_point")
 
 
 def test_a_table_ends_so_its_rounds_are_not_iid_and_what_needs_that_does_not_apply() -> None:
     for n_rounds in (1, 2):
-        several = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.4])
+        several = worlds.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.4])
         assert setting_of(several) == Setting(False, "per arm", "table")
         assert not any(
             row.applies
             for row in for_world(several, 100)
             if row.name in ("Theorem 1", "Proposition C")
         )
-        one = environments.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.3])
+        one = worlds.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.3])
         assert setting_of(one) == Setting(False, "one", "table")
         assert next(row for row in for_world(one, 100) if row.name == "Theorem 3").value is None
 
 
 def test_a_constant_cost_is_the_one_cost_only_where_it_is_the_least_that_is_declared() -> None:
-    world = environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
+    world = worlds.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
     assert setting_of(world).costs == "one"
     wider = replace(world, cost_min=world.cost_min // 5)
     assert setting_of(wider).costs == "per arm"
@@ -760,16 +761,16 @@ def test_a_constant_cost_is_the_one_cost_only_where_it_is_the_least_that_is_decl
 
 
 def test_the_name_of_a_world_is_what_comes_before_its_options() -> None:
-    assert setting_of(environments.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(
+    assert setting_of(worlds.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(
         False, "per arm", "two_worlds"
     )
-    assert setting_of(environments.two_worlds(100, 0.2, world=2)) == Setting(
+    assert setting_of(worlds.two_worlds(100, 0.2, world=2)) == Setting(
         False, "per arm", "two_worlds"
     )
 
 
 def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
-    world = environments.bernoulli(rewards=[0.9, 0.3, 0.1], costs=[0.3, 0.1, 0.1])
+    world = worlds.bernoulli(rewards=[0.9, 0.3, 0.1], costs=[0.3, 0.1, 0.1])
     assert world.efficiencies is not None
     assert 0 < world.efficiencies.max() - world.efficiencies[1] < 1e-12
     found = next(row for row in for_world(world, 100) if row.name == "Theorem 3")
@@ -778,8 +779,8 @@ def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
 
 def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
     for world in (
-        environments.bernoulli([0.5, 0.5], [0.3, 0.3]),
-        environments.bernoulli([0, 0], [0.3, 0.2]),
+        worlds.bernoulli([0.5, 0.5], [0.3, 0.3]),
+        worlds.bernoulli([0, 0], [0.3, 0.2]),
     ):
         assert next(row for row in for_world(world, 100) if row.name == "Theorem 3").value == 0
 
@@ -900,7 +901,7 @@ def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
         ),
         (lambda: for_world("bernouli", 100), "unknown world 'bernouli'; did you mean 'bernoulli'"),
         (
-            lambda: for_world(environments.bernoulli([0.5], [0.5]), -1),
+            lambda: for_world(worlds.bernoulli([0.5], [0.5]), -1),
             "budget=-1: must be a number above 0",
         ),
     ],
@@ -923,7 +924,7 @@ def test_theorem_5_is_the_mean_of_what_is_lost_whichever_arm_is_the_good_one(
 ) -> None:
     lost = []
     for best in (0, 1):
-        world = environments.theorem5(budget, alpha, best=best)
+        world = worlds.theorem5(budget, alpha, best=best)
         most = purse.simulate(f"fixed:arm={best}", world, budget, n_paths=1).gain[0]
         assert most == 2 * value(theorem5(budget, alpha))
         lost.append(most - purse.simulate(policy, world, budget, n_paths=50, seed=3).gain)
@@ -974,7 +975,7 @@ def test_theorem_2_corrected_is_below_what_the_best_of_all_players_loses(scale: 
 def test_theorem_2_corrected_is_below_what_exp3_bwk_loses_on_average_over_the_best_arm() -> None:
     lost, seen = [], []
     for best in range(3):
-        world = environments.theorem2(n_arms=3, budget=200, cost_min=0.5, best=best)
+        world = worlds.theorem2(n_arms=3, budget=200, cost_min=0.5, best=best)
         found = purse.regrets("exp3.bwk", world, 200, n_paths=1000, seed=best)
         lost.append(found["pseudo_regret"])
         seen.append(found["best_fixed_arm"])
@@ -1059,4 +1060,4 @@ def test_the_smallest_ratio_of_costs_is_allowed_however_it_rounds() -> None:
 def test_worlds_of_several_resources_or_free_pulls_have_no_bounds_here() -> None:
     for name, words in (("ad_slots", "has 2 resources"), ("pricing", "pulls that cost nothing")):
         with pytest.raises(purse.InvalidInput, match=words):
-            bounds.for_world(environments.example(name), 100)
+            bounds.for_world(worlds.example(name), 100)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse import check
+from purse.base import validation
 from purse.errors import InvalidInput
 
 
@@ -19,7 +19,7 @@ def refusal(function: Any, *args: Any, **limits: Any) -> str:
 
 @pytest.mark.parametrize("value", [0.25, 3, -1e300, np.float32(0.5), np.int64(7), Fraction(1, 2)])
 def test_number_returns_a_float(value: Any) -> None:
-    got = check.number("beta", value)
+    got = validation.number("beta", value)
     assert got == value
     assert type(got) is float
 
@@ -41,11 +41,11 @@ def test_number_returns_a_float(value: Any) -> None:
     ],
 )
 def test_number_refuses_what_is_no_finite_number(value: Any) -> None:
-    assert refusal(check.number, "beta", value) == f"beta={value!r}: must be a finite number"
+    assert refusal(validation.number, "beta", value) == f"beta={value!r}: must be a finite number"
 
 
 def test_number_refuses_whole_numbers_beyond_floats() -> None:
-    assert "must be a finite number" in refusal(check.number, "beta", 10**400)
+    assert "must be a finite number" in refusal(validation.number, "beta", 10**400)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_number_refuses_whole_numbers_beyond_floats() -> None:
 def test_number_holds_its_limits_and_says_them(
     limits: dict[str, float], good: list[float], bad: list[Any], allowed: str
 ) -> None:
-    assert [check.number("beta", value, **limits) for value in good] == good
+    assert [validation.number("beta", value, **limits) for value in good] == good
     for value in bad:
-        assert refusal(check.number, "beta", value, **limits) == f"beta={value!r}: {allowed}"
+        assert refusal(validation.number, "beta", value, **limits) == f"beta={value!r}: {allowed}"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_number_holds_its_limits_and_says_them(
     ],
 )
 def test_numbers_returns_a_list_of_floats(values: Any, expected: list[float]) -> None:
-    got = check.numbers("reward", values)
+    got = validation.numbers("reward", values)
     assert got == expected
     assert all(type(value) is float for value in got)
 
@@ -99,7 +99,7 @@ def test_numbers_returns_a_list_of_floats(values: Any, expected: list[float]) ->
 )
 def test_numbers_refuses_what_is_no_finite_number(values: Any) -> None:
     assert (
-        refusal(check.numbers, "reward", values)
+        refusal(validation.numbers, "reward", values)
         == f"reward={values!r}: must be a number, or one for each play"
     )
 
@@ -112,12 +112,12 @@ def test_numbers_refuses_what_is_no_finite_number(values: Any) -> None:
 def test_numbers_refuses_text_truth_values_and_what_is_too_large_wherever_they_stand(
     values: Any,
 ) -> None:
-    assert "must be a number, or one for each play" in refusal(check.numbers, "reward", values)
+    assert "must be a number, or one for each play" in refusal(validation.numbers, "reward", values)
 
 
 @pytest.mark.parametrize("value", [3, 3.0, 1e3, np.int8(3), np.float64(4.0), 2**70])
 def test_integer_returns_an_int(value: Any) -> None:
-    got = check.integer("n_arms", value, low=1)
+    got = validation.integer("n_arms", value, low=1)
     assert got == value
     assert type(got) is int
 
@@ -127,27 +127,27 @@ def test_integer_returns_an_int(value: Any) -> None:
 )
 def test_integer_refuses_everything_else(value: Any) -> None:
     assert (
-        refusal(check.integer, "n_arms", value, low=1)
+        refusal(validation.integer, "n_arms", value, low=1)
         == f"n_arms={value!r}: must be a whole number from 1 up"
     )
 
 
 @pytest.mark.parametrize("value", [1, 6, 2.5, "3"])
 def test_integer_says_both_limits(value: Any) -> None:
-    assert [check.integer("plays", good, low=2, high=5) for good in (2, 5)] == [2, 5]
+    assert [validation.integer("plays", good, low=2, high=5) for good in (2, 5)] == [2, 5]
     assert (
-        refusal(check.integer, "plays", value, low=2, high=5)
+        refusal(validation.integer, "plays", value, low=2, high=5)
         == f"plays={value!r}: must be a whole number from 2 to 5"
     )
 
 
 def test_choice_returns_the_word() -> None:
-    assert check.choice("stop", "hold", ("exit", "hold")) == "hold"
+    assert validation.choice("stop", "hold", ("exit", "hold")) == "hold"
 
 
 @pytest.mark.parametrize("value", ["Hold", "", None, 1, ["hold"]])
 def test_choice_names_the_words(value: Any) -> None:
     assert (
-        refusal(check.choice, "stop", value, ("exit", "hold"))
+        refusal(validation.choice, "stop", value, ("exit", "hold"))
         == f"stop={value!r}: must be one of 'exit', 'hold'"
     )

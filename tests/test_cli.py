@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from purse import bounds, cli
+from purse import cli
 from purse.errors import MissingExtra
-from purse.regret import NOTIONS
+from purse.theory import bounds
+from purse.theory.notions import NOTIONS
 
 WORLD = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 
@@ -68,7 +69,7 @@ def unpublished(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object) -> None:
         raise MissingExtra('the report needs the extra: pip install "purse[report]"')
 
-    monkeypatch.setattr("purse.study.Study.publish", missing)
+    monkeypatch.setattr("purse.study.results.Study.publish", missing)
 
 
 def test_compare_for_machines(command, unpublished: None) -> None:  # type: ignore[no-untyped-def]
@@ -360,9 +361,7 @@ def test_bounds_at_the_edges_are_numbers(command, words: tuple[str, ...]) -> Non
     }
 
 
-@pytest.mark.parametrize(
-    ("verb", "name"), [("policies", "exp3++.bwk"), ("environments", "two_worlds")]
-)
+@pytest.mark.parametrize(("verb", "name"), [("policies", "exp3++.bwk"), ("worlds", "two_worlds")])
 def test_lists_and_explanations(command, verb: str, name: str) -> None:  # type: ignore[no-untyped-def]
     code, out, _ = command(verb)
     assert code == 0
@@ -388,7 +387,7 @@ def test_lists_and_explanations(command, verb: str, name: str) -> None:  # type:
         ("regret",),
         ("bounds",),
         ("policies",),
-        ("environments",),
+        ("worlds",),
     ],
 )
 def test_help_helps(command, verb: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
@@ -615,7 +614,7 @@ def test_help_helps(command, verb: tuple[str, ...]) -> None:  # type: ignore[no-
         ),
         (("bounds", "more", "-b", "10", "-w", "two_worlds"), "unexpected extra argument (more)"),
         (("policies", "exp4"), "unknown policy 'exp4'"),
-        (("environments", "x"), "unknown world 'x'"),
+        (("worlds", "x"), "unknown world 'x'"),
         (("compere",), "No such command 'compere'"),
         (("compare", "--bugdet", "3"), "No such option '--bugdet'"),
     ],
@@ -637,7 +636,7 @@ def test_an_interruption_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.dispatch.play_shard", interrupt)
+    monkeypatch.setattr("purse.study.executors.play_shard", interrupt)
     code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
     assert code == 130
     assert "the same command continues where it was" in err
@@ -649,7 +648,7 @@ def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.engine.shadow.shadows", interrupt)
+    monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", interrupt)
     code, out, err = command("regret", "uniform", "-w", WORLD, "-b", "50")
     assert (code, out, err.strip()) == (130, "", "purse: interrupted")
 

@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import purse
-from purse import cli, live
-from purse.campaign import storage
-from purse.cli import campaign as verbs
-from purse.cli import watch
+from purse import cli
+from purse.campaign.storage import base
+from purse.cli.campaign import watch
+from purse.cli.campaign import write as verbs
+from purse.live import policy
 
 Run = Callable[..., Result]
 NEW = (
@@ -407,7 +408,7 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
 
 def test_the_defaults_are_those_of_the_library() -> None:
     defaults = {option.name: option.default for option in verbs.new.params}
-    assert (defaults["policy"], defaults["storage"]) == (live.DEFAULT, storage.DEFAULT)
+    assert (defaults["policy"], defaults["storage"]) == (policy.DEFAULT, base.DEFAULT)
 
 
 def test_watch_once_shows_budget_arms_tickets_and_alarms(run: Run) -> None:

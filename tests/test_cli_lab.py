@@ -84,7 +84,7 @@ def test_an_unfinished_study_says_how_far_it_is_and_is_continued_from_its_folder
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("purse.dispatch.play_shard", interrupt)
+        patched.setattr("purse.study.executors.play_shard", interrupt)
         code, _, err = command("run", "mine.toml")
     assert (code, err.strip()) == (
         130,

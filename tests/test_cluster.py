@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from lab_helpers import STUDY, run
-from purse import cluster, policies
+from purse import policies
+from purse.base.progress import Progress
 from purse.errors import InvalidInput, PurseError
-from purse.progress import Progress
-from purse.shard import Recipe, Shard, key_of, play_shard, shards_of
+from purse.study import cluster
+from purse.study.shard import JobSpec, Shard, key_of, play_shard, shards_of
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_a_cluster_continues_what_threads_began(
     assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
 
 
-RECIPE = Recipe("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)
+RECIPE = JobSpec("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)
 
 
 def test_a_worker_plays_the_shard_that_was_meant() -> None:
@@ -158,7 +159,7 @@ def test_an_address_that_is_none_is_refused(on: str) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT_S", 0.5)
     with pytest.raises(PurseError, match=r"cannot reach dask://127\.0\.0\.1:1: "):
         cluster.play_on_cluster(
             list(shards_of(RECIPE.make(), 2)),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
 from purse.types import Floats
 
 

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 import purse
-from purse import dispatch, shard
+from purse.base.progress import Progress
 from purse.engine import cpu
-from purse.engine.cpu import Job
-from purse.engine.path import Results
-from purse.environments import two_point
-from purse.progress import Progress
-from purse.shard import Frames, Recipe, Shard, runs_frame, shards_of, trace_frame
+from purse.engine.job import Job
+from purse.engine.loop import PathResults
+from purse.study import executors, shard
+from purse.study.shard import Frames, JobSpec, Shard, runs_frame, shards_of, trace_frame
+from purse.worlds import two_point
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 EXAMPLE = Path(__file__).parent.parent / "examples" / "epsilon_greedy.py"
@@ -29,12 +29,12 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def job(policy: str = "uniform", seed: int = 4, marks: int = 0) -> Job:
-    return Recipe(policy, RANDOM, 20.3, seed, "exit", marks).make()
+    return JobSpec(policy, RANDOM, 20.3, seed, "exit", marks).make()
 
 
 def played(shards: list[Shard], **options: Any) -> dict[str, Frames]:
     found: dict[str, Frames] = {}
-    dispatch.play_all(
+    executors.play_all(
         shards,
         lambda shard, frames: found.update({shard.name: frames}),
         Progress("test"),
@@ -56,14 +56,14 @@ def test_threads_give_what_one_worker_and_simulate_give() -> None:
     shards = [
         each
         for policy in ("uniform", "fixed:arm=1")
-        for each in shards_of(job(policy, marks=4), 20)
+        for each in shards_of(job(policy, checkpoints=4), 20)
     ]
     assert [each.n_paths for each in shards] == [8, 8, 4] * 2
     alone = played(shards, n_workers=1)
     assert same(alone, played(shards, n_workers=3))
     for number, policy in enumerate(("uniform", "fixed:arm=1")):
         run, mine = (
-            purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, marks=4),
+            purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, checkpoints=4),
             [alone[each.name] for each in shards[3 * number : 3 * number + 3]],
         )
         assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
@@ -83,7 +83,7 @@ def test_nothing_to_play_is_no_work() -> None:
 def test_the_progress_is_the_part_of_the_paths_that_is_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real, seen = dispatch.play_shard, list[float]()
+    real, seen = executors.play_shard, list[float]()
 
     def watched(shard: Shard, pulse: Any, halt: Any) -> Frames:
         frames, glances = real(shard, pulse, halt), len(seen)
@@ -91,9 +91,9 @@ def test_the_progress_is_the_part_of_the_paths_that_is_done(
             time.sleep(0.001)
         return frames
 
-    monkeypatch.setattr(cpu, "GLANCE", 0.001)
+    monkeypatch.setattr(cpu, "POLL_S", 0.001)
     monkeypatch.setattr(Progress, "show", lambda shown, fraction, title="": seen.append(fraction))
-    monkeypatch.setattr(dispatch, "play_shard", watched)
+    monkeypatch.setattr(executors, "play_shard", watched)
     played(list(shards_of(job(), 20)), n_workers=1)
     assert seen == sorted(seen)
     assert {0.4, 0.8, 1.0} <= {round(fraction, 12) for fraction in seen}
@@ -101,7 +101,7 @@ def test_the_progress_is_the_part_of_the_paths_that_is_done(
 
 def test_what_is_interrupted_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is heard at a glance, while the second shard plays; the third does not begin."""
-    real, began, accepted = dispatch.play_shard, [], []
+    real, began, accepted = executors.play_shard, [], []
 
     def interrupt(shown: Progress, fraction: float, title: str = "") -> None:
         if len(began) == 2:
@@ -113,11 +113,11 @@ def test_what_is_interrupted_is_not_handed_over(monkeypatch: pytest.MonkeyPatch)
             time.sleep(0.001)
         return real(shard, pulse, halt)
 
-    monkeypatch.setattr(cpu, "GLANCE", 0.001)
+    monkeypatch.setattr(cpu, "POLL_S", 0.001)
     monkeypatch.setattr(Progress, "show", interrupt)
-    monkeypatch.setattr(dispatch, "play_shard", slowly)
+    monkeypatch.setattr(executors, "play_shard", slowly)
     with pytest.raises(KeyboardInterrupt):
-        dispatch.play_all(
+        executors.play_all(
             list(shards_of(job(), 20)),
             lambda shard, frames: accepted.append(shard.first),
             Progress("test"),
@@ -130,7 +130,7 @@ def test_what_is_interrupted_is_not_handed_over(monkeypatch: pytest.MonkeyPatch)
 def test_an_interruption_while_a_shard_is_kept_ends_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real, interrupted, accepted = dispatch.play_shard, list[int](), list[int]()
+    real, interrupted, accepted = executors.play_shard, list[int](), list[int]()
 
     def accept(shard: Shard, frames: Frames) -> None:
         if shard.first == 8:
@@ -143,9 +143,9 @@ def test_an_interruption_while_a_shard_is_kept_ends_everything(
             time.sleep(0.001)
         return real(shard, pulse, halt)
 
-    monkeypatch.setattr(dispatch, "play_shard", play)
+    monkeypatch.setattr(executors, "play_shard", play)
     with pytest.raises(KeyboardInterrupt):
-        dispatch.play_all(list(shards_of(job(), 40)), accept, Progress("test"), n_workers=1)
+        executors.play_all(list(shards_of(job(), 40)), accept, Progress("test"), n_workers=1)
     assert accepted == [0]
 
 
@@ -162,7 +162,7 @@ def test_a_faulty_policy_is_one_clear_error_and_no_numbers(faulty: Job) -> None:
     with pytest.raises(
         purse.PurseError, match=r"too_far\.py chose no arm, or one that does not exist"
     ) as caught:
-        dispatch.play_all(
+        executors.play_all(
             list(shards_of(faulty, 20)),
             lambda shard, frames: accepted.append(shard),
             Progress("test"),
@@ -176,7 +176,7 @@ def test_the_error_names_the_policy_at_fault_and_not_the_one_that_plays_beside_i
     faulty: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, bad = next(shards_of(job(), 2)), next(shards_of(faulty, 2))
-    real, failed = dispatch.play_shard, []
+    real, failed = executors.play_shard, []
 
     def together(shard: Shard, pulse: Any, halt: Any) -> Frames:
         if shard is bad:
@@ -188,9 +188,9 @@ def test_the_error_names_the_policy_at_fault_and_not_the_one_that_plays_beside_i
             time.sleep(0.001)
         return real(shard, pulse, halt)
 
-    monkeypatch.setattr(dispatch, "play_shard", together)
+    monkeypatch.setattr(executors, "play_shard", together)
     with pytest.raises(purse.PurseError, match=r"too_far\.py chose no arm"):
-        dispatch.play_all([good, bad], lambda shard, frames: None, Progress("test"), n_workers=2)
+        executors.play_all([good, bad], lambda shard, frames: None, Progress("test"), n_workers=2)
 
 
 def test_a_shard_alone_refuses_a_faulty_policy_too(faulty: Job) -> None:
@@ -201,7 +201,7 @@ def test_a_shard_alone_refuses_a_faulty_policy_too(faulty: Job) -> None:
 def spans(shards: list[Shard]) -> list[list[tuple[str, int, int]]]:
     return [
         [(each.key, each.first, each.n_paths) for each in group]
-        for group in dispatch.neighbours(shards)
+        for group in executors.neighbours(shards)
     ]
 
 
@@ -220,13 +220,13 @@ def test_neighbours_are_of_one_job_without_gaps(monkeypatch: pytest.MonkeyPatch)
         [("a", 0, 8)],
         [("a", 16, 8), ("a", 24, 3)],
     ]
-    monkeypatch.setattr(dispatch, "GROUP_BYTES", 20 * shard.bytes_per_path(work))
+    monkeypatch.setattr(executors, "GROUP_BYTES", 20 * shard.bytes_per_path(work))
     assert spans([at("a", 8 * number) for number in range(5)]) == [
         [("a", 0, 8), ("a", 8, 8)],
         [("a", 16, 8), ("a", 24, 8)],
         [("a", 32, 8)],
     ]
-    monkeypatch.setattr(dispatch, "GROUP_BYTES", 1)
+    monkeypatch.setattr(executors, "GROUP_BYTES", 1)
     assert spans([at("a", 0), at("a", 8)]) == [[("a", 0, 8)], [("a", 8, 8)]]
 
 
@@ -236,16 +236,16 @@ def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(
     calls: list[tuple[str, int, int]] = []
     parts: list[tuple[float, float]] = []
 
-    def simulate(job: Job, n_paths: int, shown: Progress, first: int = 0) -> Results:
+    def simulate(job: Job, n_paths: int, shown: Progress, first: int = 0) -> PathResults:
         calls.append((job.name, first, n_paths))
         parts.append((shown.start, shown.length))
         return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
 
-    monkeypatch.setattr(dispatch, "gpu_engine", lambda: SimpleNamespace(simulate=simulate))
+    monkeypatch.setattr(executors, "gpu_engine", lambda: SimpleNamespace(simulate=simulate))
     shards = [
         each
         for policy in ("uniform", "fixed:arm=1")
-        for each in shards_of(job(policy, marks=4), 28)
+        for each in shards_of(job(policy, checkpoints=4), 28)
     ]
     missing = [each for each in shards if each.name != shards[1].name]
     assert same(played(missing, device="cuda"), played(missing))

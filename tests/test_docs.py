@@ -45,9 +45,9 @@ def test_the_site_builds_without_warnings_and_has_a_page_for_every_policy_and_wo
             f"<h1>{name}"
             in (site / "policies" / f"{name.replace('+', 'p').replace('.', '-')}.html").read_text()
         )
-    for name in purse.environments.names():
+    for name in purse.worlds.names():
         assert (
-            purse.environments.example(name).split(":")[0]
+            purse.worlds.example(name).split(":")[0]
             in (site / "worlds" / f"{name}.html").read_text()
         )
     api = (site / "reference" / "api.html").read_text()

@@ -4,8 +4,8 @@ import pytest
 
 import purse
 from purse.errors import (
+    AskRefused,
     BudgetExhausted,
-    GameOver,
     HorizonReached,
     InvalidInput,
     PurseError,
@@ -16,7 +16,7 @@ from purse.errors import (
 
 
 @pytest.mark.parametrize(
-    "error", [InvalidInput, GameOver, BudgetExhausted, HorizonReached, TicketError]
+    "error", [InvalidInput, AskRefused, BudgetExhausted, HorizonReached, TicketError]
 )
 def test_every_error_is_a_purse_error_and_public(error: type[Exception]) -> None:
     assert issubclass(error, PurseError)
@@ -25,8 +25,8 @@ def test_every_error_is_a_purse_error_and_public(error: type[Exception]) -> None
 
 def test_errors_have_the_parents_that_callers_catch() -> None:
     assert issubclass(InvalidInput, ValueError)
-    assert issubclass(BudgetExhausted, GameOver)
-    assert issubclass(HorizonReached, GameOver)
+    assert issubclass(BudgetExhausted, AskRefused)
+    assert issubclass(HorizonReached, AskRefused)
     assert not issubclass(PurseError, ValueError)
 
 

@@ -31,12 +31,12 @@ def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
 
 
 def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
-    happy = purse.environments.make(f"{EXAMPLES / 'happy_hour.py'}:discount=0.7", budget=100)
+    happy = purse.worlds.make(f"{EXAMPLES / 'happy_hour.py'}:discount=0.7", budget=100)
     assert (happy.tables.costs[:, 1, 0, 0] / 1e9).tolist() == pytest.approx(
         [0.5] * 17 + [0.15] * 3 + [0.5] * 4
     )
     check_world(happy)
-    noisy = purse.environments.make(
+    noisy = purse.worlds.make(
         f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100
     )
     check_world(noisy)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
-from purse.growth import fit_growth
+from purse import worlds
+from purse.theory.growth import fit_growth
 
-WORLD = environments.bernoulli(rewards=[0.9, 0.3, 0.4], costs=[0.8, 1, 0.9])
+WORLD = worlds.bernoulli(rewards=[0.9, 0.3, 0.4], costs=[0.8, 1, 0.9])
 BUDGETS = np.array([1e4, 1e5, 1e6])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.fastmath import EDGE, LOWEST, exp, fma, log, times_exp
-from purse.jit import cold
+from purse.compiler.jit import cold
+from purse.kernels.fastmath import EDGE, LOWEST, exp, fma, log, times_exp
 
 
 @cold

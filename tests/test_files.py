@@ -7,7 +7,7 @@ from typing import BinaryIO
 import pytest
 
 from purse import PurseError
-from purse.files import make_folder, sweep, write_atomically
+from purse.base.files import make_folder, remove_abandoned, write_atomically
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_what_killed_processes_left_is_swept_away_after_an_hour(tmp_path: Path) 
         path.write_text("")
     for path in (left, mine, parts, tmp_path / "results.parquet"):
         os.utime(path, (0, 0))
-    sweep(tmp_path)
+    remove_abandoned(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".b.parquet.0123456789ab",
         ".gitignore",

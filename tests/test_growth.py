@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from purse.growth import SHAPES, fit_growth
+from purse.theory.growth import SHAPES, fit_growth
 
 BUDGETS = np.array([1e2, 1e3, 1e4, 1e5, 1e6])
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import purse
 import purse.gym
-from purse.environments import bernoulli, example, make, table
 from purse.gym import KnapsackEnv
+from purse.worlds import bernoulli, example, make, table
 
 SCRIPTED = str(Path(__file__).parent / "engine" / "policies_for_tests" / "scripted.py")
 PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
@@ -146,7 +146,7 @@ def test_a_pull_that_cannot_be_paid_ends_the_game_and_does_not_count() -> None:
         False,
         {"cost": 0, "spent": 0.8, "left": 0.4, "t": 1},
     )
-    with pytest.raises(purse.GameOver, match=r"^there is no game going on: call reset\(\)$"):
+    with pytest.raises(purse.AskRefused, match=r"^there is no game going on: call reset\(\)$"):
         env.step(1)
 
 
@@ -176,7 +176,7 @@ def test_a_horizon_and_the_end_of_the_world_truncate() -> None:
     )
     observation, _, terminated, truncated, _ = env.step(1)
     assert (observation.tolist(), terminated, truncated) == ([pytest.approx(0.994), 0], False, True)
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         env.step(1)
     env = KnapsackEnv(LONG_TABLE, 100)
     env.reset(seed=0)
@@ -270,7 +270,7 @@ def test_an_action_that_is_no_arm_is_refused(action: Any) -> None:
 
 
 def test_a_step_needs_a_reset_first() -> None:
-    with pytest.raises(purse.GameOver, match=r"call reset\(\)"):
+    with pytest.raises(purse.AskRefused, match=r"call reset\(\)"):
         KnapsackEnv(PLAIN, 10).step(0)
 
 
@@ -315,7 +315,7 @@ def test_a_bad_reset_is_refused_in_one_line_and_changes_nothing(
 def test_purse_does_not_load_gymnasium_and_says_in_one_line_that_it_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code = "import sys, purse, purse.simulation; print('gymnasium' in sys.modules)"
+    code = "import sys, purse, purse.engine.simulate; print('gymnasium' in sys.modules)"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

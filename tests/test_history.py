@@ -10,10 +10,10 @@ import pytest
 from purse import Campaign
 from purse.campaign.history import SHOWN, History
 from purse.campaign.journal import Entry
-from purse.campaign.series import POINTS, Minute
 from purse.campaign.storage.memory import Memory
 from purse.campaign.terms import Terms
-from purse.errors import GameOver
+from purse.campaign.time_series import POINTS, LastMinute
+from purse.errors import AskRefused
 
 START = 1_700_000_000_000
 CENT = 10**7
@@ -347,7 +347,7 @@ def test_rates_are_those_of_the_last_minute() -> None:
 
 
 def test_the_minute_forgets() -> None:
-    minute = Minute()
+    minute = LastMinute()
     for second in range(1000):
         minute.begin(second, second, second)
     assert len(minute.seconds) <= 60
@@ -377,7 +377,7 @@ def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
         now += rng.randrange(800)
         try:
             out.extend(campaign.ask_many(rng.randint(1, 3)))
-        except GameOver:
+        except AskRefused:
             campaign.top_up("0.5")
         while len(out) > 4:
             ticket = out.pop(rng.randrange(len(out)))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purse
-from purse.html import paragraph, table
+from purse.base.html import paragraph, table
 from purse.types import Run
 
 

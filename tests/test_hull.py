@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from purse.hull import best_mixture, draw_shares
-from purse.random import POLICY, U, at, stream
+from purse.kernels.concave_hull import best_mixture, draw_shares
+from purse.kernels.random import POLICY, U, at, stream
 from purse.types import SKIP, Floats
 
 

@@ -15,12 +15,13 @@ import numba
 import numpy as np
 import pytest
 
-from purse import environments, simulation
-from purse.engine import cpu
-from purse.jit import LEAN, bind, cold, fingerprint, kernel
+from purse import worlds
+from purse.compiler.fingerprint import fingerprint
+from purse.compiler.jit import LEAN, bind, cold, kernel
+from purse.engine import cpu, simulate
 
 HELPER = """\
-from purse.jit import kernel
+from purse.compiler.jit import kernel
 
 ARM = 1
 
@@ -34,7 +35,7 @@ from typing import NamedTuple
 
 import helper
 import numpy as np
-from purse.jit import kernel
+from purse.compiler.jit import kernel
 
 NAME = "mine"
 
@@ -73,9 +74,10 @@ def update(key, params, state, t, arms, probs, rewards, costs):
 """
 ASK = """
 import json, sys
-import purse, purse.jit
+import purse, purse.compiler.jit
 arm = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1).ask().arm
-(stats,) = (loop.stats for loop in purse.jit._bound.values() if loop.__name__.startswith("ask_"))
+loops = purse.compiler.jit._bound.values()
+(stats,) = (loop.stats for loop in loops if loop.__name__.startswith("ask_"))
 hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 print(json.dumps({"arm": arm, "hits": hits, "misses": misses}))
 """
@@ -156,19 +158,19 @@ def compiled_code(dispatcher: Any) -> str:
 
 
 def test_a_bound_loop_counts_no_references() -> None:
-    world = environments.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
-    job = simulation.make_job("exp3.bwk", world, 100)
-    loop = numba.njit(nogil=True, **LEAN)(cpu.compiled(job).py_func)
+    world = worlds.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
+    job = simulate.make_job("exp3.bwk", world, 100)
+    loop = numba.njit(nogil=True, **LEAN)(cpu.compiled_loop(job).py_func)
     results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
     loop(
         job.params,
         state,
         world.tables,
         job.game,
-        job.marks,
+        job.checkpoints,
         0,
         results,
-        cpu.desk(job.problem),
+        cpu.new_workspace(job.problem),
         np.zeros(1),
         np.zeros(1, np.int64),
     )

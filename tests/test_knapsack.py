@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, knapsack
-from purse.environments import atoms, bernoulli, corrupted, switching, table
-from purse.knapsack import dynamic_optimum, exact, greedy
+from purse import worlds
+from purse.theory import knapsack
+from purse.theory.knapsack import dynamic_optimum, exact, greedy
+from purse.worlds import atoms, bernoulli, corrupted, switching, table
 
 # Money is in thousandths here, rewards are in sixteenths and chances in eighths: floats hold them
 # exactly.
@@ -486,7 +487,7 @@ SMALL_WORLDS = {
 )
 def test_no_policy_gains_more_than_the_dynamic_optimum(policy: str) -> None:
     for world, (budget, horizon) in SMALL_WORLDS.items():
-        if policy == "oracle" and environments.make(world, budget).efficiencies is None:
+        if policy == "oracle" and worlds.make(world, budget).efficiencies is None:
             continue
         gain = purse.simulate(policy, world, budget, n_paths=4000, seed=5, horizon=horizon).gain
         assert (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import purse
-from purse import knapsack
-from purse.knapsack import bounded, exact, parts
+from purse.theory import knapsack
+from purse.theory.knapsack import bounded, exact, parts
 
 # Money is in hundredths here and rewards are in sixteenths: floats hold their sums exactly.
 SEEDS = range(300)

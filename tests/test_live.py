@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from live_helpers import LIVE, exp3, make, refusal
-from purse import BudgetExhausted, HorizonReached, InvalidInput, Policy, Ticket, snapshot
+from purse import BudgetExhausted, HorizonReached, InvalidInput, Policy, Ticket
+from purse.live import save_file
 
 # the face of it
 
@@ -238,9 +239,11 @@ def test_a_file_with_a_ticket_that_does_not_fit_is_refused(
     policy = make()
     policy.ask()
     policy.save(path)
-    facts, arrays = snapshot.load(path)
+    facts, arrays = save_file.load(path)
     (ticket, aside), *_ = facts["tickets"]
-    snapshot.save(path, {**facts, "tickets": [[Ticket(*ticket)._replace(**change), aside]]}, arrays)
+    save_file.save(
+        path, {**facts, "tickets": [[Ticket(*ticket)._replace(**change), aside]]}, arrays
+    )
     assert "ticket" in refusal(InvalidInput, Policy.load, path)
 
 

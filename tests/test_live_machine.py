@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 )
 
 from purse import (
+    AskRefused,
     BudgetExhausted,
-    GameOver,
     HorizonReached,
     InvalidInput,
     Policy,
@@ -509,7 +509,7 @@ class LiveMachine(RuleBasedStateMachine):
 def outcome(policy: Policy) -> Any:
     try:
         return policy.ask()
-    except GameOver as error:
+    except AskRefused as error:
         return type(error), str(error)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from live_helpers import STOP_RULES, amounts_in, exp3, make, refusal, standing
-from purse import BudgetExhausted, GameOver, HorizonReached, PurseError, TicketError
+from purse import AskRefused, BudgetExhausted, HorizonReached, PurseError, TicketError
 
 
 def test_exit_ends_the_game_at_the_first_cost_that_does_not_fit() -> None:
@@ -144,6 +144,6 @@ def test_the_horizon_ends_the_asking_and_not_the_telling(stop: str) -> None:
 
 
 def test_both_ends_of_a_game_are_game_over() -> None:
-    assert issubclass(BudgetExhausted, GameOver)
-    assert issubclass(HorizonReached, GameOver)
-    assert issubclass(GameOver, PurseError)
+    assert issubclass(BudgetExhausted, AskRefused)
+    assert issubclass(HorizonReached, AskRefused)
+    assert issubclass(AskRefused, PurseError)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import manifest
+from purse.study import manifest
 
 FACTS: dict[str, Any] = {
     "title": "Größe ≥ 1 😀",

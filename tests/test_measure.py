@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 import purse
-import purse.engine.shadow
-from purse import dispatch, knapsack
+import purse.engine.counterfactual
+from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.environments import bernoulli, make, table, two_point
-from purse.measure import measure, rounded, said
-from purse.progress import Progress
-from purse.regret import NOTIONS, Estimate
-from purse.store import Store
+from purse.study import executors
+from purse.study.regrets import first_line, mean_and_half, measure
+from purse.study.store import Store
+from purse.theory import knapsack
+from purse.theory.notions import NOTIONS, Estimate
 from purse.types import World
+from purse.worlds import bernoulli, make, table, two_point
 
 SCRIPTED = str(Path(__file__).parent / "engine" / "policies_for_tests" / "scripted.py")
 UNIT = 10**9
@@ -181,7 +182,7 @@ def test_every_number_is_what_a_replay_of_the_draws_gives(name: str, stop: str) 
         (seen.efficiency, [game.efficiency for game in ours]),
         (seen.fixed_gain, [[game.gain for game in row] for row in alone]),
         (seen.fixed_efficiency, [[game.efficiency for game in row] for row in alone]),
-        (seen.shadow, shadow),
+        (seen.counterfactual, shadow),
     ):
         np.testing.assert_allclose(array, expected, rtol=1e-11, atol=1e-11)
     formulas = by_formula(world, budget, ours, alone, shadow)
@@ -209,7 +210,7 @@ def test_under_retry_what_the_policy_did_is_what_a_replay_gives(n_paths: int) ->
         [worth(world, arm, ours[p].rounds, seed=2, path=p) for p in range(n_paths)]
         for arm in (0, 1)
     ]
-    np.testing.assert_allclose(seen.shadow, shadow)
+    np.testing.assert_allclose(seen.counterfactual, shadow)
     alone = [
         [replayed(world, 15.5, [arm], seed=2, path=p, stop="exit") for p in range(n_paths)]
         for arm in (0, 1)
@@ -349,7 +350,7 @@ def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_round
     found = purse.regrets("fixed:arm=0", world, budget, n_paths=3, stop=stop)
     assert found["own_rounds"] == (0, 0, 0, 0)
     assert (
-        found.evidence.shadow[0].tolist()
+        found.evidence.counterfactual[0].tolist()
         == found.evidence.efficiency.tolist()
         == found.evidence.fixed_efficiency[0].tolist()
     )
@@ -524,7 +525,7 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
     assert [line.split()[0] for line in lines] == list(found.estimates)
     for name, line in zip(found.estimates, lines, strict=True):
         assert line.count("±") == 1
-        assert line.endswith(said(NOTIONS[name]))
+        assert line.endswith(first_line(NOTIONS[name]))
     assert len({line.index("±") for line in lines}) == 1
     for name in MEANS:
         assert (name in str(found)) == (world == PLAIN)
@@ -551,7 +552,7 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
 def test_a_mean_is_written_to_the_place_of_two_digits_of_half_its_interval(
     mean: float, half: float, texts: tuple[str, str]
 ) -> None:
-    assert rounded(Estimate(mean, half / 2, mean - half, mean + half)) == texts
+    assert mean_and_half(Estimate(mean, half / 2, mean - half, mean + half)) == texts
 
 
 @pytest.mark.parametrize("budget", [2, 20, 2_000])
@@ -574,8 +575,8 @@ def test_what_is_said_is_the_first_line_of_a_docstring() -> None:
         Second.
         """
 
-    assert said(one) == "First."
-    assert all(map(said, NOTIONS.values()))
+    assert first_line(one) == "First."
+    assert all(map(first_line, NOTIONS.values()))
 
 
 # what decides the numbers, and what does not
@@ -629,10 +630,12 @@ def test_with_a_folder_nothing_is_computed_twice(
     first = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     computed = []
     monkeypatch.setattr(
-        dispatch, "play_shard", lambda shard, *args: computed.append(shard.job.name)
+        executors, "play_shard", lambda shard, *args: computed.append(shard.job.name)
     )
     monkeypatch.setattr(
-        purse.engine.shadow, "shadows", lambda *args, **kwargs: computed.append("shadows")
+        purse.engine.counterfactual,
+        "counterfactual_sums",
+        lambda *args, **kwargs: computed.append("shadows"),
     )
     again = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     assert computed == []
@@ -686,7 +689,10 @@ def test_a_folder_holds_several_measurements_apart(change: dict[str, Any], tmp_p
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
     """Let the piece of work of this number be interrupted; the list grows with what was begun."""
     begun: list[str] = []
-    for module, name in ((dispatch, "play_shard"), (purse.engine.shadow, "shadows")):
+    for module, name in (
+        (executors, "play_shard"),
+        (purse.engine.counterfactual, "counterfactual_sums"),
+    ):
         real = getattr(module, name)
 
         def work(*args: Any, name: str = name, real: Any = real, **kwargs: Any) -> Any:
@@ -811,5 +817,6 @@ def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
     )
     assert head == ["regret", "mean", "± 95%", "what it is"]
     assert rows == [
-        [name, *rounded(each), said(NOTIONS[name])] for name, each in found.estimates.items()
+        [name, *mean_and_half(each), first_line(NOTIONS[name])]
+        for name, each in found.estimates.items()
     ]

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linprog
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.mixture import best_fixed_distribution, lp_optimum, mix
+from purse.theory.fluid import best_fixed_distribution, lp_optimum, mix
 
 
 def test_the_closed_form_is_the_linear_program() -> None:
@@ -33,14 +33,14 @@ def test_the_closed_form_is_the_linear_program() -> None:
 
 
 def test_without_a_horizon_the_best_efficiency_takes_it_all() -> None:
-    world = environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+    world = worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
     found = lp_optimum(world, 300)
     assert found.value == pytest.approx(600)
     assert found.plays == pytest.approx([0, 1000, 0])
 
 
 def test_several_resources_are_solved_and_both_limits_hold() -> None:
-    world = environments.function("ad_slots")(
+    world = worlds.function("ad_slots")(
         clicks=[0.1, 0.05, 0.2], values=[0.6, 1, 0.2], prices=[0.5, 0.9, 0.1], views=5000
     )
     found = lp_optimum(world, [100, 3000])
@@ -88,7 +88,7 @@ def test_the_best_fixed_distribution_is_that_of_a_fine_grid(horizon: int | None)
             random.integers(1, 11, (12, n_arms)) / 10,
         )
         world, budget = (
-            environments.table(rewards=rewards, costs=costs),
+            worlds.table(rewards=rewards, costs=costs),
             float(random.integers(5, 40)) / 10,
         )
         exact = best_fixed_distribution(world, budget, horizon=horizon)
@@ -97,7 +97,7 @@ def test_the_best_fixed_distribution_is_that_of_a_fine_grid(horizon: int | None)
 
 
 def test_it_is_at_least_what_every_arm_alone_gains_in_the_fluid_sense() -> None:
-    world = environments.make("switching:segments=[5,3],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]", 1)
+    world = worlds.make("switching:segments=[5,3],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]", 1)
     for path in range(5):
         rewards, units = draws(world, 60, path=path)
         alone = max(rewards[np.cumsum(units[:, i, 0]) <= 10 * 10**9, i].sum() for i in range(2))

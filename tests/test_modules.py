@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import purse
-from purse.modules import load_module
+from purse.base.loading import load_module
 
 
 def test_a_file_is_loaded_once_and_again_when_it_changes(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purse
-from purse import environments, policies, shard
-from purse.environments import bernoulli
-from purse.plan import MARKS, Plan, labelled
-from purse.shard import Recipe, key_of
+from purse import policies
+from purse import worlds as known_worlds
+from purse.study import shard
+from purse.study.plan import CHECKPOINTS, Plan, labelled
+from purse.study.shard import JobSpec, key_of
+from purse.worlds import bernoulli
 
 WORLD = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
@@ -141,8 +143,8 @@ def test_a_cell_for_each_world_and_budget_with_every_policy_and_every_arm_alone(
             f"fixed:arm={arm}" for arm in range(cell.world.n_arms)
         ]
         assert [
-            len(shards[0].job.marks.left) for shards in (*cell.policies.values(), *cell.alone)
-        ] == [MARKS, MARKS] + [0] * cell.world.n_arms
+            len(shards[0].job.checkpoints.left) for shards in (*cell.policies.values(), *cell.alone)
+        ] == [CHECKPOINTS, CHECKPOINTS] + [0] * cell.world.n_arms
         assert {shards[0].job.game.seed for shards in (*cell.policies.values(), *cell.alone)} == {3}
         assert (
             len(
@@ -163,15 +165,15 @@ def test_alone_means_that_no_other_arm_steps_in(stop: str, alone: int) -> None:
 
 
 def test_of_many_arms_nobody_counts_each() -> None:
-    for n_arms, marks in ((100, MARKS), (101, 0)):
+    for n_arms, marks in ((100, CHECKPOINTS), (101, 0)):
         world = bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
         job = next(plan(world=world, budgets=20).cells({})).policies["uniform"][0].job
-        assert len(job.marks.left) == marks
+        assert len(job.checkpoints.left) == marks
 
 
 def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard, "WORK", 3e3)
-    recipes: dict[str, Recipe] = {}
+    recipes: dict[str, JobSpec] = {}
     cells = list(
         plan(
             ["uniform", "exp3.bwk:gamma=0.5"],
@@ -191,7 +193,7 @@ def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_world_that_is_given_as_text_is_sent_as_text() -> None:
-    recipes: dict[str, Recipe] = {}
+    recipes: dict[str, JobSpec] = {}
     list(plan(world=TEXT).cells(recipes))
     assert {recipe.world for recipe in recipes.values()} == {TEXT}
 
@@ -332,6 +334,6 @@ def test_the_facts_are_json() -> None:
         "study": None,
         "command": "purse.compare(...), with policies or worlds that are Python objects",
     }
-    assert environments.make(TEXT, 20).name == plan().facts["worlds"][TEXT]
+    assert known_worlds.make(TEXT, 20).name == plan().facts["worlds"][TEXT]
     assert plan().facts["study"] == plan().toml
     assert plan().facts["command"] == "purse run study.toml"

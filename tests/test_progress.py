@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from purse.progress import BETWEEN_LINES, PATIENCE, Progress, progress
+from purse.base.progress import BETWEEN_LINES, QUIET_S, Progress, progress
 
 
 class Terminal(io.StringIO):
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     now = SimpleNamespace(seconds=100.0)
-    monkeypatch.setattr("purse.progress.time", SimpleNamespace(monotonic=lambda: now.seconds))
+    monkeypatch.setattr("purse.base.progress.time", SimpleNamespace(monotonic=lambda: now.seconds))
     return now
 
 
@@ -44,7 +44,7 @@ def test_quick_work_shows_nothing(
     with progress("work") as shown:
         for _ in range(10):
             shown.show(0.5)
-            clock.seconds += PATIENCE / 11
+            clock.seconds += QUIET_S / 11
     assert out.getvalue() == ""
 
 
@@ -86,7 +86,7 @@ def test_busy_speaks_up_only_when_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, stderr: Callable[[io.StringIO], io.StringIO]
 ) -> None:
     out = stderr(io.StringIO())
-    monkeypatch.setattr("purse.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("purse.base.progress.QUIET_S", 0.0)
     with progress("work") as shown:
         with shown.busy("compiling"):
             pass
@@ -104,7 +104,7 @@ def test_a_bar_on_a_terminal_that_goes_away(
 ) -> None:
     out = stderr(Terminal())
     with progress("work") as shown:
-        clock.seconds += PATIENCE
+        clock.seconds += QUIET_S
         shown.part(0.0, 1.0, "first part")
         shown.show(0.5)
         shown.bar.refresh()
@@ -127,7 +127,7 @@ def test_the_bar_goes_away_when_work_is_interrupted(
     def work() -> None:
         with progress("work") as shown:
             bars.append(shown)
-            clock.seconds += PATIENCE
+            clock.seconds += QUIET_S
             shown.show(0.5)
             raise KeyboardInterrupt
 
@@ -143,6 +143,6 @@ def test_a_bar_that_would_open_late_stays_away(
     stderr(Terminal())
     shown = Progress("work")
     shown.close()
-    clock.seconds += 2 * PATIENCE
+    clock.seconds += 2 * QUIET_S
     shown.show(0.5)
     assert shown.bar is None

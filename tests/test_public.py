@@ -33,7 +33,7 @@ def test_every_public_name_is_there_and_unknown_ones_are_not() -> None:
     with pytest.raises(AttributeError, match="no attribute 'simulat'"):
         purse.simulat  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'bernouli'"):
-        purse.environments.bernouli  # noqa: B018
+        purse.worlds.bernouli  # noqa: B018
 
 
 def test_every_error_is_a_purse_error() -> None:

@@ -5,8 +5,8 @@ import math
 import pytest
 
 import purse
-from purse.bounds import Bound, Setting
-from purse.published import table
+from purse.theory.bounds import Bound, Setting
+from purse.theory.published_bounds import table
 
 
 def rows(**changes: object) -> dict[str, Bound]:

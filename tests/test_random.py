@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from purse.jit import cold
-from purse.random import (
+from purse.compiler.jit import cold
+from purse.kernels.random import (
     POLICY,
     REFEREE,
     SIDE,

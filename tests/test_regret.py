@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from purse.regret import NOTIONS, Evidence, against_best_fixed_arm, best_arm, brief, estimate
+from purse.theory.notions import (
+    NOTIONS,
+    RunEvidence,
+    against_best_fixed_arm,
+    best_arm,
+    brief,
+    estimate,
+)
 
 
 def test_the_interval_is_students() -> None:
@@ -39,7 +46,7 @@ def test_the_arm_is_best_on_average_and_the_difference_is_paired() -> None:
 
 # One budget of 12, two paths, three arms. On each path another arm is best, in gain, in efficiency
 # and over the player's own rounds.
-SEEN = Evidence(
+SEEN = RunEvidence(
     budget=12.0,
     gain=np.array([10.0, 14.0]),
     rounds=np.array([30, 30]),
@@ -50,7 +57,7 @@ SEEN = Evidence(
     fixed_rounds=np.array([[24, 40], [12, 15], [60, 60]]),
     # means 60, 55, 55: arm 0, which is i*
     fixed_efficiency=np.array([[50.0, 70.0], [90.0, 20.0], [10.0, 100.0]]),
-    shadow=np.array([[35.0, 41.0], [60.0, 10.0], [31.0, 49.0]]),  # means 38, 35, 40: arm 2
+    counterfactual=np.array([[35.0, 41.0], [60.0, 10.0], [31.0, 49.0]]),  # means 38, 35, 40: arm 2
     reward_means=np.array([0.5, 0.9, 0.2]),
     cost_means=np.array([0.25, 0.6, 0.8]),  # efficiencies 2, 1.5, 0.25; gaps 0, 0.5, 1.75
     greedy=20.0,
@@ -102,7 +109,7 @@ def test_an_arm_is_the_same_on_all_paths_though_each_path_has_a_better_one(notio
     table, ours = (
         (SEEN.fixed_gain, SEEN.gain)
         if notion == "best_fixed_arm"
-        else (SEEN.shadow, SEEN.efficiency)
+        else (SEEN.counterfactual, SEEN.efficiency)
     )
     values = NOTIONS[notion](SEEN)
     assert values is not None
@@ -195,7 +202,7 @@ def test_where_nothing_can_be_paid_for_both_lines_are_zero() -> None:
 
 
 def test_a_single_path_and_a_single_arm_are_enough() -> None:
-    single = Evidence(
+    single = RunEvidence(
         6.0,
         *(np.array([n]) for n in (3.0, 4, 2.0, 2.5)),
         *(np.array([[n]]) for n in (4, 5.0, 6, 4.5, 3.5)),

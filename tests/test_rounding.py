@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.jit import cold
-from purse.random import POLICY, U, at, stream, uniform
-from purse.rounding import dependent_round
+from purse.compiler.jit import cold
+from purse.kernels.dependent_rounding import dependent_round
+from purse.kernels.random import POLICY, U, at, stream, uniform
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)
 CASES = [

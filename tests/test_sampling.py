@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from purse.jit import cold
-from purse.random import POLICY, SIDE, U, at, bits, stream, uniform
-from purse.sampling import AREA, EDGES, HEIGHTS, LAYERS, SQUEEZE, TAIL, gamma, mould_of, normal
+from purse.compiler.jit import cold
+from purse.kernels.distributions import (
+    AREA,
+    EDGES,
+    HEIGHTS,
+    LAYERS,
+    SQUEEZE,
+    TAIL,
+    gamma,
+    gamma_setup,
+    normal,
+)
+from purse.kernels.random import POLICY, SIDE, U, at, bits, stream, uniform
 
 WORD = 2**64
 BAND = 4.5  # standard errors
@@ -144,7 +154,7 @@ def test_gammas_follow_the_method_number_by_number(shape: float) -> None:
     key = key_of(5)
     plain, here = Plain(key), key
     for _ in range(2000):
-        x, here = gamma(U(here), np.array(mould_of(shape)))
+        x, here = gamma(U(here), np.array(gamma_setup(shape)))
         assert x == pytest.approx(plain.gamma(shape), rel=1e-12)
         assert numbers_used(key, here) == plain.used
 
@@ -178,7 +188,7 @@ def test_the_digits_that_are_left_do_not_depend_on_the_normal() -> None:
 @pytest.mark.parametrize("shape", [1.0, 1.1, 2.0, 5.5, 30.0, 1e3, 1e6])
 def test_gammas_are_gammas(shape: float) -> None:
     sample = np.zeros(200_000)
-    fill_gammas(key_of(6), np.array(mould_of(shape)), sample)
+    fill_gammas(key_of(6), np.array(gamma_setup(shape)), sample)
     assert sample.min() > 0
     assert distance(sample, stats.gamma.cdf(sample, shape)) < SURPRISE
     assert abs(sample.mean() - shape) < BAND * math.sqrt(shape / len(sample))
@@ -190,8 +200,8 @@ def test_two_gammas_make_a_beta(a: float, b: float) -> None:
     sample = np.zeros(100_000)
     fill_betas(
         np.array([key_of(7, t) for t in range(len(sample))]),
-        np.array(mould_of(a)),
-        np.array(mould_of(b)),
+        np.array(gamma_setup(a)),
+        np.array(gamma_setup(b)),
         sample,
     )
     assert ((sample > 0) & (sample < 1)).all()

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import shard
-from purse.engine.cpu import Job
-from purse.environments import bernoulli, two_point
-from purse.shard import (
-    Recipe,
+from purse.engine.job import Job, make_job
+from purse.study import shard
+from purse.study.shard import (
+    JobSpec,
     bytes_per_path,
     key_of,
     runs_frame,
@@ -20,7 +19,7 @@ from purse.shard import (
     shards_of,
     trace_frame,
 )
-from purse.simulation import make_job
+from purse.worlds import bernoulli, two_point
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
@@ -65,7 +64,7 @@ def test_of_several_resources_the_scarcest_decides_how_long_a_path_is() -> None:
 def test_what_would_take_too_much_memory_is_cut_smaller() -> None:
     """A path of one round is little work; its 2 marks keep 100 pulls each, and a few numbers."""
     world = bernoulli(rewards=[0.5] * 100, costs=[0.5] * 100)
-    short, marked = job(world=world, budget=0.5), job(world=world, budget=0.5, marks=2)
+    short, marked = job(world=world, budget=0.5), job(world=world, budget=0.5, checkpoints=2)
     assert bytes_per_path(short) == 8 * 105
     assert bytes_per_path(marked) == 3 * bytes_per_path(short)
     assert shard_size(short) == (1 << 26) // (8 * 105)
@@ -181,13 +180,13 @@ def test_a_changed_policy_changes_the_key(old: str, new: str, tmp_path: Path) ->
 
 
 def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
-    made = [Recipe("exp3.bwk:gamma=0.5", TEXT, 20.3, 4, "hold", 5).make() for _ in range(2)]
+    made = [JobSpec("exp3.bwk:gamma=0.5", TEXT, 20.3, 4, "hold", 5).make() for _ in range(2)]
     assert key_of(made[0]) == key_of(made[1])
-    plain = job("exp3.bwk:gamma=0.5", TEXT, 20.3, seed=4, stop="hold", marks=5)
-    assert len(plain.marks.rounds) > 0
-    assert len(made[0].marks.rounds) == 0
-    assert (made[0].marks.left == plain.marks.left).all()
-    assert key_of(Recipe("uniform", RANDOM, 20.3, 0, "exit").make()) == key_of(job())
+    plain = job("exp3.bwk:gamma=0.5", TEXT, 20.3, seed=4, stop="hold", checkpoints=5)
+    assert len(plain.checkpoints.rounds) > 0
+    assert len(made[0].checkpoints.rounds) == 0
+    assert (made[0].checkpoints.left == plain.checkpoints.left).all()
+    assert key_of(JobSpec("uniform", RANDOM, 20.3, 0, "exit").make()) == key_of(job())
 
 
 @pytest.mark.parametrize(
@@ -223,7 +222,7 @@ def test_a_row_for_each_path_has_what_simulate_gives(world: purse.World) -> None
 
 
 def test_a_trace_sums_the_pulls_of_all_paths_at_each_fraction_of_the_budget() -> None:
-    run = purse.simulate("uniform", RANDOM, 20.3, n_paths=5, seed=4, marks=4)
+    run = purse.simulate("uniform", RANDOM, 20.3, n_paths=5, seed=4, checkpoints=4)
     frame = trace_frame(run)
     assert frame.columns == ["fraction", "pulls"]
     assert frame["fraction"].to_list() == [0.25, 0.5, 0.75, 1.0]

@@ -9,9 +9,9 @@ import pytest
 import purse
 from purse import policies
 from purse.engine import cpu
-from purse.environments import bernoulli, misleading_ratio, two_point
-from purse.simulation import yardsticks
+from purse.engine.job import single_arm_jobs
 from purse.testing import suitable
+from purse.worlds import bernoulli, misleading_ratio, two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
@@ -150,7 +150,7 @@ def test_a_run_tells_what_was_played() -> None:
     ("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")]
 )
 def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, played: str) -> None:
-    jobs = yardsticks(WORLD, 37.3, seed=3, stop=stop)
+    jobs = single_arm_jobs(WORLD, 37.3, seed=3, stop=stop)
     assert [job.name for job in jobs] == [f"fixed:arm={arm}" for arm in range(4)]
     for arm, job in enumerate(jobs):
         found, _ = cpu.play_block(job, 5)
@@ -163,7 +163,7 @@ def test_yardsticks_refuse_a_rule_that_does_not_exist() -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"
     ):
-        yardsticks(WORLD, 10, stop="never")
+        single_arm_jobs(WORLD, 10, stop="never")
 
 
 def test_a_policy_may_be_a_module() -> None:
@@ -250,7 +250,7 @@ class Ran(Exception):
         ({"seed": -1}, "seed=-1: must be a whole number from 0 to"),
         ({"seed": 2**63}, "seed=9223372036854775808: must be"),
         ({"seed": 0.5}, "seed=0.5: must be a whole number"),
-        ({"marks": -1}, "marks=-1: must be a whole number"),
+        ({"checkpoints": -1}, "checkpoints=-1: must be a whole number"),
         ({"n_workers": 0}, "n_workers=0: must be a whole number from 1 up"),
         ({"block": 0}, "block=0: must be a whole number from 1 up"),
     ],
@@ -318,5 +318,5 @@ def ask_often(policy: str) -> None:
 
 
 def test_marks_that_would_fill_the_memory_are_refused() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"marks=10000: would need \d+ GB"):
-        purse.simulate("uniform", "misleading_ratio", 100_000, n_paths=10_000, marks=10_000)
+    with pytest.raises(purse.InvalidInput, match=r"checkpoints=10000: would need \d+ GB"):
+        purse.simulate("uniform", "misleading_ratio", 100_000, n_paths=10_000, checkpoints=10_000)

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from purse import (
+    AskRefused,
     BudgetExhausted,
-    GameOver,
     HorizonReached,
     InvalidInput,
     Policy,
@@ -73,7 +73,7 @@ def rest_of_game(policy: Policy) -> list[Any]:
     while True:
         try:
             ticket = policy.ask()
-        except GameOver as error:
+        except AskRefused as error:
             seen.append((type(error), str(error)))
             break
         seen += [ticket, answer(policy, ticket), standing(policy)]

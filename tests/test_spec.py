@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from purse.base.spec import check_options, parse
 from purse.errors import InvalidInput
-from purse.spec import check_options, parse
 
 STEADY = settings(deadline=None, derandomize=True)
 WORDS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True).filter(

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
-from purse.stack import beside, copy, matrix, vector
+from purse.compiler.jit import kernel
+from purse.compiler.stack_arrays import beside, copy, matrix, vector
 
 LANES = 4
 

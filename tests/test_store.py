@@ -8,14 +8,13 @@ import polars as pl
 import pytest
 
 import purse
-from purse import shard
-from purse.engine import shadow
-from purse.engine.cpu import Job
-from purse.environments import bernoulli, two_point
-from purse.progress import Progress
-from purse.shard import Frames, Recipe, Shard, key_of, shards_of
-from purse.simulation import make_job
-from purse.store import Store
+from purse.base.progress import Progress
+from purse.engine import counterfactual
+from purse.engine.job import Job, make_job
+from purse.study import shard
+from purse.study.shard import Frames, JobSpec, Shard, key_of, shards_of
+from purse.study.store import Store
+from purse.worlds import bernoulli, two_point
 
 FIXED = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
@@ -32,7 +31,7 @@ def kept_runs(folder: Path | None, work: Job, n_paths: int = 5) -> pl.DataFrame:
 
 
 def kept_shadows(folder: Path | None, work: Job, runs: pl.DataFrame) -> pl.DataFrame:
-    return Store(folder).shadows(work, runs, 1, Progress("test"))
+    return Store(folder).counterfactuals(work, runs, 1, Progress("test"))
 
 
 def frame(*numbers: int) -> pl.DataFrame:
@@ -123,7 +122,7 @@ def test_only_what_is_missing_is_played(tmp_path: Path, monkeypatch: pytest.Monk
         played.append((shard.first, shard.n_paths))
         return real(shard, *args)
 
-    monkeypatch.setattr("purse.dispatch.play_shard", play)
+    monkeypatch.setattr("purse.study.executors.play_shard", play)
     monkeypatch.setattr(shard, "BYTES", 4 * shard.bytes_per_path(job()))
     few = kept_runs(tmp_path, job(), 6)
     assert played == [(0, 4), (4, 2)]
@@ -178,9 +177,11 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
     assert made.columns == ["shadow"]
     assert (
         made["shadow"].to_numpy()
-        == shadow.shadows(job(seed=4), runs["rounds"].to_numpy(), Progress("test"))
+        == counterfactual.counterfactual_sums(
+            job(seed=4), runs["rounds"].to_numpy(), Progress("test")
+        )
     ).all()
-    monkeypatch.setattr("purse.engine.shadow.shadows", None)
+    monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
     found = kept_shadows(tmp_path, job(seed=4), runs)
     assert found.equals(made)
     assert found["shadow"].to_numpy().shape == (5, 3)
@@ -188,7 +189,7 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
 
 def test_shadows_lie_beside_the_shards_of_their_job(tmp_path: Path) -> None:
     kept_shadows(tmp_path, job(), kept_runs(tmp_path, job()))
-    code = shadow.compiled(RANDOM).py_func.__name__
+    code = counterfactual.compiled_sums(RANDOM).py_func.__name__
     assert code.startswith("add_up_")
     assert names(tmp_path) == [f"{key_of(job())}-0-5.parquet", f"{key_of(job())}-5-{code}.parquet"]
 
@@ -206,7 +207,9 @@ def test_changed_code_of_the_sums_makes_new_shadows(
 ) -> None:
     runs = kept_runs(tmp_path, job())
     first = kept_shadows(tmp_path, job(), runs)
-    monkeypatch.setattr(shadow, "BEAT", 2 * shadow.BEAT + 1)  # a constant of the compiled function
+    monkeypatch.setattr(
+        counterfactual, "BEAT", 2 * counterfactual.BEAT + 1
+    )  # a constant of the compiled function
     again = kept_shadows(tmp_path, job(), runs)
     assert again.equals(first)
     assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
@@ -237,9 +240,9 @@ def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purse.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
-    monkeypatch.setattr("purse.dispatch.play_shard", None)
+    monkeypatch.setattr("purse.study.executors.play_shard", None)
     for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
-        found = kept_runs(tmp_path, Recipe(policy, FIXED, 50, 3, "exit").make(), 6)
+        found = kept_runs(tmp_path, JobSpec(policy, FIXED, 50, 3, "exit").make(), 6)
         assert (
             found["gain"].to_list()
             == purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain.tolist()

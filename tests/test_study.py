@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 import purse
-from purse import environments, manifest, shard, study, studyfile, summary
-from purse.plan import MARKS
-from purse.shard import Frames, Shard
-from purse.study import Study
+from purse import worlds as known_worlds
+from purse.study import manifest, results, shard, study_file, summary
+from purse.study.plan import CHECKPOINTS
+from purse.study.results import Study
+from purse.study.shard import Frames, Shard
 
-WORLD = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 SMALL = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 
 
@@ -86,9 +87,9 @@ def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> 
         "regret",
     ]
     assert frame.schema["pulls"] == pl.List(pl.Int64)
-    assert frame["world"].unique(maintain_order=True).to_list() == list(study.DEFAULT_WORLDS)
+    assert frame["world"].unique(maintain_order=True).to_list() == list(results.DEFAULT_WORLDS)
     arms = {
-        name: environments.make(world, 20).n_arms for name, world in study.DEFAULT_WORLDS.items()
+        name: known_worlds.make(world, 20).n_arms for name, world in results.DEFAULT_WORLDS.items()
     }
     assert len(set(arms.values())) > 1
     for row in frame.iter_rows(named=True):
@@ -101,7 +102,7 @@ def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> 
 
 def test_pulls_are_those_of_the_runs_whatever_the_number_of_arms() -> None:
     worlds = {
-        f"{n} arms": environments.bernoulli(rewards=[0.5] * n, costs=[0.5] * n) for n in (1, 2, 7)
+        f"{n} arms": known_worlds.bernoulli(rewards=[0.5] * n, costs=[0.5] * n) for n in (1, 2, 7)
     }
     frame = purse.compare("uniform", worlds, budgets=[20], n_paths=3, seed=1).frame()
     assert frame.schema["pulls"] == pl.List(pl.Int64)
@@ -135,7 +136,7 @@ def test_it_prints_as_a_table() -> None:
 def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
     worlds = {
         "text": "two_worlds:world=2",
-        "function": lambda budget: purse.environments.two_worlds(budget, world=2),
+        "function": lambda budget: purse.worlds.two_worlds(budget, world=2),
     }
     table = purse.compare("uniform", worlds, **SMALL).table()
     halves = [table.filter(table["world"] == name).drop("world") for name in worlds]
@@ -179,7 +180,7 @@ def test_bad_input_is_one_line_before_anything_is_written(
 
 
 def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
-    other = purse.environments.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
+    other = purse.worlds.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
     with pytest.raises(
         purse.InvalidInput, match="world 'bernoulli' is there twice; give them names"
     ):
@@ -211,7 +212,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float, int, int]]
         )
         return real(shard, *args)
 
-    monkeypatch.setattr("purse.dispatch.play_shard", play)
+    monkeypatch.setattr("purse.study.executors.play_shard", play)
     return seen
 
 
@@ -307,7 +308,7 @@ def test_run_again_nothing_is_played(tmp_path: Path, played: list[Any]) -> None:
             {"budgets": [20, 30]},
             {(name, 30, 0, 6) for name in ("uniform", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")},
         ),
-        ({"world": {"two": TEXT, "names": environments.make(TEXT, 20)}}, set()),
+        ({"world": {"two": TEXT, "names": known_worlds.make(TEXT, 20)}}, set()),
         ({"stop": "retry"}, {("uniform", 20, 0, 6), ("uniform", 50, 0, 6)}),
         ({"n_workers": 1}, set()),
         (
@@ -365,7 +366,7 @@ def test_an_interrupted_study_is_refused_until_it_has_continued(
         return real(shard, *args)
 
     with monkeypatch.context() as patched:
-        patched.setattr("purse.dispatch.play_shard", interrupted)
+        patched.setattr("purse.study.executors.play_shard", interrupted)
         with pytest.raises(KeyboardInterrupt):
             purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
     with pytest.raises(
@@ -388,7 +389,7 @@ def test_a_study_that_was_changed_and_interrupted_is_not_taken_for_the_old_one(
     def interrupted(*args: Any) -> Frames:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.dispatch.play_shard", interrupted)
+    monkeypatch.setattr("purse.study.executors.play_shard", interrupted)
     with pytest.raises(KeyboardInterrupt):
         purse.compare(["uniform", "exp3.bwk"], TEXT, **SMALL, folder=tmp_path)
     with pytest.raises(purse.PurseError, match="8 of 10 shards are there"):
@@ -440,10 +441,10 @@ def test_the_study_file_in_the_manifest_makes_the_same_study(
         folder=tmp_path,
         title="Größe",
     )
-    plan = studyfile.parse(manifest.study(tmp_path), tmp_path)
+    plan = study_file.parse(manifest.study(tmp_path), tmp_path)
     assert plan.title == "Größe"
     played.clear()
-    assert same(first, study.run(plan, folder=tmp_path))
+    assert same(first, results.run(plan, folder=tmp_path))
     assert played == []
 
 
@@ -507,14 +508,14 @@ def test_gains_are_told_in_the_unit_of_the_user() -> None:
 def test_shares_are_those_of_all_paths_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard, "shard_size", lambda job: 4)
     found = purse.compare("uniform", WORLD, **SMALL).shares()
-    run = purse.simulate("uniform", WORLD, 50, n_paths=6, seed=3, marks=MARKS)
+    run = purse.simulate("uniform", WORLD, 50, n_paths=6, seed=3, checkpoints=CHECKPOINTS)
     assert run.by_budget is not None
     pulls = np.diff(run.by_budget.pulls.sum(axis=0), axis=0, prepend=0)
     expected = (pulls / pulls.sum(axis=1, keepdims=True)).ravel().tolist()
     mine = found.filter(pl.col("budget") == 50)
     assert mine["share"].to_list() == expected
     assert mine["fraction"].unique(maintain_order=True).to_list() == [
-        part / MARKS for part in range(1, MARKS + 1)
+        part / CHECKPOINTS for part in range(1, CHECKPOINTS + 1)
     ]
 
 
@@ -535,7 +536,7 @@ def test_who_has_no_regret_is_no_trouble() -> None:
 
 
 def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> None:
-    world = environments.bernoulli(rewards=[0.5, 0.9], costs=["0.000000001", 10])
+    world = known_worlds.bernoulli(rewards=[0.5, 0.9], costs=["0.000000001", 10])
     found = purse.compare(["fixed:arm=0", "fixed:arm=1"], world, budgets=[1e-6], n_paths=2)
     assert len(found.bounds()) == 0
     assert found.table()["rounds"].to_list() == [1000, 0]
@@ -543,7 +544,7 @@ def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> N
 
 def test_a_single_round_is_a_whole_study() -> None:
     def made(budget: float) -> purse.World:
-        return environments.bernoulli(rewards=[1], costs=[budget])
+        return known_worlds.bernoulli(rewards=[1], costs=[budget])
 
     found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)
     assert found.frame()["gain"].to_list() == [1] * 4

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import purse
-from purse import studyfile
-from purse.plan import Plan
-from purse.studyfile import EXAMPLE, load
+from purse.study import study_file
+from purse.study.plan import Plan
+from purse.study.study_file import EXAMPLE, load
 
 GREEDY = (Path(__file__).parent.parent / "examples" / "epsilon_greedy.py").read_text()
 PLAIN = """\
@@ -273,7 +273,7 @@ WORLD_FILE = """
 import purse
 
 def mine(cost: float = 0.5):
-    return purse.environments.bernoulli(rewards=[0.5, 0.6], costs=[cost, 0.5])
+    return purse.worlds.bernoulli(rewards=[0.5, 0.6], costs=[cost, 0.5])
 """
 
 
@@ -329,4 +329,4 @@ def test_every_budget_is_tried_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_keys_and_kinds_are_those_of_a_plan() -> None:
-    assert studyfile.KINDS.keys() - {"paths"} == Plan.__annotations__.keys() - {"n_paths"}
+    assert study_file.KINDS.keys() - {"paths"} == Plan.__annotations__.keys() - {"n_paths"}

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import purse
-from purse import bounds, summary
-from purse.environments import bernoulli, misleading_ratio, two_point, two_worlds
-from purse.growth import fit_growth
+from purse.study import summary
+from purse.theory import bounds
+from purse.theory.growth import fit_growth
+from purse.worlds import bernoulli, misleading_ratio, two_point, two_worlds
 
 FIXED = bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])  # reward per cost: 1.125 and 2
 ONE_COST = bernoulli(rewards=[0.9, 0.6], costs=[0.5, 0.5])
@@ -308,7 +309,7 @@ def test_the_linear_program_is_the_optimum_in_the_unit_of_the_user() -> None:
 
 
 def test_a_world_whose_means_change_has_no_linear_program() -> None:
-    world = purse.environments.make(
+    world = purse.worlds.make(
         "switching:segments=[30,10],rewards=[[.8,.5],[.1,.9]],costs=[.5,.5]", 10
     )
     assert [row["name"] for row in summary.reference_rows(world, 10, np.ones((2, 3)))] == [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from purse.sumtree import find, first_leaf, ones, put, rebuild
+from purse.kernels.sumtree import find, first_leaf, ones, put, rebuild
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=150)
 # their sums are exact in any order

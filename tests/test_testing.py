@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, policies
-from purse.environments.draw import draw as shared_draw
-from purse.jit import kernel
+from purse import policies, worlds
+from purse.compiler.jit import kernel
 from purse.testing import check_policy, check_world, standard_world
 from purse.types import Ints, World
+from purse.worlds._draw import draw as shared_draw
 
 POLICY = '''\
 """Chance: every arm equally likely, and the pulls are counted; or something that a policy must not
@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
-from purse.random import uniform
+from purse.compiler.jit import kernel
+from purse.kernels.random import uniform
 from purse.types import SKIP, STOP
 
 NAME = "chance"
@@ -109,7 +109,7 @@ def chance(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def two_resources() -> World:
-    return environments.function("atoms")(
+    return worlds.function("atoms")(
         probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
         rewards=[[1, 0], [1, 0], [1, 0]],
         costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
@@ -145,14 +145,14 @@ def test_the_learners_pass_with_options(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
 def test_every_shipped_policy_passes_with_one_arm_and_a_horizon(name: str) -> None:
-    check_policy(name, environments.function("bernoulli")([0.5], [0.6]), horizon=50)
+    check_policy(name, worlds.function("bernoulli")([0.5], [0.6]), horizon=50)
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
     check_policy(
         "uniform",
-        environments.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle),
+        worlds.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle),
     )
 
 
@@ -201,7 +201,7 @@ def test_every_shipped_world_passes() -> None:
         "two_worlds:cost_min=0.25",
         "bernoulli:rewards=[.9,.1],costs=[.5,.2]",
     ):
-        check_world(environments.make(text, budget=100))
+        check_world(worlds.make(text, budget=100))
     check_world(standard_world())
     check_world(two_resources())
 
@@ -249,7 +249,7 @@ def too_good(key: np.uint64, tables: CountedTables, t: int, arm: int, cost: Ints
 
 def test_a_world_that_remembers_its_calls_is_caught() -> None:
     world = replace(
-        environments.function("bernoulli")([0.5], [0.5]),
+        worlds.function("bernoulli")([0.5], [0.5]),
         name="counted",
         tables=CountedTables(np.zeros(1, np.int64)),
         draw=counted,
@@ -260,7 +260,7 @@ def test_a_world_that_remembers_its_calls_is_caught() -> None:
 
 def test_a_world_with_rewards_above_one_is_caught() -> None:
     world = replace(
-        environments.function("bernoulli")([0.5], [0.5]),
+        worlds.function("bernoulli")([0.5], [0.5]),
         name="too_good",
         tables=CountedTables(np.zeros(1, np.int64)),
         draw=too_good,

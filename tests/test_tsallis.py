@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purse.errors import InvalidInput
-from purse.tsallis import scale_of, tsallis_weights
+from purse.kernels.tsallis import scale_of, tsallis_weights
 from purse.types import Floats
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)

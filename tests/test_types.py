@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse.amount import LARGEST, UNIT
+from purse.base.amounts import LARGEST, UNIT
 from purse.errors import InvalidInput
 from purse.types import Problem, Run, Ticket, World
 
@@ -162,13 +162,13 @@ def test_a_resource_that_no_arm_uses_is_refused_or_harmless() -> None:
         )
     except InvalidInput:
         return
-    assert np.isfinite(problem.share).all()
+    assert np.isfinite(problem.unit_scale).all()
     assert np.isfinite([problem.c_min, problem.b]).all()
 
 
 def test_policies_see_costs_as_parts_of_the_largest() -> None:
     problem = Problem.of(n_arms=2, budget=100, cost_min=[1, 2], cost_max=[4, 8])
-    assert (problem.share * UNIT).tolist() == pytest.approx([1 / 8])
+    assert (problem.unit_scale * UNIT).tolist() == pytest.approx([1 / 8])
     assert problem.c_min == pytest.approx(1 / 8)
     assert problem.b == pytest.approx(100 / 8)
 
@@ -181,7 +181,7 @@ def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() ->
         cost_min=[[1, 1], [2, 0]],
         cost_max=[[4, 2], [5, 2]],
     )
-    assert (problem.share * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
+    assert (problem.unit_scale * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
     with pytest.raises(
         InvalidInput, match=r"^cost_min=0: this policy needs every pull to cost something"
     ):

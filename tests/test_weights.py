@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.weights import largest, mixed_arm, pick, smallest, total
+from purse.kernels.weights import largest, mixed_arm, pick, smallest, total
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)
 UNIT = st.floats(0, 1, exclude_max=True)

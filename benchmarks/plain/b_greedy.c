@@ -1,5 +1,5 @@
 /* b-greedy: the best ratio so far, which changes only for the arm that was pulled, and any arm with probability K / t. */
-#define SWEEP 1
+#define INITIAL_PULLS 1
 #include "game.h"
 
 static double rewards[MOST], costs[MOST], ratio[MOST];

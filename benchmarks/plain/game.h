@@ -1,6 +1,6 @@
 /* The game that every program of this folder plays: Bernoulli rewards, a fixed cost per arm, until a pull cannot be paid.
    Usage: PROGRAM ARMS BUDGET RUNS. Prints rounds per second of processor time, the mean gain of a run and its standard error.
-   A program says what its rule remembers and defines the four functions below; `SWEEP` where each arm is pulled once, in order, at first. */
+   A program says what its rule remembers and defines the four functions below; `INITIAL_PULLS` where each arm is pulled once, in order, at first. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <time.h>
 
 #define MOST 100000 /* no power of two, lest arrays share cache lines */
-#ifndef SWEEP
-#define SWEEP 0
+#ifndef INITIAL_PULLS
+#define INITIAL_PULLS 0
 #endif
 
 static const double c_min = 0.2; /* what a player is told: costs lie between this and 1 */
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     for (;;) {
       double p = 1;
       t++;
-      const int arm = SWEEP && t <= arms ? (int)t - 1 : choose(t, left, &p);
+      const int arm = INITIAL_PULLS && t <= arms ? (int)t - 1 : choose(t, left, &p);
       if (arm < 0) break;
       const double reward = uniform() < mean[arm];
       if (cost[arm] > left) break;

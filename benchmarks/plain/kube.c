@@ -1,5 +1,5 @@
 /* KUBE: the greedy knapsack of what is left, in the order of an index; the order of the round before is sorted by insertion. */
-#define SWEEP 1
+#define INITIAL_PULLS 1
 #include "game.h"
 
 static double pulls[MOST], rewards[MOST], score[MOST], count[MOST];

@@ -1,5 +1,5 @@
 /* omega-UCB: Wilson's upper bound on the mean reward over Wilson's lower bound on the mean cost. */
-#define SWEEP 1
+#define INITIAL_PULLS 1
 #include "game.h"
 
 static double pulls[MOST], rewards[MOST], costs[MOST], score[MOST];

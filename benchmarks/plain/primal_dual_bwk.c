@@ -1,5 +1,5 @@
 /* PrimalDualBwK for one resource without a horizon: the ratio of an upper to a lower bound, which change only for the arm that was pulled. */
-#define SWEEP 1
+#define INITIAL_PULLS 1
 #include "game.h"
 
 static double pulls[MOST], rewards[MOST], costs[MOST], upper[MOST], lower[MOST], score[MOST];

@@ -1,5 +1,5 @@
 /* UCB-BV1: an index with a logarithm for all and a root per arm. */
-#define SWEEP 1
+#define INITIAL_PULLS 1
 #include "game.h"
 
 static double pulls[MOST], rewards[MOST], costs[MOST], score[MOST];

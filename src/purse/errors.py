@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 
@@ -15,11 +14,11 @@ class InvalidInput(PurseError, ValueError):
     """A value that cannot be used. The message names the field, the value and what is allowed."""
 
 
-class GameOver(PurseError):
+class AskRefused(PurseError):
     """No further round can be asked for."""
 
 
-class BudgetExhausted(GameOver):
+class BudgetExhausted(AskRefused):
     """The rest of the budget cannot cover the pull."""
 
 
@@ -29,15 +28,15 @@ class BudgetHeld(BudgetExhausted):
     """
 
 
-class HorizonReached(GameOver):
+class HorizonReached(AskRefused):
     """All rounds of the horizon have been asked for."""
 
 
-class CampaignPaused(GameOver):
+class CampaignPaused(AskRefused):
     """The campaign takes reports and gives out no tickets until it is resumed."""
 
 
-class CampaignClosed(GameOver):
+class CampaignClosed(AskRefused):
     """The campaign takes reports and gives out no more tickets."""
 
 
@@ -67,15 +66,6 @@ class StorageUnavailable(PurseError):
 
 class MissingExtra(PurseError):
     """A package that is needed for this is not installed. The message says how to get it."""
-
-
-@contextmanager
-def needs(what: str, extra: str) -> Iterator[None]:
-    """Say in one line which extra brings a package that is missing."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtra(f'{what} needs the extra: pip install "purse[{extra}]"') from error
 
 
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:

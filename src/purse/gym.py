@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purse import check, environments
-from purse.account import in_users_unit
+from purse import worlds
+from purse.base import validation
+from purse.base.amounts import in_users_unit
 from purse.engine.draws import draws
-from purse.engine.referee import NEVER
-from purse.errors import GameOver, PurseError, invalid, unknown
-from purse.simulation import SEEDS, problem_of
+from purse.engine.job import SEEDS, problem_of
+from purse.engine.rules import NEVER
+from purse.errors import AskRefused, PurseError, invalid, unknown
 from purse.types import World
 
 try:
@@ -54,11 +55,11 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     def __init__(
         self, world: str | World, budget: Any, *, horizon: int | None = None, stop: str = "exit"
     ) -> None:
-        self.world = environments.make(world, budget)
+        self.world = worlds.make(world, budget)
         self.problem = problem_of(
             self.world, budget, plays=1, horizon=horizon, cost_min=None, cost_max=None, caps=None
         )
-        self.stop = check.choice("stop", stop, RULES)
+        self.stop = validation.choice("stop", stop, RULES)
         self.action_space = spaces.Discrete(self.problem.n_arms)
         self.observation_space = spaces.Box(
             0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32
@@ -80,8 +81,8 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         for name in options or {}:
             if name != "path":
                 raise unknown("option", str(name), ["path"])
-        chosen = self._seed if seed is None else check.integer("seed", seed, low=0, high=SEEDS)
-        self._path = check.integer(
+        chosen = self._seed if seed is None else validation.integer("seed", seed, low=0, high=SEEDS)
+        self._path = validation.integer(
             "path",
             (options or {}).get("path", self._path + 1 if seed is None else 0),
             low=0,
@@ -99,7 +100,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm."""
         if not self._going:
-            raise GameOver("there is no game going on: call reset()")
+            raise AskRefused("there is no game going on: call reset()")
         try:
             arm = index(action)
         except TypeError:

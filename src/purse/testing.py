@@ -16,14 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
+from purse.base.progress import progress
 from purse.campaign.conformance import check_storage as check_storage
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.errors import GameOver, InvalidInput
-from purse.live import Policy
-from purse.progress import progress
-from purse.simulation import gpu_engine, make_job
+from purse.engine.job import make_job
+from purse.engine.simulate import gpu_engine
+from purse.errors import AskRefused, InvalidInput
+from purse.live.policy import Policy
 from purse.types import SKIP, STOP, STOP_RULES, Ints, Ticket, World
 
 ROUNDS = 400  # so many rounds are compared one by one
@@ -39,9 +41,7 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
     for end in (horizon, HORIZON):
         for place in (
             standard_world(),
-            environments.function("bernoulli")(
-                rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5]
-            ),
+            worlds.function("bernoulli")(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5]),
         ):
             try:
                 make_job(policy, place, 10, plays=plays, horizon=end)
@@ -54,7 +54,7 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
 
 def standard_world() -> World:
     """Four arms with random rewards and random costs."""
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2
     )
 
@@ -70,7 +70,7 @@ def check_policy(
     live and engine agree.
     """
     place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
-    dearest = place.cost_max.max(axis=0) * plays / amount.UNIT
+    dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     for rule in STOP_RULES:
         for seed in (0, 1):
@@ -112,7 +112,7 @@ def check_agreement(
         try:
             check_probabilities(live)
             ticket = live.ask()
-        except GameOver:
+        except AskRefused:
             break
         if ticket.arm == SKIP or answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]):
             rounds = ticket.t
@@ -145,7 +145,7 @@ def check_probabilities(live: Policy) -> None:
     """
     try:
         first, second = live._peek(), live._peek()
-    except GameOver:
+    except AskRefused:
         return
     if first.arms[0] in (SKIP, STOP):
         return
@@ -188,7 +188,7 @@ def check_late_reports(
         try:
             check_probabilities(live)
             live.ask()
-        except GameOver:
+        except AskRefused:
             if not live.tickets:
                 break
         while len(live.tickets) > order.integers(3 * world.n_arms):
@@ -231,19 +231,23 @@ def check_gpu(
     rule: str = "exit",
     plays: int = 1,
     horizon: int | None = None,
-    marks: int = 0,
+    checkpoints: int = 0,
 ) -> None:
     """A GPU plays the same paths as the CPU, to the last bit of every result."""
     place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
-    budget = (place.cost_max.max(axis=0) * plays * 400.25 / amount.UNIT).tolist()
-    job = make_job(policy, place, budget, stop=rule, plays=plays, horizon=horizon, marks=marks)
+    budget = (place.cost_max.max(axis=0) * plays * 400.25 / amounts.UNIT).tolist()
+    job = make_job(
+        policy, place, budget, stop=rule, plays=plays, horizon=horizon, checkpoints=checkpoints
+    )
     with progress(f"{job.name} on {place.name}") as shown:
         ours, theirs = (
             cpu.simulate(job, GPU_PATHS, None, None, shown),
             gpu_engine().simulate(job, GPU_PATHS, shown),
         )
     label = f"{job.policy.NAME} on {place.name} under stop={rule!r}"
-    for k, (here, there) in enumerate(zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True)):
+    for k, (here, there) in enumerate(
+        zip(cpu.iter_arrays(ours), cpu.iter_arrays(theirs), strict=True)
+    ):
         # NaN is NaN
         differ = (
             ((here != there) & ((here == here) | (there == there)))
@@ -274,7 +278,7 @@ def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:
     """Report what the world gives for a ticket."""
     arms = list(ticket.arms)
     return live.tell(
-        ticket, rewards[arms], [[amount.text(unit) for unit in costs[arm]] for arm in arms]
+        ticket, rewards[arms], [[amounts.text(unit) for unit in costs[arm]] for arm in arms]
     )
 
 
@@ -306,10 +310,10 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     )
     if world.costs is not None:
         assert (costs == world.costs).all(), f"{world.name}: costs are declared fixed and vary"
-    low, high = world.cost_min / amount.UNIT, world.cost_max / amount.UNIT
+    low, high = world.cost_min / amounts.UNIT, world.cost_max / amounts.UNIT
     for name, seen, declared, least, most in (
         ("reward", rewards, world.reward_means, 0, 1),
-        ("cost", costs / amount.UNIT, world.cost_means, low, high),
+        ("cost", costs / amounts.UNIT, world.cost_means, low, high),
     ):
         if declared is not None:
             # the largest variance that a distribution on [least, most] with this mean can have, and

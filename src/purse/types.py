@@ -18,11 +18,12 @@ path        one simulated game, or one live one
 ticket      permission to pull: the arms, and the probability that each was drawn with
 hold        money set apart for a ticket until its report comes
 stop rule   what happens when a pull cannot be paid: `exit`, `hold` or `retry`
-mark        a point of a path at which its standing is recorded
+checkpoint  a point of a path at which its standing is recorded
 
-Letters for sizes, in docs and shapes: K arms, d resources, m plays, P paths, B budget, T rounds, M
-marks. Amounts are int64 units of 1e-9 (see `purse.amount`) wherever a name ends in `units`, and
-inside `Problem` and `World`.
+Letters for sizes, in docs and shapes:
+K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints.
+Amounts are int64 units of 1e-9 (see `purse.base.amounts`) wherever a name ends in `units`,
+and inside `Problem` and `World`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from purse import amount, check, html
+from purse.base import amounts, html, validation
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
@@ -85,36 +86,36 @@ class Problem:
         """The problem from numbers in the user's unit: one number, one per arm, or one per arm and
         resource.
         """
-        n_arms = check.integer("n_arms", n_arms, low=1)
-        n_resources = check.integer("n_resources", n_resources, low=1)
+        n_arms = validation.integer("n_arms", n_arms, low=1)
+        n_resources = validation.integer("n_resources", n_resources, low=1)
         return cls(
             n_arms,
-            amount.budget_array(budget, n_resources),
-            amount.cost_array("cost_min", cost_min, n_arms, n_resources),
-            amount.cost_array("cost_max", cost_max, n_arms, n_resources),
-            check.integer("plays", plays, low=1, high=n_arms),
-            None if horizon is None else check.integer("horizon", horizon, low=1),
-            None if costs is None else amount.cost_array("costs", costs, n_arms, n_resources),
+            amounts.budget_array(budget, n_resources),
+            amounts.cost_array("cost_min", cost_min, n_arms, n_resources),
+            amounts.cost_array("cost_max", cost_max, n_arms, n_resources),
+            validation.integer("plays", plays, low=1, high=n_arms),
+            None if horizon is None else validation.integer("horizon", horizon, low=1),
+            None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
         )
 
     def __post_init__(self) -> None:
         # with a horizon the game ends anyway
-        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
+        amounts.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
         if (
             self.costs is not None
             and ((self.costs < self.cost_min) | (self.costs > self.cost_max)).any()
         ):
             raise invalid(
                 "costs",
-                (self.costs / amount.UNIT).ravel().tolist(),
+                (self.costs / amounts.UNIT).ravel().tolist(),
                 "must lie between cost_min and cost_max",
             )
-        if int(self.cost_max.max()) > amount.LARGEST // self.plays:
+        if int(self.cost_max.max()) > amounts.LARGEST // self.plays:
             raise invalid(
                 "cost_max",
-                amount.text(self.cost_max.max()),
-                f"must be at most {amount.LARGEST // amount.UNIT // self.plays:,} for "
+                amounts.text(self.cost_max.max()),
+                f"must be at most {amounts.LARGEST // amounts.UNIT // self.plays:,} for "
                 f"{self.plays} plays",
             )
 
@@ -124,7 +125,7 @@ class Problem:
         return len(self.budget)
 
     @cached_property
-    def share(self) -> Floats:
+    def unit_scale(self) -> Floats:
         """(d,) The part of the resource's largest cost that one unit is. Policies see amounts times
         this: costs in (0, 1].
         """
@@ -135,7 +136,7 @@ class Problem:
         """The smallest cost that a policy can see; refused where a pull may cost nothing, which
         policies that divide by it cannot play.
         """
-        least = float((self.cost_min * self.share).min())
+        least = float((self.cost_min * self.unit_scale).min())
         if least == 0:
             raise InvalidInput(
                 "cost_min=0: this policy needs every pull to cost something of every resource"
@@ -145,7 +146,7 @@ class Problem:
     @cached_property
     def b(self) -> float:
         """The budget as a policy sees it, in largest costs; of several resources the scarcest."""
-        return float((self.budget * self.share).min())
+        return float((self.budget * self.unit_scale).min())
 
     def known_costs(self, policy: str) -> Floats:
         """(K,) The constant cost of each arm as policies see it, of the first resource; refused
@@ -159,10 +160,10 @@ class Problem:
         if (self.costs == 0).any():
             raise invalid(
                 "costs",
-                (self.costs / amount.UNIT).ravel().tolist(),
+                (self.costs / amounts.UNIT).ravel().tolist(),
                 f"must be positive for {policy}",
             )
-        return self.costs[:, 0] * self.share[0]
+        return self.costs[:, 0] * self.unit_scale[0]
 
     def known_horizon(self, policy: str) -> int:
         """The number of rounds; refused where the problem has no horizon."""
@@ -190,7 +191,7 @@ def cap_array(caps: Any, n_arms: int) -> Ints:
     given = caps if isinstance(caps, (list, tuple, np.ndarray)) else [caps] * n_arms
     if len(given) != n_arms:
         raise invalid("caps", caps, f"must be one number, or one for each of the {n_arms} arms")
-    return np.array([check.integer("caps", cap, low=0) for cap in given])
+    return np.array([validation.integer("caps", cap, low=0) for cap in given])
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ class World:
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        amount.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
+        amounts.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
 
     @property
     def n_arms(self) -> int:
@@ -283,13 +284,13 @@ class Ticket(NamedTuple):
     @property
     def held(self) -> float:
         """What is held for this ticket of the first resource."""
-        return self.held_units[0] / amount.UNIT
+        return self.held_units[0] / amounts.UNIT
 
 
 class Trajectory(NamedTuple):
-    """The standing of every path at each mark; a path that is over stays where it ended."""
+    """The standing of every path at each checkpoint; a path that is over stays where it ended."""
 
-    marks: Floats  # (M,) rounds, or fractions of the budget
+    checkpoints: Floats  # (M,) rounds, or fractions of the budget
     rounds: Ints  # (P, M)
     gain: Floats  # (P, M)
     spent: Floats  # (P, M, d)
@@ -324,7 +325,7 @@ class Run:
     @property
     def spent(self) -> Floats:
         """(P, d) What each path spent, in the user's unit."""
-        return self.spent_units / amount.UNIT
+        return self.spent_units / amounts.UNIT
 
     def frame(self) -> pl.DataFrame:
         """A row for each path: gain, rounds, what was spent (an array where there are several

@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from purse import BudgetExhausted, Campaign, amount
+from purse import BudgetExhausted, Campaign
+from purse.base import amounts
 
 TERMS: dict[str, Any] = {
     "arms": {"left": 1, "right": "1.5"},
@@ -191,20 +192,20 @@ def check_line(campaign: Campaign, line: Line, body: dict[str, Any] | None) -> N
             line,
             body,
         )
-        assert [amount.text(each["held"][0]) for each in body["tickets"]] == line["held"], (
+        assert [amounts.text(each["held"][0]) for each in body["tickets"]] == line["held"], (
             line,
             body,
         )
     elif line["got"] == "tell":
-        cost = amount.to_units("cost", line["cost"])
+        cost = amounts.to_units("cost", line["cost"])
         assert (body["rewards"], body["costs"]) == ([line["reward"]], [cost]), (line, body)
-        assert [amount.text(body["spent"][0]), amount.text(body["overrun"][0])] == [
+        assert [amounts.text(body["spent"][0]), amounts.text(body["overrun"][0])] == [
             line["spent"],
             line["overrun"],
         ], (line, body)
         assert body["spent"][0] + body["overrun"][0] == cost, (line, body)
     elif line["got"] == "top_up":
-        assert body["units"] == [amount.to_units("amount", line["amount"])], (line, body)
+        assert body["units"] == [amounts.to_units("amount", line["amount"])], (line, body)
 
 
 def check_sums(campaign: Campaign, entries: list[Any]) -> None:
@@ -234,7 +235,8 @@ def check_sums(campaign: Campaign, entries: list[Any]) -> None:
     }
     shown = campaign.status().purses[0]
     expected = [
-        amount.text(units) for units in (budget, spent, states["held"], states["presumed"], overrun)
+        amounts.text(units)
+        for units in (budget, spent, states["held"], states["presumed"], overrun)
     ]
     assert [shown.budget, shown.spent, shown.held, shown.presumed, shown.overrun] == expected
     assert {ticket.id for ticket in campaign.tickets(limit=10**6)} == set(apart), (

@@ -9,10 +9,10 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from purse.campaign.clerk import Clerk
+from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.storage import board
 from purse.campaign.storage.board import Board
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.queue import Queue
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
@@ -86,8 +86,10 @@ def statement_of(when: str, query: object) -> str:
 
 def lay(fuse: Fuse, address: str) -> str:
     """Lay a fuse through this process; the address to be used with it."""
-    fuse.wrap(Clerk, "_decide", always("before the decision"), always("after the decision"))
-    fuse.wrap(Clerk, "do", always(""), always("before the answer"))
+    fuse.wrap(
+        GroupCommitter, "_decide", always("before the decision"), always("after the decision")
+    )
+    fuse.wrap(GroupCommitter, "do", always(""), always("before the answer"))
     return (
         lay_sqlite(fuse, address) if address.startswith("sqlite") else lay_postgres(fuse, address)
     )
@@ -114,7 +116,7 @@ def lay_sqlite(fuse: Fuse, address: str) -> str:
 
     opened = Sqlite._opened
     fuse.wrap(Queue, "_come_in", always("before the gate"), always("in the gate"))
-    fuse.wrap(Gate, "leave", always("before the gate opens"), always("after the gate"))
+    fuse.wrap(FileLock, "leave", always("before the gate opens"), always("after the gate"))
     fuse.wrap(Board, "answer", always("before the answers"), always("after the answers"))
     fuse.wrap(board, "put", always("before it is on the board"), always("after it is on the board"))
 

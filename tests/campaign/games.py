@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from houses import House, MemoryHouse
 
-from purse import Conflict, GameOver
+from purse import AskRefused, Conflict
 
 # campaigns have ids
 ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
@@ -89,7 +89,7 @@ def to_the_end(house: House) -> Any:
     campaign = house.create(
         "to-the-end", arms={"red": 1, "green": "0.5"}, budget=9, cost_min="0.1", horizon=30, seed=11
     )
-    with suppress(GameOver):
+    with suppress(AskRefused):
         for turn in range(100):
             house.clock += 250
             ticket = campaign.ask(f"turn {turn}")

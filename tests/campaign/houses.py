@@ -95,7 +95,7 @@ class SqliteHouse(House):
         self.address = f"sqlite:///{path}"
 
     def connect(self) -> Any:
-        from purse.campaign.storage import connect
+        from purse.campaign.storage.base import connect
 
         return connect(self.address)
 
@@ -115,7 +115,7 @@ class PostgresHouse(House):
         self.address = address
 
     def connect(self) -> Any:
-        from purse.campaign.storage import connect
+        from purse.campaign.storage.base import connect
 
         return connect(self.address)
 

@@ -12,13 +12,14 @@ import apsw
 import numpy as np
 import pytest
 
-from purse.campaign import book
-from purse.campaign.book import Book
-from purse.campaign.clerk import Clerk
-from purse.campaign.ledger import HELD, RELEASED, TOLD, Slot
-from purse.campaign.mind import Mind
-from purse.campaign.storage import Turn, postgres, schema
-from purse.campaign.storage.gate import Gate
+from purse.campaign import rules
+from purse.campaign.group_commit import GroupCommitter
+from purse.campaign.learner import Learner
+from purse.campaign.ledger import HELD, RELEASED, TOLD, TicketRecord
+from purse.campaign.rules import Transaction
+from purse.campaign.storage import postgres, schema
+from purse.campaign.storage.base import Turn
+from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.postgres import Postgres
 from purse.campaign.storage.queue import Queue
 from purse.campaign.storage.sqlite import Sqlite
@@ -48,10 +49,10 @@ def without(patch: Patch, *parts: str) -> None:
 def drop_the_guard(patch: Patch) -> None:
     """Whatever is asked for is held."""
 
-    def most(book: Book, arms: list[int], left: list[int], _taken: list[int]) -> list[int]:
+    def most(book: Transaction, arms: list[int], left: list[int], _taken: list[int]) -> list[int]:
         return [sum(book.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
 
-    patch.setattr(Book, "most", most)
+    patch.setattr(Transaction, "most", most)
 
 
 def drop_the_guard_and_the_check(patch: Patch) -> None:
@@ -62,15 +63,15 @@ def drop_the_guard_and_the_check(patch: Patch) -> None:
 
 def forget_reports(patch: Patch) -> None:
     """A ticket that was told looks as if it were still out."""
-    find = Book.find
+    find = Transaction.find
 
-    def forgetful(book: Book, ticket: int) -> Slot:
+    def forgetful(book: Transaction, ticket: int) -> TicketRecord:
         slot = find(book, ticket)
         if slot.state == TOLD:
             slot = book.ledger.tickets[ticket] = slot._replace(state=HELD)
         return slot
 
-    patch.setattr(Book, "find", forgetful)
+    patch.setattr(Transaction, "find", forgetful)
 
 
 def take_reports_twice(patch: Patch) -> None:
@@ -81,21 +82,21 @@ def take_reports_twice(patch: Patch) -> None:
 
 def void_after_tell(patch: Patch) -> None:
     """A report can be taken back."""
-    void = Book.void
+    void = Transaction.void
 
-    def lenient(book: Book, ticket: int) -> Any:
+    def lenient(book: Transaction, ticket: int) -> Any:
         slot = book.find(ticket)
         if slot.state == TOLD:
             book.ledger.tickets[ticket] = slot._replace(state=HELD)
         return void(book, ticket)
 
-    patch.setattr(Book, "void", lenient)
+    patch.setattr(Transaction, "void", lenient)
     without(patch, "CHECK (held >= 0)")
 
 
 def forget_requests(patch: Patch) -> None:
     """A request is not looked up."""
-    patch.setattr(Book, "repeated", lambda *_, **__: None)
+    patch.setattr(Transaction, "repeated", lambda *_, **__: None)
 
 
 def hold_twice(patch: Patch) -> None:
@@ -109,7 +110,7 @@ def acknowledge_before_commit(patch: Patch) -> None:
 
     @contextmanager
     def locked(storage: Sqlite) -> Iterator[Any]:
-        with storage._write_lock, storage._trouble():
+        with storage._write_lock, storage._translate_errors():
             db = storage._writer = storage._writer or storage._opened()
             if db.in_transaction:
                 db.execute("COMMIT")
@@ -168,28 +169,28 @@ def sync_less(patch: Patch) -> None:
 
 def release_on_expiry(patch: Patch) -> None:
     """What outlives its deadline is given out again, whatever the terms say."""
-    patch.setattr(book, "PRESUMED", RELEASED)
+    patch.setattr(rules, "PRESUMED", RELEASED)
 
 
 def cache_the_counters(patch: Patch) -> None:
     """Each campaign object reads the purses once and counts for itself from then on."""
-    known: dict[Clerk, Any] = {}
-    decide = Clerk._decide
+    known: dict[GroupCommitter, Any] = {}
+    decide = GroupCommitter._decide
 
-    def cached(clerk: Clerk, operations: Any, mind: Any, found: Any, now: int) -> Any:
+    def cached(clerk: GroupCommitter, operations: Any, mind: Any, found: Any, now: int) -> Any:
         change = decide(
             clerk, operations, mind, found._replace(purses=known.get(clerk, found.purses)), now
         )
-        known[clerk] = change.purses if change else known.get(clerk, found.purses)
+        known[clerk] = change.balances if change else known.get(clerk, found.purses)
         return change
 
-    patch.setattr(Clerk, "_decide", cached)
+    patch.setattr(GroupCommitter, "_decide", cached)
 
 
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
     patch.setattr(
-        book,
+        rules,
         "settle",
         lambda held, cost: ([min(pair) for pair in zip(held, cost, strict=True)], [0] * len(cost)),
     )
@@ -197,21 +198,21 @@ def swallow_overruns(patch: Patch) -> None:
 
 def use_the_probability_of_now(patch: Patch) -> None:
     """A report is weighed by the probability of now, not by its ticket's."""
-    learn = Mind.learn
+    learn = Learner.learn
 
-    def confused(mind: Mind, told: Any, seq: int) -> None:
+    def confused(mind: Learner, told: Any, seq: int) -> None:
         for number, body in told:
             now = np.zeros(len(mind.terms.arms))
             mind.probabilities(body["t"], list(mind.terms.budget), now)
             learn(mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number)
         learn(mind, [], seq)
 
-    patch.setattr(Mind, "learn", confused)
+    patch.setattr(Learner, "learn", confused)
 
 
 def trust_snapshots(patch: Patch) -> None:
     """A snapshot is taken as it is."""
-    patch.setattr("purse.campaign.mind.sha256", lambda _: Anything())
+    patch.setattr("purse.campaign.learner.sha256", lambda _: Anything())
 
 
 class Anything(str):
@@ -245,7 +246,7 @@ def write_over_the_journal(patch: Patch) -> None:
 def open_the_gate(patch: Patch) -> None:
     """Nobody waits at the gate, and nothing is locked before it is written."""
 
-    patch.setattr(Gate, "enter", lambda _: True)
+    patch.setattr(FileLock, "enter", lambda _: True)
     patch.setattr(apsw, "Connection", Deferred)
     patch.setattr(postgres, "LOCK", postgres.LOCK.removesuffix(" FOR UPDATE"))
 
@@ -275,8 +276,8 @@ def answer_whatever_happens(patch: Patch) -> None:
 
 def take_over_anything(patch: Patch) -> None:
     """What the last process left is taken over, whatever journal it comes from."""
-    left = Clerk._left
-    patch.setattr(Clerk, "_left", lambda *arguments: (Anything(), left(*arguments)[1]))
+    left = GroupCommitter._left
+    patch.setattr(GroupCommitter, "_left", lambda *arguments: (Anything(), left(*arguments)[1]))
 
 
 class Deferred(apsw.Connection):
@@ -288,9 +289,9 @@ class Deferred(apsw.Connection):
 
 def forget_conflicts(patch: Patch) -> None:
     """What was said too late is not kept."""
-    add = Book.add
+    add = Transaction.add
     patch.setattr(
-        Book,
+        Transaction,
         "add",
         lambda book, kind, *arguments, **named: (
             None if kind == "conflict" else add(book, kind, *arguments, **named)
@@ -300,9 +301,9 @@ def forget_conflicts(patch: Patch) -> None:
 
 def fail_open(patch: Patch) -> None:
     """Where the storage does not answer, an ask is admitted."""
-    do = Clerk.do
+    do = GroupCommitter.do
 
-    def generous(clerk: Clerk, operation: Any) -> Any:
+    def generous(clerk: GroupCommitter, operation: Any) -> Any:
         try:
             return do(clerk, operation)
         except StorageUnavailable:
@@ -313,6 +314,6 @@ def fail_open(patch: Patch) -> None:
                 "held": list(clerk.terms.cost_max[0]),
                 "request": None,
             }
-            return [Slot(1, HELD, 0, None, body)]
+            return [TicketRecord(1, HELD, 0, None, body)]
 
-    patch.setattr(Clerk, "do", generous)
+    patch.setattr(GroupCommitter, "do", generous)

@@ -11,6 +11,7 @@ import pytest
 from houses import START, MemoryHouse
 
 from purse import (
+    AskRefused,
     BudgetExhausted,
     BudgetHeld,
     Campaign,
@@ -18,7 +19,6 @@ from purse import (
     CampaignExists,
     CampaignPaused,
     Conflict,
-    GameOver,
     HorizonReached,
     InvalidInput,
     NoSuchCampaign,
@@ -594,7 +594,7 @@ def test_reports_are_always_taken_and_asks_only_while_it_runs() -> None:
     campaign.void(tickets[3])
     refusal(CampaignClosed, campaign.resume)
     refusal(CampaignClosed, campaign.top_up, 1)
-    assert issubclass(CampaignClosed, GameOver)
+    assert issubclass(CampaignClosed, AskRefused)
     assert purse(campaign) == ("1", "1", "0", "8", "0")
     assert [entry.kind for entry in campaign.journal()][2:] == [
         "paused",
@@ -781,7 +781,7 @@ def test_caps_are_kept_and_a_void_gives_a_pull_back() -> None:
         campaign.tell(ticket, 1, 1)
     last = campaign.ask()
     assert sorted(ticket.arm or "" for ticket in (*tickets, last)) == ["green", "green", "red"]
-    with pytest.raises(GameOver):
+    with pytest.raises(AskRefused):
         campaign.ask()
     campaign.void(last)
     assert campaign.ask().arm == "green"

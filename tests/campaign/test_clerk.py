@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, StorageUnavailable
-from purse.campaign.storage import Change, Found, Wants
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.campaign.storage.memory import Memory
 
 TERMS: dict[str, Any] = {
@@ -32,7 +32,9 @@ class Slow(Memory):
         self.go.set()
         self.failure: Exception | None = None
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def change(
+        self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
+    ) -> None:
         self.changes += 1
         self.busy.set()
         assert self.go.wait(60)
@@ -150,7 +152,9 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
     campaign.ask()
     change, broken = storage.change, threading.Event()
 
-    def interrupted(name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def interrupted(
+        name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
+    ) -> None:
         if broken.is_set() or threading.current_thread().name == "first":
             change(name, wants, decide)
         else:

@@ -18,7 +18,7 @@ from houses import House
 from soak import scale
 
 from purse import BudgetExhausted, BudgetHeld, Campaign
-from purse.campaign.storage import Wants
+from purse.campaign.storage.base import ReadSet
 
 TERMS: dict[str, Any] = {
     "arms": ["red", "green"],
@@ -125,7 +125,7 @@ class Lingering(threading.Thread):
         self.inside, self.leave = threading.Event(), threading.Event()
 
     def run(self) -> None:
-        self.campaign.storage.change("test", Wants(), self.linger)
+        self.campaign.storage.change("test", ReadSet(), self.linger)
 
     def linger(self, _: Any) -> None:
         self.inside.set()

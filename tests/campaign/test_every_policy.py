@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from houses import MemoryHouse
 
-from purse import Campaign, GameOver, Policy, amount, policies
-from purse.campaign.mind import Mind
+from purse import AskRefused, Campaign, Policy, policies
+from purse.base import amounts
+from purse.campaign.learner import Learner
 from purse.engine.draws import draws
-from purse.simulation import make_job
+from purse.engine.job import make_job
 from purse.testing import suitable
 
 ROUNDS = 12
 
 
 def text(units: Any) -> Any:
-    return [[amount.text(unit) for unit in row] for row in units.tolist()]
+    return [[amounts.text(unit) for unit in row] for row in units.tolist()]
 
 
 @pytest.mark.parametrize("policy", [name for name in policies.names() if name != "oracle"])
@@ -45,7 +46,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
         before = in_bytes(live._state._asdict())
         try:
             expected = live.ask()
-        except GameOver as error:
+        except AskRefused as error:
             with pytest.raises(type(error)):
                 campaign.ask()
             break
@@ -60,7 +61,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
         )
         if not expected.skipped:
             assert ticket.arm == names[expected.arm]
-            reward, cost = float(rewards[t][expected.arm]), amount.text(costs[t][expected.arm, 0])
+            reward, cost = float(rewards[t][expected.arm]), amounts.text(costs[t][expected.arm, 0])
             live.tell(expected, reward, cost)
             campaign.tell(ticket, reward, cost)
     if live._steps.look is not None:
@@ -75,7 +76,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
 
 def fold(campaign: Campaign) -> dict[str, Any]:
     """What the journal comes to."""
-    mind = Mind(campaign.terms)
+    mind = Learner(campaign.terms)
     mind.learn([(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"], 0)
     return mind.state
 

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from oracle import Ledger, Refusal, Report, Terms, written
 from soak import scale
 
-from purse import GameOver, PurseError
+from purse import AskRefused, PurseError
 
 LIFE = 60_000  # ms until a ticket expires
 PASSES = [1, 20_000, LIFE - 1, LIFE, LIFE + 1]
@@ -210,7 +210,7 @@ class CampaignMachine(RuleBasedStateMachine):
         if earlier is not None:
             return self.check_tickets(self.call(n, request_id), earlier)
         answer = attempt(lambda: self.call(n, request_id))
-        if isinstance(answer, GameOver):
+        if isinstance(answer, AskRefused):
             assert self.refused(answer) in ledger.right_refusals(self.arms_in(str(answer)))
             return None
         drawn = [
@@ -417,7 +417,7 @@ def attempt(call: Callable[[], Any]) -> Any:
     """What a call answers, or that the game is over."""
     try:
         return call()
-    except GameOver as error:
+    except AskRefused as error:
         return error
 
 

@@ -16,24 +16,26 @@ from typing import Any
 
 import pytest
 
-from purse import (
-    BudgetHeld,
-    Campaign,
-    Conflict,
-    PurseError,
-    StorageUnavailable,
-    TicketError,
-    __version__,
-    amount,
+from purse import BudgetHeld, Campaign, Conflict, PurseError, StorageUnavailable, TicketError
+from purse._version import __version__
+from purse.base import amounts
+from purse.campaign import group_commit
+from purse.campaign import operations as operations_module
+from purse.campaign.learner import Learner, Snapshot
+from purse.campaign.operations import (
+    Operation,
+    Report,
+    apply_results,
+    ask_operation,
+    encode,
+    encode_results,
+    tell_operation,
 )
-from purse.campaign import clerk, operation
-from purse.campaign.answers import Receipt
-from purse.campaign.mind import Mind, Snapshot
-from purse.campaign.operation import Operation, Report, asking, notice, outcome, take_over, telling
+from purse.campaign.results import Receipt
 from purse.campaign.storage import board as boards
 from purse.campaign.storage import places, postgres, queue
 from purse.campaign.storage.board import Board, waiting
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.memory import Memory
 from purse.campaign.storage.queue import Queue, meeting_place
 
@@ -53,7 +55,7 @@ class Guest:
     def wants(self, campaign: Campaign, *operations: Operation) -> None:
         """Leave a notice."""
         self.operations = operations
-        text = notice(campaign.terms, operations)
+        text = encode(campaign.terms, operations)
         assert text is not None
         self.says(text)
 
@@ -70,7 +72,7 @@ class Guest:
         """What came of each operation."""
         reply = self.reply
         assert reply is not None
-        take_over(self.operations, reply)
+        apply_results(self.operations, reply)
         return [operation.error or operation.answer for operation in self.operations]
 
 
@@ -114,7 +116,7 @@ def no_choice(*_: Any) -> Any:
 
 def ask(request: str, n: int = 1) -> Operation:
     """An ask of a guest."""
-    return asking(n, request, no_choice)
+    return ask_operation(n, request, no_choice)
 
 
 def kinds(campaign: Campaign) -> list[str]:
@@ -139,7 +141,7 @@ def test_who_is_inside_does_what_others_want_in_the_same_transaction(
     assert sorted((mine.id, first.id, second.id)) == [1, 2, 3]
     assert (first.state, first.body["held"], first.body["request"]) == (
         "held",
-        [amount.UNIT],
+        [amounts.UNIT],
         "theirs",
     )
     assert [ticket.request_id for ticket in campaign.tickets()] == ["mine", "theirs", "theirs"]
@@ -150,7 +152,7 @@ def test_a_guest_hears_what_it_would_have_found_itself(campaign: Campaign, guest
     number = campaign.ask("r").id
     guest.wants(
         campaign,
-        telling([Report(number, [0.5], [3 * amount.UNIT // 10]), Report(99, [0.5], [0])]),
+        tell_operation([Report(number, [0.5], [3 * amounts.UNIT // 10]), Report(99, [0.5], [0])]),
         ask("r"),
     )
     campaign.ask()
@@ -257,30 +259,35 @@ def test_what_would_not_find_room_is_not_said(tmp_path: Path) -> None:
     campaign = Campaign.create("n" * 100, arms=arms, resources=resources, **most, storage=Memory())
     request = "𝄞" * 100 + '"' * 100
     tickets = [ticket.id for ticket in campaign.ask_many(3, request)]
-    costs = [amount.UNIT * 10**6 - 1] * 15
-    told = telling([Report(number, [0.123456789] * 5, costs) for number in tickets])
-    again = telling(
+    costs = [amounts.UNIT * 10**6 - 1] * 15
+    told = tell_operation([Report(number, [0.123456789] * 5, costs) for number in tickets])
+    again = tell_operation(
         [Report(number, [0.987654321] * 5, [cost - 1 for cost in costs]) for number in tickets]
     )
-    for done in (asking(3, request, no_choice), told, again, asking(4, request, no_choice)):
+    for done in (
+        ask_operation(3, request, no_choice),
+        told,
+        again,
+        ask_operation(4, request, no_choice),
+    ):
         try:
             done.answer = campaign._clerk.do(done)
         except PurseError:
             assert done.error is not None
-        text = outcome([done])
+        text = encode_results([done])
         assert text is not None
-        assert len(text) <= operation.room(campaign.terms, done)
-    assert notice(campaign.terms, [ask("r", 2)]) is not None
-    assert notice(campaign.terms, [ask("r", 10)]) is None
-    assert notice(campaign.terms, [ask("r"), Operation(lambda book: book.void(1))]) is None
-    assert notice(campaign.terms, [telling([Report(1, [0.5], [2**70])])]) is None
+        assert len(text) <= operations_module.room(campaign.terms, done)
+    assert encode(campaign.terms, [ask("r", 2)]) is not None
+    assert encode(campaign.terms, [ask("r", 10)]) is None
+    assert encode(campaign.terms, [ask("r"), Operation(lambda book: book.void(1))]) is None
+    assert encode(campaign.terms, [tell_operation([Report(1, [0.5], [2**70])])]) is None
 
 
 def test_an_answer_for_which_there_is_no_room_after_all_is_found_when_asked_again(
     campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operation, "ROOM", 10)
-    monkeypatch.setattr(operation, "room", lambda *_: 0)
+    monkeypatch.setattr(operations_module, "ROOM", 10)
+    monkeypatch.setattr(operations_module, "room", lambda *_: 0)
     guest.wants(campaign, ask("theirs"))
     campaign.ask("mine")
     assert guest.reply is None
@@ -292,7 +299,7 @@ def test_an_answer_for_which_there_is_no_room_after_all_is_found_when_asked_agai
 def test_what_makes_a_guest_fail_is_not_our_failure(
     campaign: Campaign, guest: Guest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clerk, "outcome", lambda _: 1 / 0)
+    monkeypatch.setattr(group_commit, "encode_results", lambda _: 1 / 0)
     guest.wants(campaign, ask("theirs"))
     assert campaign.ask("mine").id == 1
     assert guest.reply is None
@@ -308,7 +315,7 @@ def test_who_only_reports_chooses_for_nobody(
     guest.wants(campaign, ask("theirs"))
     reporter.tell(number, 1, "0.5")
     assert guest.reply is None
-    assert reporter._clerk.mind is None
+    assert reporter._clerk.learner is None
     reporter.storage.close()
 
 
@@ -322,9 +329,11 @@ def test_the_next_takes_over_what_the_last_has_learnt(
     guest.wants(campaign, ask("one"))
     campaign.ask()  # leaves what it has learnt
     learnt: list[int] = []
-    learn = Mind.learn
+    learn = Learner.learn
     monkeypatch.setattr(
-        Mind, "learn", lambda mind, told, seq: (learnt.append(len(told)), learn(mind, told, seq))[1]
+        Learner,
+        "learn",
+        lambda mind, told, seq: (learnt.append(len(told)), learn(mind, told, seq))[1],
     )
     guest.wants(campaign, ask("two"))
     other.ask()
@@ -354,9 +363,9 @@ def found_there(folder: Path, text: Callable[[Campaign], bytes]) -> None:
             clean.tell(clean.ask(), 0.5, "0.3")
         guest.board.keep(guest.file, text(campaign))
         guest.wants(campaign, ask("theirs"))
-        known = campaign._clerk.mind
+        known = campaign._clerk.learner
         campaign.ask()
-        assert campaign._clerk.mind is known  # it has learnt the rest, and not all of it again
+        assert campaign._clerk.learner is known  # it has learnt the rest, and not all of it again
         clean.ask()
         assert (
             campaign._clerk.recovered().snapshot().body == clean._clerk.recovered().snapshot().body
@@ -413,7 +422,7 @@ def test_who_is_called_has_the_reply_without_being_inside(tmp_path: Path) -> Non
 def test_one_who_waits_without_a_call_looks_by_himself(tmp_path: Path) -> None:
     waiter = Queue(str(tmp_path / "gate"), PATIENCE)
     waiter._board.take_place(waiter._gate.file)
-    other = Gate(str(tmp_path / "gate"))
+    other = FileLock(str(tmp_path / "gate"))
     assert other.enter()
 
     def die() -> None:
@@ -430,7 +439,7 @@ def test_one_who_waits_without_a_call_looks_by_himself(tmp_path: Path) -> None:
 
 
 def test_who_waits_too_long_gives_up_and_takes_the_notice_down(tmp_path: Path) -> None:
-    waiter, other = Queue(str(tmp_path / "gate"), 0.1), Gate(str(tmp_path / "gate"))
+    waiter, other = Queue(str(tmp_path / "gate"), 0.1), FileLock(str(tmp_path / "gate"))
     waiter._board.take_place(waiter._gate.file)
     assert other.enter()
     with (
@@ -515,7 +524,7 @@ def test_a_child_leaves_the_parents_place_alone(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     assert [each.text for each in Board(PATIENCE).notices(parent._gate.file)] == [b"please"]
     parent.close()
-    again = Gate(str(tmp_path / "gate"))
+    again = FileLock(str(tmp_path / "gate"))
     assert not waiting(again.file)
     again.close()
 
@@ -523,7 +532,7 @@ def test_a_child_leaves_the_parents_place_alone(tmp_path: Path) -> None:
 def test_a_lock_that_came_too_late_is_given_back_whatever_was_forked_meanwhile(
     tmp_path: Path,
 ) -> None:
-    holder, late, third = (Gate(str(tmp_path / "gate")) for _ in range(3))
+    holder, late, third = (FileLock(str(tmp_path / "gate")) for _ in range(3))
     assert holder.enter()
     with pytest.raises(TimeoutError):
         late.wait(0.01)  # its porter stands there still
@@ -565,11 +574,13 @@ def test_a_process_that_stands_still_here_does_not_shut_a_healthy_database(
     campaign = Campaign.create("c", **TERMS, storage=postgres_address)
     campaign.ask()
     (path,) = (queue._gate._path for queue in campaign.storage._queues.values())  # type: ignore[attr-defined]
-    other = Gate(path)
+    other = FileLock(path)
     assert other.enter()
     assert campaign.ask().id == 2
     other.close()
-    monkeypatch.setattr(Gate, "file", property(lambda _: os.open("/nonexistent/gate", os.O_RDWR)))
+    monkeypatch.setattr(
+        FileLock, "file", property(lambda _: os.open("/nonexistent/gate", os.O_RDWR))
+    )
     assert campaign.ask().id == 3
     monkeypatch.undo()
     campaign.storage.close()
@@ -583,7 +594,7 @@ def test_processes_of_a_machine_work_for_each_other_in_front_of_postgres(
     (path,) = (queue._gate._path for queue in campaign.storage._queues.values())  # type: ignore[attr-defined]
     file = os.open(path, os.O_RDWR)
     guest = Guest(file)
-    guest.wants(campaign, ask("theirs"), telling([Report(1, [0.5], [amount.UNIT])]))
+    guest.wants(campaign, ask("theirs"), tell_operation([Report(1, [0.5], [amounts.UNIT])]))
     campaign.ask("mine")
     tickets, receipts = guest.hears()
     assert [slot.body["request"] for slot in tickets] == ["theirs"]
@@ -670,4 +681,4 @@ def test_processes_of_one_user_meet_in_a_folder_of_his_own(
 
 
 def test_an_error_that_we_do_not_know_is_an_error_still() -> None:
-    assert type(operation.error_of({"error": "Unheard", "text": "of"})) is PurseError
+    assert type(operations_module.error_of({"error": "Unheard", "text": "of"})) is PurseError

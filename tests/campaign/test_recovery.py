@@ -15,8 +15,8 @@ from games import FOLDER, GAMES, initial_pulls
 from houses import House, MemoryHouse
 
 from purse import Campaign, CampaignExists, InvalidInput, PurseError
-from purse.campaign import clerk
-from purse.campaign.mind import Mind
+from purse.campaign import group_commit
+from purse.campaign.learner import Learner
 
 # What the journals come to. These are a promise: a change of any of them means that a campaign
 # which runs today would change its
@@ -33,7 +33,7 @@ POLICIES = ["exp3++.bwk", "primal-dual-bwk"]
 @pytest.fixture
 def snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
     """A snapshot after every ten entries."""
-    monkeypatch.setattr(clerk, "SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr(group_commit, "SNAPSHOT_EVERY", 10)
 
 
 def played(house: House, policy: str = "exp3++.bwk", rounds: int = 15) -> Any:
@@ -65,7 +65,7 @@ def mind(campaign: Campaign) -> dict[str, bytes]:
 
 def folded(campaign: Campaign) -> dict[str, bytes]:
     """The same from the journal alone."""
-    fresh = Mind(campaign.terms)
+    fresh = Learner(campaign.terms)
     for entry in campaign.journal():
         if entry.kind == "told":
             fresh.learn([(entry.seq, entry.body)], entry.seq)
@@ -346,7 +346,7 @@ def test_an_audit_finds_a_snapshot_that_is_whole_and_wrong(
 ) -> None:
     house = make_house("sqlite")
     campaign = played(house)
-    wrong = Mind(campaign.terms)
+    wrong = Learner(campaign.terms)
     wrong.seq = house.storage().snapshot("test").seq
     stored = wrong.snapshot()
     house.execute(

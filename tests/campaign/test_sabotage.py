@@ -23,8 +23,8 @@ from power_vfs import mounted
 from soak import scale
 
 from purse import BudgetHeld, Campaign, Policy, PurseError
-from purse.campaign import clerk
-from purse.campaign.mind import Mind
+from purse.campaign import group_commit
+from purse.campaign.learner import Learner
 
 pytestmark = test_power.pytestmark
 TERMS = test_campaign.TERMS
@@ -115,12 +115,12 @@ def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
 def a_damaged_snapshot_is_not_used(build: Build) -> None:
     house = build()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clerk, "SNAPSHOT_EVERY", 8)
+        patch.setattr(group_commit, "SNAPSHOT_EVERY", 8)
         campaign = house.create("test", **{**TERMS, "policy": "exp3.bwk"})
         for turn in range(8):
             campaign.tell(campaign.ask(), turn % 2, "0.5")
     expected, stored = campaign.probabilities(), campaign.storage.snapshot("test")
-    blank = Mind(campaign.terms)
+    blank = Learner(campaign.terms)
     blank.seq = stored.seq
     forged = blank.snapshot().body.hex()
     literal = f"x'{forged}'" if isinstance(house, SqliteHouse) else f"decode('{forged}', 'hex')"

@@ -16,7 +16,7 @@ import pytest
 from houses import House
 
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
-from purse.campaign.operation import asking
+from purse.campaign.operations import ask_operation
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -99,7 +99,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
     house.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = house.open("c")
-    ask = asking(1, "r", campaign._clerk.choose)
+    ask = ask_operation(1, "r", campaign._clerk.choose)
     campaign._clerk._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)
@@ -175,11 +175,11 @@ def test_a_snapshot_of_another_beginning_is_not_used(tmp_path: Path) -> None:
         (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text(),
     )
     policy.write_text(text)
-    from purse.campaign.mind import Mind
+    from purse.campaign.learner import Learner
 
     campaign = Campaign.create("c", **{**TERMS, "policy": str(policy)}, storage="memory:beginnings")
-    first = Mind(campaign.terms)
+    first = Learner(campaign.terms)
     first._whole[:] += 1  # as if `init` had been another
     taken = first.snapshot()._replace(code="of another beginning")
-    assert not Mind(campaign.terms).recall(taken)
-    assert Mind(campaign.terms).recall(Mind(campaign.terms).snapshot())
+    assert not Learner(campaign.terms).restore(taken)
+    assert Learner(campaign.terms).restore(Learner(campaign.terms).snapshot())

@@ -20,8 +20,9 @@ from purse import (
     PurseError,
     StorageUnavailable,
 )
-from purse.campaign import fork
-from purse.campaign.storage import connect, schema, sqlite
+from purse.campaign import fork_safety
+from purse.campaign.storage import schema, sqlite
+from purse.campaign.storage.base import connect
 from purse.campaign.storage.queue import Queue
 from purse.testing import check_storage
 
@@ -217,9 +218,9 @@ def test_connections_of_the_parent_are_kept_open_in_a_child(make_house: Any) -> 
     storage.names()
     reader = storage._reader
     storage.renew()
-    assert reader in fork.left_behind
+    assert reader in fork_safety.left_behind
     assert storage.names() == []
-    fork.left_behind.remove(reader)
+    fork_safety.left_behind.remove(reader)
     reader.close()
 
 

@@ -17,23 +17,23 @@ from diary import TERMS
 from power_vfs import mounted
 
 from purse import Campaign, StorageUnavailable
-from purse.campaign.storage import patient, postgres, sqlite
+from purse.campaign.storage import postgres, postgres_timeout, sqlite
 
 SOON = 10  # seconds: far more than the patience that is set here, far less than for ever
 
 
 def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
-    patch.setattr(sqlite, "PATIENCE", 100)
+    patch.setattr(sqlite, "LOCK_TIMEOUT_S", 100)
     patch.setattr(
         postgres,
         "SESSION",
         postgres.SESSION.replace(
-            f"lock_timeout = '{postgres.PATIENCE}s'", "lock_timeout = '200ms'"
+            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '200ms'"
         ),
     )
-    patch.setattr(postgres, "PATIENCE", 1)
-    patch.setattr(patient, "PATIENCE", 1.5)
+    patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
+    patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 1.5)
 
 
 @pytest.fixture(autouse=True)

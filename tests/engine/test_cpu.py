@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse.engine.cpu import in_threads, usable_cores
-from purse.environments import two_point
+from purse.worlds import two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
@@ -24,7 +24,7 @@ def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
     for seen, again in ((one.by_round, other.by_round), (one.by_budget, other.by_budget)):
         assert seen is not None
         assert again is not None
-        assert (seen.marks == again.marks).all()
+        assert (seen.checkpoints == again.checkpoints).all()
         pairs += list(zip(seen[1:], again[1:], strict=True))
     return all(
         len(theirs) >= n_paths and (ours[:n_paths] == theirs[:n_paths]).all()
@@ -39,11 +39,18 @@ def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
 def test_neither_workers_nor_blocks_change_a_number(
     policy: str, n_workers: int, block: int | None
 ) -> None:
-    plain = purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, marks=5, n_workers=1)
+    plain = purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, checkpoints=5, n_workers=1)
     assert same(
         plain,
         purse.simulate(
-            policy, WORLD, budget=80, n_paths=37, seed=1, marks=5, n_workers=n_workers, block=block
+            policy,
+            WORLD,
+            budget=80,
+            n_paths=37,
+            seed=1,
+            checkpoints=5,
+            n_workers=n_workers,
+            block=block,
         ),
         37,
     )
@@ -52,7 +59,7 @@ def test_neither_workers_nor_blocks_change_a_number(
 @pytest.mark.parametrize("stop", ["exit", "hold", "retry"])
 def test_a_path_does_not_depend_on_how_many_there_are(stop: str) -> None:
     few, many = (
-        purse.simulate("exp3++.bwk", WORLD, budget=80, n_paths=n, seed=1, marks=5, stop=stop)
+        purse.simulate("exp3++.bwk", WORLD, budget=80, n_paths=n, seed=1, checkpoints=5, stop=stop)
         for n in (5, 200)
     )
     assert same(few, many, 5)
@@ -61,7 +68,7 @@ def test_a_path_does_not_depend_on_how_many_there_are(stop: str) -> None:
 
 def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
     first, again, other = (
-        purse.simulate("exp3.bwk", WORLD, budget=80, n_paths=20, seed=seed, marks=2)
+        purse.simulate("exp3.bwk", WORLD, budget=80, n_paths=20, seed=seed, checkpoints=2)
         for seed in (3, 3, 4)
     )
     assert same(first, again, 20)
@@ -129,9 +136,9 @@ def test_what_went_well_is_not_told_to_stop() -> None:
 LONG = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import purse, purse.progress
-purse.progress.Progress.show = lambda self, fraction: print("running", flush=True)
-world = purse.environments.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
+import purse, purse.base.progress
+purse.base.progress.Progress.show = lambda self, fraction: print("running", flush=True)
+world = purse.worlds.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
 purse.simulate({policy!r}, world, budget=4e9, n_paths=50)
 """
 

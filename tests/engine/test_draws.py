@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import purse
+from purse.compiler.jit import kernel
 from purse.engine.draws import draws
-from purse.environments import bernoulli, table, two_point
-from purse.jit import kernel
-from purse.random import U, at, uniform
+from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints
+from purse.worlds import bernoulli, table, two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
@@ -80,7 +80,7 @@ PAST_THE_END = """
 import purse
 from purse.engine.draws import draws
 try:
-    draws(purse.environments.table(rewards=[[1], [0]], costs=[1], shuffle=True), 3)
+    draws(purse.worlds.table(rewards=[[1], [0]], costs=[1], shuffle=True), 3)
 except purse.PurseError:
     pass
 """

@@ -9,9 +9,9 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import bernoulli, table, two_point
-from purse.simulation import make_job
+from purse.engine.job import make_job
 from purse.types import SKIP, STOP, Ints, World
+from purse.worlds import bernoulli, table, two_point
 
 SCRIPTED = str(Path(__file__).parent / "policies_for_tests" / "scripted.py")
 WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)

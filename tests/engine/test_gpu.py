@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, policies
-from purse.engine import card, cpu, gpu
-from purse.engine.path import GOING
-from purse.jit import Kernel
-from purse.progress import Progress
-from purse.simulation import make_job
+from purse import policies, worlds
+from purse.base.progress import Progress
+from purse.compiler.jit import Kernel
+from purse.engine import cpu, gpu, gpu_memory
+from purse.engine.job import make_job
+from purse.engine.loop import GOING
 from purse.testing import check_gpu, suitable
 
 NAMES = policies.names()
@@ -76,12 +76,12 @@ def reached(names: list[str]) -> set[str]:
 @pytest.mark.parametrize("rule", purse.types.STOP_RULES)
 def test_every_stop_rule_compiles_and_several_plays_and_resources_and_marks_do(rule: str) -> None:
     assert ".entry" in gpu.ptx(
-        make_job("uniform", environments.example("ad_slots"), [50, 50], stop=rule, plays=2, marks=5)
+        make_job("uniform", worlds.example("ad_slots"), [50, 50], stop=rule, plays=2, checkpoints=5)
     )
 
 
 def test_products_and_sums_are_fused_only_where_a_kernel_says_so() -> None:
-    place = environments.example("bernoulli")
+    place = worlds.example("bernoulli")
     assert "fma.rn.f64" not in gpu.ptx(make_job("fixed", place, 100))
     assert "fma.rn.f64" in gpu.ptx(make_job("exp3.bwk", place, 100))
 
@@ -90,7 +90,7 @@ def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
     def shared(n_arms: int) -> tuple[bool, int]:
         job = make_job(
             "exp3.bwk",
-            environments.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms),
+            worlds.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms),
             100,
         )
         launch = gpu.launch_of(job.policy.init(job.params, job.problem, 1))
@@ -106,7 +106,7 @@ def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
             "Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:"
         )
 
-    monkeypatch.setattr(card.cuda, "current_context", none)
+    monkeypatch.setattr(gpu_memory.cuda, "current_context", none)
     with pytest.raises(
         purse.PurseError,
         match=r'^device="cuda" needs an NVIDIA GPU and its driver: CUDA driver library cannot '
@@ -119,7 +119,7 @@ def test_a_gpu_that_gives_up_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch
     def full() -> None:
         raise gpu.CudaAPIError(2, "Call to cuMemAlloc results in\nCUDA_ERROR_OUT_OF_MEMORY")
 
-    monkeypatch.setattr(card.cuda, "current_context", full)
+    monkeypatch.setattr(gpu_memory.cuda, "current_context", full)
     with pytest.raises(
         purse.PurseError,
         match=r"^the GPU gave up: \[2\] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY$",
@@ -159,16 +159,16 @@ def test_a_policy_plays_as_on_the_cpu(name: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", environments.names())
+@pytest.mark.parametrize("name", worlds.names())
 def test_a_world_answers_as_on_the_cpu(name: str) -> None:
-    check_gpu("uniform", environments.make(environments.example(name), 100))
+    check_gpu("uniform", worlds.make(worlds.example(name), 100))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("rule", purse.types.STOP_RULES)
 def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
     for name in ("exp3.bwk", "kube"):
-        check_gpu(name, rule=rule, marks=7)
+        check_gpu(name, rule=rule, checkpoints=7)
 
 
 @pytest.mark.gpu
@@ -181,7 +181,7 @@ def test_several_plays_are_as_on_the_cpu(name: str) -> None:
 @pytest.mark.gpu
 def test_many_arms_and_long_games_are_as_on_the_cpu() -> None:
     grid = np.linspace(0.1, 0.9, 3000)
-    check_gpu("exp3.bwk", purse.environments.bernoulli(rewards=grid, costs=1 - grid / 2))
+    check_gpu("exp3.bwk", purse.worlds.bernoulli(rewards=grid, costs=1 - grid / 2))
     ours, theirs = (
         purse.simulate("exp3++.bwk", "misleading_ratio", 30_000, n_paths=64, device=device)
         for device in ("cpu", "cuda")
@@ -195,13 +195,13 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = purse.simulate(
-        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda"
+        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, checkpoints=5, device="cuda"
     )
-    monkeypatch.setattr(card, "CHUNK", 300)
+    monkeypatch.setattr(gpu_memory, "CHUNK", 300)
     monkeypatch.setattr(gpu, "FIRST_STRETCH", 7)
     monkeypatch.setattr(gpu, "NEAR_BYTES", 0)
     pieces = purse.simulate(
-        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, marks=5, device="cuda"
+        "exp3.bwk", "misleading_ratio", 500, n_paths=1000, checkpoints=5, device="cuda"
     )
     assert (whole.gain == pieces.gain).all()
     assert (whole.pulls == pieces.pulls).all()
@@ -212,14 +212,14 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(
 
 @pytest.mark.gpu
 def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
-    job, shown = make_job("exp3.bwk", "misleading_ratio", 500, marks=5), Progress("test")
+    job, shown = make_job("exp3.bwk", "misleading_ratio", 500, checkpoints=5), Progress("test")
     ours, theirs = (
         cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)),
         gpu.simulate(job, 50, shown, start=70),
     )
     assert all(
         (here == there).all()
-        for here, there in zip(cpu.arrays(ours), cpu.arrays(theirs), strict=True)
+        for here, there in zip(cpu.iter_arrays(ours), cpu.iter_arrays(theirs), strict=True)
     )
 
 

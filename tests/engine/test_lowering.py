@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import cuda, float64, int64, types
 
-from purse.engine.lowering import REPLACED, compiling
+from purse.compiler.cuda_patches import REPLACED, compiling
 
 DEVICE = type("Device", (), {"compute_capability": (9, 0)})
 

@@ -9,9 +9,9 @@ import pytest
 import purse
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.environments import bernoulli, table, two_point
-from purse.simulation import make_job
+from purse.engine.job import make_job
 from purse.types import SKIP, STOP
+from purse.worlds import bernoulli, table, two_point
 
 SCRIPTED = str(Path(__file__).parent / "policies_for_tests" / "scripted.py")
 
@@ -26,15 +26,15 @@ def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
     """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
     job = make_job(policy, world, **options)
     results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
-    cpu.compiled(job)(
+    cpu.compiled_loop(job)(
         job.params,
         state,
         job.world.tables,
         job.game,
-        job.marks,
+        job.checkpoints,
         0,
         results,
-        cpu.desk(job.problem),
+        cpu.new_workspace(job.problem),
         np.zeros(1),
         np.zeros(1, np.int64),
     )
@@ -132,7 +132,7 @@ def test_stop_ends_the_game() -> None:
 
 def test_stop_may_come_first() -> None:
     run = purse.simulate(
-        scripted([[STOP]]), bernoulli(rewards=[1], costs=[1]), budget=10, n_paths=1, marks=3
+        scripted([[STOP]]), bernoulli(rewards=[1], costs=[1]), budget=10, n_paths=1, checkpoints=3
     )
     assert (run.rounds.tolist(), run.gain.tolist(), run.spent.tolist()) == ([0], [0], [[0]])
 
@@ -180,11 +180,11 @@ def check_marks(run: purse.Run, rewards: np.ndarray, units: np.ndarray, arms: np
     spent = np.vstack([np.zeros_like(units[0, 0]), np.cumsum(units[t, chosen], axis=0)])
     pulls = np.vstack([np.zeros(n_arms, int), np.cumsum(np.eye(n_arms, dtype=int)[chosen], axis=0)])
     limits = [
-        [int(b) * 10**9 * j // len(run.by_budget.marks) for b in run.budget]
-        for j in range(1, len(run.by_budget.marks) + 1)
+        [int(b) * 10**9 * j // len(run.by_budget.checkpoints) for b in run.budget]
+        for j in range(1, len(run.by_budget.checkpoints) + 1)
     ]
     at_budget = [int(np.flatnonzero((spent <= limit).all(axis=1))[-1]) for limit in limits]
-    at_round = [min(int(mark), n) for mark in run.by_round.marks]
+    at_round = [min(int(mark), n) for mark in run.by_round.checkpoints]
     for seen, standing in ((run.by_round, at_round), (run.by_budget, at_budget)):
         assert seen.rounds[0].tolist() == standing
         np.testing.assert_allclose(seen.gain[0], gain[standing], rtol=1e-12)
@@ -198,7 +198,13 @@ def test_marks_match_a_plain_recomputation(marks: int, stop: str) -> None:
     world = two_point(rewards=[0.7, 0.4, 0.2], costs=[0.5, 0.3, 0.9], cost_min=0.15)
     rewards, units = draws(world, 1_000, seed=6)
     run = purse.simulate(
-        scripted([[0], [2], [1], [1]]), world, budget=50, n_paths=3, seed=6, marks=marks, stop=stop
+        scripted([[0], [2], [1], [1]]),
+        world,
+        budget=50,
+        n_paths=3,
+        seed=6,
+        checkpoints=marks,
+        stop=stop,
     )
     check_marks(run, rewards, units, np.tile([0, 2, 1, 1], 250))
 
@@ -207,24 +213,24 @@ def test_marks_match_a_plain_recomputation_for_two_resources() -> None:
     world = bernoulli(rewards=[0.7, 0.4], costs=[[0.3, 2], [0.5, 0.1]])
     rewards, units = draws(world, 1_000, seed=7)
     run = purse.simulate(
-        scripted([[0], [1], [1]]), world, budget=[30, 60], n_paths=1, seed=7, marks=13
+        scripted([[0], [1], [1]]), world, budget=[30, 60], n_paths=1, seed=7, checkpoints=13
     )
     check_marks(run, rewards, units, np.tile([0, 1, 1], 333))
 
 
 def test_one_dear_pull_may_pass_several_marks() -> None:
     run = purse.simulate(
-        "fixed", table(rewards=[[1], [0.5]], costs=[[1], [8]]), budget=10, n_paths=1, marks=10
+        "fixed", table(rewards=[[1], [0.5]], costs=[[1], [8]]), budget=10, n_paths=1, checkpoints=10
     )
     assert run.by_budget is not None
-    assert run.by_budget.marks.tolist() == [j / 10 for j in range(1, 11)]
+    assert run.by_budget.checkpoints.tolist() == [j / 10 for j in range(1, 11)]
     assert run.by_budget.rounds.tolist() == [[1] * 8 + [2, 2]]
 
 
 def test_the_last_mark_is_the_end_of_every_path() -> None:
     world = two_point(rewards=[0.7, 0.4], costs=[0.5, 0.3], cost_min=0.1)
     for stop in ("exit", "hold", "retry"):
-        run = purse.simulate("uniform", world, budget=20, n_paths=50, marks=9, stop=stop)
+        run = purse.simulate("uniform", world, budget=20, n_paths=50, checkpoints=9, stop=stop)
         for seen in (run.by_round, run.by_budget):
             assert seen is not None
             assert (seen.gain[:, -1] == run.gain).all()
@@ -240,7 +246,7 @@ def test_the_last_mark_is_the_end_when_rounds_were_skipped() -> None:
         budget=10,
         n_paths=1,
         horizon=100,
-        marks=4,
+        checkpoints=4,
     )
     assert run.by_round is not None
     assert run.by_budget is not None
@@ -251,7 +257,7 @@ def test_the_last_mark_is_the_end_when_rounds_were_skipped() -> None:
 
 def test_marks_of_a_large_budget_do_not_overflow() -> None:
     run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[1e8]), budget=1e9, n_paths=1, marks=10
+        "fixed", bernoulli(rewards=[1], costs=[1e8]), budget=1e9, n_paths=1, checkpoints=10
     )
     assert run.by_budget is not None
     assert run.by_budget.rounds.tolist() == [list(range(1, 11))]
@@ -259,10 +265,10 @@ def test_marks_of_a_large_budget_do_not_overflow() -> None:
 
 def test_round_marks_are_log_spaced_up_to_what_the_budget_allows() -> None:
     run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[0.1]), budget=100, n_paths=1, marks=4
+        "fixed", bernoulli(rewards=[1], costs=[0.1]), budget=100, n_paths=1, checkpoints=4
     )
     assert run.by_round is not None
-    assert run.by_round.marks.tolist() == [1, 10, 100, 1_000]
+    assert run.by_round.checkpoints.tolist() == [1, 10, 100, 1_000]
     assert run.by_round.gain.tolist() == [[1, 10, 100, 1_000]]
 
 
@@ -275,7 +281,8 @@ def test_without_marks_there_are_no_trajectories() -> None:
 def test_marks_do_not_change_the_numbers() -> None:
     world = two_point(rewards=[0.7, 0.4], costs=[0.5, 0.3], cost_min=0.1)
     plain, marked = (
-        purse.simulate("uniform", world, budget=50, n_paths=20, marks=marks) for marks in (0, 11)
+        purse.simulate("uniform", world, budget=50, n_paths=20, checkpoints=marks)
+        for marks in (0, 11)
     )
     assert (plain.gain == marked.gain).all()
     assert (plain.spent_units == marked.spent_units).all()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import bernoulli, table
+from purse.worlds import bernoulli, table
 
 SCRIPTED = str(Path(__file__).parent / "policies_for_tests" / "scripted.py")
 REFEREE, MASK, STEP, SIDE = 2, 2**64 - 1, 0x9E3779B97F4A7C15, 0xDB4F0B9175AE2165

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import purse
-from purse.engine import cpu, shadow
+from purse.base.progress import Progress
+from purse.compiler.jit import kernel
+from purse.engine import counterfactual, cpu
+from purse.engine.counterfactual import BLOCK
 from purse.engine.draws import draws
-from purse.engine.shadow import BLOCK
-from purse.environments import bernoulli, make, table, two_point
-from purse.jit import kernel
-from purse.progress import Progress
-from purse.random import U, at, uniform
-from purse.simulation import make_job
+from purse.engine.job import make_job
+from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints, World
+from purse.worlds import bernoulli, make, table, two_point
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 SHUFFLED = table(
@@ -33,7 +33,7 @@ def shadows(world: World, rounds: Ints, *, seed: int, n_workers: int | None = No
     """What the arms of a world were worth; the policy and the budget of the job are of no
     importance.
     """
-    return shadow.shadows(
+    return counterfactual.counterfactual_sums(
         make_job("uniform", world, 100, seed=seed), rounds, Progress("test"), n_workers
     )
 
@@ -138,7 +138,10 @@ def test_a_world_may_bring_a_draw_of_its_own() -> None:
         reward_means=None,
         cost_means=None,
     )
-    assert shadow.compiled(own).py_func.__name__ != shadow.compiled(world).py_func.__name__
+    assert (
+        counterfactual.compiled_sums(own).py_func.__name__
+        != counterfactual.compiled_sums(world).py_func.__name__
+    )
     halves = [0, 0.5, 0.5 * (1 + 1 / 2), 0.5 * (1 + 1 / 2 + 1 / 3)]  # after 0, 1, 2 and 3 rounds
     np.testing.assert_allclose(
         shadows(own, np.arange(4), seed=0), [[half, half / 2] for half in halves]
@@ -180,7 +183,7 @@ def test_a_fixed_arm_finds_its_own_efficiency_in_its_shadow_to_the_last_bit(
     assert run.efficiency is not None
     assert run.rounds.min() > 50
     assert (
-        shadow.shadows(job, run.rounds, Progress("test"))[:, arm].tolist()
+        counterfactual.counterfactual_sums(job, run.rounds, Progress("test"))[:, arm].tolist()
         == run.efficiency.tolist()
     )
 
@@ -188,7 +191,7 @@ def test_a_fixed_arm_finds_its_own_efficiency_in_its_shadow_to_the_last_bit(
 def test_what_the_policy_is_told_of_costs_does_not_change_what_an_arm_was_worth() -> None:
     rounds = np.arange(0, 300, 30)
     plain, wider = (
-        shadow.shadows(
+        counterfactual.counterfactual_sums(
             make_job("uniform", RANDOM, 100, cost_max=cost_max), rounds, Progress("test")
         )
         for cost_max in (None, 1e6)
@@ -199,19 +202,21 @@ def test_what_the_policy_is_told_of_costs_does_not_change_what_an_arm_was_worth(
 def test_while_it_works_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[float] = []
     monkeypatch.setattr(Progress, "show", lambda self, fraction, title="": told.append(fraction))
-    monkeypatch.setattr(cpu, "GLANCE", 0.001)
-    shadow.shadows(make_job("uniform", RANDOM, 100), np.full(1, 1_000_000), Progress("test"))
+    monkeypatch.setattr(cpu, "POLL_S", 0.001)
+    counterfactual.counterfactual_sums(
+        make_job("uniform", RANDOM, 100), np.full(1, 1_000_000), Progress("test")
+    )
     assert told
     assert all(0 <= fraction <= 1 for fraction in told)
 
 
 def test_the_paths_of_a_block_that_was_halted_are_not_summed_to_their_end() -> None:
     job, sums = make_job("uniform", RANDOM, 100), np.zeros((3, 3))
-    shadow.compiled(RANDOM)(
+    counterfactual.compiled_sums(RANDOM)(
         RANDOM.tables,
         0,
         0,
-        float(job.problem.share[0]),
+        float(job.problem.unit_scale[0]),
         np.full(3, 10**6),
         np.zeros(1, np.int64),
         sums,
@@ -219,18 +224,19 @@ def test_the_paths_of_a_block_that_was_halted_are_not_summed_to_their_end() -> N
     )
     assert (sums[1:] == 0).all()
     # at most 5 a round, for as many rounds as pass between two looks
-    assert sums[0, 0] * job.problem.share[0] * 1e9 < 5 * shadow.BEAT / 3
+    assert sums[0, 0] * job.problem.unit_scale[0] * 1e9 < 5 * counterfactual.BEAT / 3
 
 
 LONG = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy, purse, purse.progress
-from purse.engine.shadow import shadows
-from purse.simulation import make_job
-purse.progress.Progress.show = lambda self, fraction, title="": print("running", flush=True)
-world = purse.environments.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
-shadows(make_job("uniform", world, 4e9), numpy.full(50, 10**12), purse.progress.Progress("test"), 2)
+import numpy, purse, purse.base.progress
+from purse.engine.counterfactual import counterfactual_sums as shadows
+from purse.engine.simulate import make_job
+purse.base.progress.Progress.show = lambda self, fraction, title="": print("running", flush=True)
+world = purse.worlds.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
+shown = purse.base.progress.Progress("test")
+shadows(make_job("uniform", world, 4e9), numpy.full(50, 10**12), shown, 2)
 """
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import atoms
+from purse.worlds import atoms
 
 
 def test_declares_means_and_bounds_of_what_can_happen() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import bernoulli
+from purse.worlds import bernoulli
 
 
 def test_declares_fixed_costs_and_means() -> None:

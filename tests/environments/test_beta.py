@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import beta
-from purse.environments.beta import CELLS, cell_means
+from purse.worlds import beta
+from purse.worlds.beta import CELLS, cell_means
 
 EDGES = np.arange(CELLS + 1) / CELLS
 MEANS = np.array([0, 0.001, 0.01, 0.1, 0.3, 0.4999, 0.5, 0.5001, 0.7, 0.9, 0.99, 0.999, 1])
@@ -143,9 +143,7 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
     array = beta(
         np.array([0.5, 0.25], kind), np.array([0.3, 0.6], kind), kind(4), kind(0.1), np.int64(1)
     )
-    text = environments.make(
-        "beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1
-    )
+    text = worlds.make("beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1)
     assert all(
         np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
     )
@@ -214,7 +212,7 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)
 
 
 def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
@@ -222,4 +220,4 @@ def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
         purse.InvalidInput,
         match=r"^concentration=10000000000\.0: must be a number above 0 and at most 1e\+09",
     ):
-        environments.beta([0.5], [0.5], 1e10, 0.1)
+        worlds.beta([0.5], [0.5], 1e10, 0.1)

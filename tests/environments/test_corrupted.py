@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import bernoulli, corrupted
-from purse.environments.tables import FOREVER
+from purse.worlds import bernoulli, corrupted
+from purse.worlds._tables import FOREVER
 
 
 def test_tables() -> None:
@@ -89,7 +89,7 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
     )
     array = corrupted(true, costs, np.int64(20), fake)
     true[:], fake[:], costs[:] = 0, 0, 1
-    text = environments.make(
+    text = worlds.make(
         "corrupted:rewards=[.75,.5],costs=[.3,.2],rounds=20,fake_rewards=[.25,1]", budget=1
     )
     assert all(
@@ -153,4 +153,4 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)

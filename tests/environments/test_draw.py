@@ -6,15 +6,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import (
-    atoms,
-    bernoulli,
-    misleading_ratio,
-    switching,
-    table,
-    two_point,
-    two_worlds,
-)
+from purse.worlds import atoms, bernoulli, misleading_ratio, switching, table, two_point, two_worlds
 
 
 @pytest.mark.parametrize("n_atoms", range(1, 10))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import drifting, switching
-from purse.environments.drifting import MOST_STEPS
+from purse.worlds import drifting, switching
+from purse.worlds.drifting import MOST_STEPS
 
 
 def test_tables() -> None:
@@ -168,7 +168,7 @@ def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
     )
     array = drifting(np.int64(3), rewards, costs)
     rewards[:], costs[:] = 0, 1
-    text = environments.make(
+    text = worlds.make(
         "drifting:rounds=3,rewards=[[.75,.5],[.25,1]],costs=[[.3,.2],[.1,.2]]", budget=1
     )
     assert all(
@@ -229,19 +229,19 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)
 
 
 def test_costs_that_do_not_change_stay_exact_however_large() -> None:
-    assert environments.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]
+    assert worlds.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]
     # no float has so many digits
-    world = environments.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])
+    world = worlds.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])
     assert world.costs.tolist() == [[4 * 10**18 + 1]]
     assert set(world.tables.costs.ravel().tolist()) == {4 * 10**18 + 1}
 
 
 def test_where_one_arms_cost_changes_that_of_another_stays_exact() -> None:
-    world = environments.drifting(
+    world = worlds.drifting(
         7,
         [[0.5, 0.5], [1, 0.5]],
         [["0.1", "4000000000.000000001"], ["0.2", "4000000000.000000001"]],

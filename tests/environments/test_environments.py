@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.testing import check_world
 
-EXAMPLES = {name: environments.example(name) for name in environments.names()}
+EXAMPLES = {name: worlds.example(name) for name in worlds.names()}
 
 
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
 def test_every_shipped_world_passes_the_check(text: str) -> None:
-    world = environments.make(text, budget=100)
+    world = worlds.make(text, budget=100)
     assert world.name == text
     check_world(world)
 
@@ -22,22 +22,22 @@ def test_every_shipped_world_passes_the_check(text: str) -> None:
 def test_a_check_fails_for_a_world_that_declares_a_wrong_mean() -> None:
     from dataclasses import replace
 
-    world = environments.bernoulli(rewards=[0.5], costs=[1])
+    world = worlds.bernoulli(rewards=[0.5], costs=[1])
     with pytest.raises(AssertionError, match="mean reward"):
         check_world(replace(world, reward_means=np.array([0.6])))
 
 
 def test_names_are_functions_of_the_package() -> None:
-    for name in environments.names():
-        assert getattr(environments, name) is environments.function(name)
+    for name in worlds.names():
+        assert getattr(worlds, name) is worlds.function(name)
     with pytest.raises(AttributeError, match="beta9"):
-        environments.beta9  # noqa: B018
+        worlds.beta9  # noqa: B018
 
 
 def test_text_and_call_make_the_same_world() -> None:
     text, call = (
-        environments.make(EXAMPLES["bernoulli"], budget=1),
-        environments.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.2]),
+        worlds.make(EXAMPLES["bernoulli"], budget=1),
+        worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.2]),
     )
     assert all(
         np.array_equal(ours, theirs) for ours, theirs in zip(text.tables, call.tables, strict=True)
@@ -45,22 +45,20 @@ def test_text_and_call_make_the_same_world() -> None:
 
 
 def test_a_world_is_taken_as_it_is() -> None:
-    world = environments.misleading_ratio()
-    assert environments.make(world, budget=5) is world
+    world = worlds.misleading_ratio()
+    assert worlds.make(world, budget=5) is world
 
 
 def test_the_budget_is_filled_in_where_the_world_depends_on_it() -> None:
-    assert environments.make("two_worlds", budget=7).tables.last[0] == 7
-    assert environments.make("two_worlds:budget=5", budget=7).tables.last[0] == 5
+    assert worlds.make("two_worlds", budget=7).tables.last[0] == 7
+    assert worlds.make("two_worlds:budget=5", budget=7).tables.last[0] == 5
 
 
 def test_a_function_of_the_budget() -> None:
-    world = environments.make(
-        lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9
-    )
+    world = worlds.make(lambda budget: worlds.two_worlds(budget, cost_min=0.5), budget=9)
     assert world.tables.last[0] == 9
     assert purse.simulate(
-        "fixed", lambda budget: environments.two_worlds(budget, cost_min=0.5), budget=9, n_paths=1
+        "fixed", lambda budget: worlds.two_worlds(budget, cost_min=0.5), budget=9, n_paths=1
     ).gain.tolist() == [4.5]
 
 
@@ -88,7 +86,7 @@ def test_a_function_of_the_budget() -> None:
 )
 def test_text_that_cannot_be_used_says_what_to_write(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput) as caught:
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)
     assert str(caught.value).startswith(message)
 
 
@@ -107,7 +105,7 @@ def test_what_is_too_large_is_refused_by_name(text: str) -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^(segments|rounds|budget|scale)=1?5?e?\S+: must be "
     ):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +120,13 @@ def test_what_is_too_large_is_refused_by_name(text: str) -> None:
     ],
 )
 def test_a_million_million_rounds_are_possible_and_one_more_is_not(field: str, text: str) -> None:
-    world = environments.make(text.format(10**12), budget=10)
+    world = worlds.make(text.format(10**12), budget=10)
     assert purse.simulate("uniform", world, budget=3, n_paths=2).rounds.min() >= 3
     with pytest.raises(
         purse.InvalidInput,
         match=rf"^{field}=1000000000001: must be a whole number from [12] to 1000000000000$",
     ):
-        environments.make(text.format(10**12 + 1), budget=10)
+        worlds.make(text.format(10**12 + 1), budget=10)
 
 
 @pytest.mark.parametrize(
@@ -141,20 +139,20 @@ def test_a_million_million_rounds_are_possible_and_one_more_is_not(field: str, t
 )
 def test_a_cost_that_rounds_to_nothing_is_refused_by_name(text: str) -> None:
     with pytest.raises(purse.InvalidInput, match=r"^cost_min=1e-12: must be at least 1e-9"):
-        environments.make(text, budget=100)
+        worlds.make(text, budget=100)
 
 
 def test_a_world_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "import purse\n\ndef mine(pay=0.5):\n    return "
-        "purse.environments.bernoulli(rewards=[pay, 0.1], costs=[1, 1])\n"
+        "purse.worlds.bernoulli(rewards=[pay, 0.1], costs=[1, 1])\n"
     )
-    world = environments.make(f"{path}:pay=0.7", budget=10)
+    world = worlds.make(f"{path}:pay=0.7", budget=10)
     assert world.reward_means.tolist() == [0.7, 0.1]
     assert world.name == f"{path}:pay=0.7"
     path.write_text(path.read_text().replace("0.1]", "0.2]"))
-    assert environments.make(str(path), budget=10).reward_means.tolist() == [0.5, 0.2]
+    assert worlds.make(str(path), budget=10).reward_means.tolist() == [0.5, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +167,6 @@ def test_a_file_that_is_no_world_is_refused(tmp_path: Path, source: str, message
     path = tmp_path / "mine.py"
     path.write_text(source)
     with pytest.raises(purse.InvalidInput, match=message):
-        environments.make(str(path), budget=10)
+        worlds.make(str(path), budget=10)
     with pytest.raises(purse.InvalidInput, match="does not exist"):
-        environments.make(str(tmp_path / "other.py"), budget=10)
+        worlds.make(str(tmp_path / "other.py"), budget=10)

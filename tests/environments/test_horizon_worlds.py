@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
 
 
 def test_pricing_sells_at_the_price_and_no_sale_costs_nothing() -> None:
-    world = environments.pricing(prices=[2, 4, 8], chances=[0.9, 0.5, 0.1], customers=1000)
+    world = worlds.pricing(prices=[2, 4, 8], chances=[0.9, 0.5, 0.1], customers=1000)
     assert world.horizon == 1000
     assert (world.cost_min.ravel().tolist(), world.cost_max.ravel().tolist()) == (
         [0, 0, 0],
@@ -26,7 +26,7 @@ def test_pricing_sells_at_the_price_and_no_sale_costs_nothing() -> None:
 
 
 def test_a_stock_cannot_be_oversold_and_the_game_ends_with_the_customers() -> None:
-    world = environments.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=300)
+    world = worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=300)
     run = purse.simulate("uniform", world, 50, n_paths=10)
     assert (run.spent[:, 0] == 50).all()
     plenty = purse.simulate("uniform", world, 1000, n_paths=10)
@@ -34,7 +34,7 @@ def test_a_stock_cannot_be_oversold_and_the_game_ends_with_the_customers() -> No
 
 
 def test_ads_take_money_for_clicks_and_an_impression_for_every_view() -> None:
-    world = environments.ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
+    world = worlds.ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
     rewards, costs = draws(world, 100)
     assert (costs[:, :, 1] == 10**9).all()
     assert set(zip(rewards[:, 0], costs[:, 0, 0], strict=True)) == {(1.0, 5 * 10**8), (0.0, 0)}
@@ -43,7 +43,7 @@ def test_ads_take_money_for_clicks_and_an_impression_for_every_view() -> None:
 
 
 def test_routing_answers_are_good_or_poor_and_longer_ones_cost_more() -> None:
-    world = environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=2000)
+    world = worlds.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=2000)
     rewards, costs = draws(world, 2000)
     assert set(rewards.ravel()) == {0.3, 1.0}
     assert sorted(set(costs[:, 1, 0])) == [
@@ -62,33 +62,33 @@ def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> Non
         with pytest.raises(
             purse.InvalidInput, match="cost_min=0: this policy needs every pull to cost something"
         ):
-            purse.simulate(policy, environments.example("pricing"), 10, n_paths=1)
+            purse.simulate(policy, worlds.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="pulls that cost nothing"):
-        purse.regrets("uniform", environments.example("pricing"), 10, n_paths=1)
+        purse.regrets("uniform", worlds.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="must be positive"):
-        environments.bernoulli(rewards=[0.5], costs=[0])
+        worlds.bernoulli(rewards=[0.5], costs=[0])
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: environments.pricing([1, 2], [0.5], 10),
+            lambda: worlds.pricing([1, 2], [0.5], 10),
             "chances has 1 entries, and prices has 2",
         ),
         (
-            lambda: environments.pricing([0, 2], [0.5, 0.5], 10),
+            lambda: worlds.pricing([0, 2], [0.5, 0.5], 10),
             r"prices=\[0, 2\]: must be positive",
         ),
-        (lambda: environments.pricing([1], [1.5], 10), "chances"),
-        (lambda: environments.pricing([1], [0.5], 0), "customers=0: must be a whole number from 1"),
+        (lambda: worlds.pricing([1], [1.5], 10), "chances"),
+        (lambda: worlds.pricing([1], [0.5], 0), "customers=0: must be a whole number from 1"),
         (
-            lambda: environments.ad_slots([0.1], [0.5, 0.5], [0.1], 10),
+            lambda: worlds.ad_slots([0.1], [0.5, 0.5], [0.1], 10),
             "values has 2 arms, and clicks has 1",
         ),
-        (lambda: environments.ad_slots([0.1], [0.5], [0.1, 0.2], 10), "costs of shape"),
+        (lambda: worlds.ad_slots([0.1], [0.5], [0.1, 0.2], 10), "costs of shape"),
         (
-            lambda: environments.routing([0.5], [0.1], -1),
+            lambda: worlds.routing([0.5], [0.1], -1),
             "prompts=-1: must be a whole number from 1",
         ),
     ],

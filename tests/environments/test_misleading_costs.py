@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import misleading_costs
+from purse.worlds import misleading_costs
 
 BUDGETS = [100, 1_000, 10_000]
 
@@ -88,4 +88,4 @@ def test_takes_no_options() -> None:
     with pytest.raises(
         purse.InvalidInput, match="unknown option of misleading_costs 'cost'; there are none"
     ):
-        environments.make("misleading_costs:cost=5", budget=10)
+        worlds.make("misleading_costs:cost=5", budget=10)

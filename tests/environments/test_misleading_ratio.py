@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from purse.engine.draws import draws
-from purse.environments import misleading_ratio
+from purse.worlds import misleading_ratio
 
 
 def test_declared_means_and_bounds() -> None:

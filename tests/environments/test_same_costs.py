@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import same_costs
+from purse.worlds import same_costs
 
 POLICIES = ["fixed:arm=0", "fixed:arm=1", "uniform", "exp3.bwk", "exp3++.bwk", "exp3++.price"]
 
@@ -84,4 +84,4 @@ def test_takes_no_options() -> None:
     with pytest.raises(
         purse.InvalidInput, match="unknown option of same_costs 'budget'; there are none"
     ):
-        environments.make("same_costs:budget=5", budget=10)
+        worlds.make("same_costs:budget=5", budget=10)

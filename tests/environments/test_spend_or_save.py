@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import spend_or_save
-from purse.environments.tables import FOREVER
+from purse.worlds import spend_or_save
+from purse.worlds._tables import FOREVER
 
 BUDGET = 2_000
 
@@ -137,11 +137,11 @@ def test_the_larger_regret_is_at_least_a_part_of_the_budget_whoever_plays(
 
 
 def test_text_fills_the_budget_in() -> None:
-    world = environments.make("spend_or_save:cost_min=.25,later=0,fixed_costs=True", budget=40)
+    world = worlds.make("spend_or_save:cost_min=.25,later=0,fixed_costs=True", budget=40)
     assert world.tables.last[0] == 20
     assert world.tables.rewards[:, :, 0].tolist() == [[0, 1], [0, 0]]
     assert world.costs is not None
-    assert environments.make("spend_or_save:budget=10", budget=40).tables.last[0] == 5
+    assert worlds.make("spend_or_save:budget=10", budget=40).tables.last[0] == 5
 
 
 def test_numpy_inputs() -> None:
@@ -197,4 +197,4 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)

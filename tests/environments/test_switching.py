@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import switching
+from purse.worlds import switching
 
 
 def test_segments_follow_each_other_and_come_again() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import table
+from purse.worlds import table
 
 
 def numbered(n_rows: int) -> purse.World:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine.draws import draws
-from purse.environments import bernoulli, theorem2
+from purse.worlds import bernoulli, theorem2
 
 POLICIES = [
     "fixed:arm=0",
@@ -135,10 +135,10 @@ def test_the_least_budget_makes_the_best_arm_certain(scale: float) -> None:
 
 
 def test_text_fills_the_budget_in() -> None:
-    means = environments.make("theorem2:n_arms=4,cost_min=.25,best=1", budget=400).reward_means
+    means = worlds.make("theorem2:n_arms=4,cost_min=.25,best=1", budget=400).reward_means
     assert means is not None
     assert means.tolist() == [0.5, 0.5125, 0.5, 0.5]
-    given = environments.make("theorem2:n_arms=4,cost_min=.25,budget=100", budget=400).reward_means
+    given = worlds.make("theorem2:n_arms=4,cost_min=.25,budget=100", budget=400).reward_means
     assert given is not None
     assert given.tolist() == [0.525, 0.5, 0.5, 0.5]
 
@@ -198,4 +198,4 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        worlds.make(text, budget=10)

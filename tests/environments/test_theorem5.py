@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds as known_worlds
 from purse.engine.draws import draws
-from purse.environments import theorem5
-from purse.environments.tables import FOREVER
-from purse.environments.theorem5 import Stakes, stakes
+from purse.worlds import theorem5
+from purse.worlds._tables import FOREVER
+from purse.worlds.theorem5 import Stakes, stakes
 
 BUDGETS = [100, 1_000, 1_000.5, 1_024, 12_345.678]
 ALPHAS = [0, 0.3, 0.5, 0.7, 0.9, 1]
@@ -149,9 +149,9 @@ def test_who_takes_the_wrong_arm_has_nothing_left(budget: float) -> None:
 
 @pytest.mark.parametrize("budget", [100, 1_000.5, "1000.5"])
 def test_text_fills_the_budget_in(budget: float | str) -> None:
-    last = environments.make("theorem5:alpha=.5,best=1", budget=budget).tables.last
+    last = known_worlds.make("theorem5:alpha=.5,best=1", budget=budget).tables.last
     assert last[0] == stakes(float(budget), 0.5).quiet_rounds
-    assert environments.make("theorem5:budget=400", budget=budget).tables.last[0] == 380
+    assert known_worlds.make("theorem5:budget=400", budget=budget).tables.last[0] == 380
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
@@ -203,7 +203,7 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 )
 def test_refuses_bad_text_by_name(text: str, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        environments.make(text, budget=10)
+        known_worlds.make(text, budget=10)
 
 
 @pytest.mark.parametrize("budget", [1000.9999995, 600000000.6, 10**9 + 0.6])

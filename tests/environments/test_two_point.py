@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import two_point
+from purse.worlds import two_point
 
 
 def test_declares_both_costs_and_the_means() -> None:

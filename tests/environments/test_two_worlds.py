@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
-from purse.environments import two_worlds
+from purse.worlds import two_worlds
 
 
 @pytest.mark.parametrize(

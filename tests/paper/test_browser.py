@@ -11,7 +11,7 @@ from purse import paper
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_page_opens_without_complaint_or_network_and_fits(
-    study: tuple[Path, paper.Study], opened: Any, width: int, dark: bool
+    study: tuple[Path, paper.PaperReport], opened: Any, width: int, dark: bool
 ) -> None:
     with opened(study[1].page, width=width, dark=dark) as (view, complaints):
         assert complaints == []
@@ -29,7 +29,7 @@ def test_the_page_opens_without_complaint_or_network_and_fits(
 
 
 def test_links_of_the_verdicts_lead_to_their_sections(
-    study: tuple[Path, paper.Study], opened: Any
+    study: tuple[Path, paper.PaperReport], opened: Any
 ) -> None:
     with opened(study[1].page) as (view, _):
         for title in study[1].findings:

@@ -14,12 +14,12 @@ import purse
 from purse import cli, paper
 from purse.paper import page
 from purse.paper.claims import claims, delta_binds, mixing
+from purse.paper.figure import svg
 from purse.paper.finding import Finding, Picture, Table
-from purse.paper.picture import svg
 
 ROOT = Path(__file__).parent.parent.parent
 COMMITTED = ROOT / "docs" / "theory" / "paper.md"
-Studied = tuple[Path, paper.Study]
+Studied = tuple[Path, paper.PaperReport]
 
 
 def test_every_claim_is_there_in_order_with_all_its_parts() -> None:
@@ -77,8 +77,8 @@ def test_a_second_study_computes_nothing_and_writes_the_same(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("purse.dispatch.play_shard", refuse)
-    monkeypatch.setattr("purse.engine.shadow.shadows", refuse)
+    monkeypatch.setattr("purse.study.executors.play_shard", refuse)
+    monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", refuse)
     again = paper.study(folder, quick=True)
     assert {path: path.read_bytes() for path in again.files} == before
 
@@ -86,11 +86,11 @@ def test_a_second_study_computes_nothing_and_writes_the_same(
 def test_an_interrupted_study_continues_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from purse import dispatch
+    from purse.study import executors
 
     only = [claim for claim in claims() if claim.TITLE in ("The class G", "Proposition B")]
     monkeypatch.setattr(paper, "claims", lambda: only)
-    real, played = dispatch.play_shard, []
+    real, played = executors.play_shard, []
 
     def interrupted(shard, *args):  # type: ignore[no-untyped-def]
         played.append(shard.job.name)
@@ -98,7 +98,7 @@ def test_an_interrupted_study_continues_where_it_was(
             raise KeyboardInterrupt
         return real(shard, *args)
 
-    monkeypatch.setattr(dispatch, "play_shard", interrupted)
+    monkeypatch.setattr(executors, "play_shard", interrupted)
     with pytest.raises(KeyboardInterrupt):
         paper.study(tmp_path, quick=True)
     assert not (tmp_path / "paper.html").exists()
@@ -131,7 +131,9 @@ def test_the_commands_on_the_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     # drawing takes longer than all the rest
-    monkeypatch.setattr("purse.study.Study.publish", lambda study, folder: [folder / "report.html"])
+    monkeypatch.setattr(
+        "purse.study.results.Study.publish", lambda study, folder: [folder / "report.html"]
+    )
     words = shlex.split(command)[1:]
     if words[0] in ("compare", "regret", "simulate"):  # the same, with a small budget and few paths
         words = [

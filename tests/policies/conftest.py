@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments, jit
+from purse import worlds
+from purse.base import amounts
+from purse.compiler import jit
 from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
@@ -103,8 +105,8 @@ def live_for(
     world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any
 ) -> purse.Policy:
     bounds = {
-        "cost_min": world.cost_min / amount.UNIT,
-        "cost_max": world.cost_max / amount.UNIT,
+        "cost_min": world.cost_min / amounts.UNIT,
+        "cost_max": world.cost_max / amounts.UNIT,
         **told,
     }
     return purse.Policy(
@@ -127,7 +129,7 @@ def surprise(live: purse.Policy, world: World, n_rounds: int) -> float:
         ticket = live.ask()
         i = ticket.arm
         assert ticket.probability == pytest.approx(chances[i], abs=1e-15)
-        live.tell(ticket, float(rewards[t, i]), int(costs[t, i, 0]) / amount.UNIT)
+        live.tell(ticket, float(rewards[t, i]), int(costs[t, i, 0]) / amounts.UNIT)
         counts[i] += 1
         expected += chances
         variance += chances * (1 - chances)
@@ -151,13 +153,13 @@ def deviation(
             ticket = waiting.pop(order.integers(len(waiting)) if out > 1 else 0)
             i = ticket.arm
             units = int(costs[ticket.t - 1, i, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
+            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
             plain.learn(
                 ticket.t,
                 i,
                 ticket.probability,
                 float(rewards[ticket.t - 1, i]),
-                units * float(live.problem.share[0]),
+                units * float(live.problem.unit_scale[0]),
             )
     return worst
 
@@ -186,7 +188,7 @@ def libm_calls() -> Callable[[Any], set[str]]:
 @pytest.fixture(scope="module", autouse=True)
 def _the_same_bits_on_every_machine(looked_through: dict[str, int]) -> Iterator[None]:
     """What the tests of a policy have compiled calls nothing that C libraries differ in;
-    `purse.fastmath` has what it needs.
+    `purse.kernels.fastmath` has what it needs.
     """
     yield
     for loop in jit._bound.values():
@@ -289,8 +291,8 @@ def index_deviation() -> Callable[..., float]:
     """
 
     def largest(policy: str, index: Callable[..., float], **more: Any) -> float:
-        cheap = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-        dear = environments.function("two_point")(
+        cheap = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+        dear = worlds.function("two_point")(
             [0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5
         )
         cases = [(cheap, 1, 3000), (cheap, 30, 3000), (dear, 1, 2000)]

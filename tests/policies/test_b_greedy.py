@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import b_greedy
 from purse.types import Floats, Problem
 
@@ -60,7 +60,7 @@ def test_follows_the_formula(
 def test_arms_come_as_often_as_their_probabilities_say(
     alpha: float, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, f"b-greedy:alpha={alpha}")
     for _ in range(3):
         live.tell(live.ask(), 0.5, 0.5)
@@ -68,7 +68,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 
 def test_ties_of_the_greedy_part_are_broken_at_random() -> None:
-    world = environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
     run = purse.simulate("b-greedy:alpha=0", world, budget=1500, n_paths=4)
     n = run.pulls.sum()
     assert n == 12_000
@@ -76,7 +76,7 @@ def test_ties_of_the_greedy_part_are_broken_at_random() -> None:
 
 
 def test_without_exploration_some_paths_never_come_back() -> None:
-    world = environments.function("bernoulli")([0.5, 0.4], [0.5, 0.5])
+    world = worlds.function("bernoulli")([0.5, 0.4], [0.5, 0.5])
     run = purse.simulate("b-greedy:alpha=0", world, budget=500, n_paths=50)
     assert ((run.pulls == 1).any(axis=1)).any()
     assert (purse.simulate("b-greedy:alpha=4", world, budget=500, n_paths=50).pulls > 1).all()

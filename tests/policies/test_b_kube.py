@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, filling, knapsack
-from purse.jit import bind
+from purse import worlds
+from purse.compiler.jit import bind
+from purse.kernels import greedy_knapsack
 from purse.testing import check_policy
+from purse.theory import knapsack
 from purse.types import Floats, Ints, Problem
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
@@ -103,7 +105,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert tell_all(live, (1, 0.3)) == [1]
     assert live.probabilities().tolist() == [1, 0, 0]
     assert tell_all(live, (1, 0.4)) == [0]
-    with pytest.raises(purse.GameOver, match="b-kube has ended the game after 7 rounds"):
+    with pytest.raises(purse.AskRefused, match="b-kube has ended the game after 7 rounds"):
         live.ask()
     assert live.left == pytest.approx(0.6)
 
@@ -117,7 +119,7 @@ def test_follows_the_formula(
     caps: list[int],
     out: int,
 ) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(world, "b-kube", budget=2400.01, costs=COSTS, caps=caps)
     assert largest_deviation(live, Plain(COSTS, caps, 2400.01), world, 2600, out=out) < exact
 
@@ -142,15 +144,20 @@ def test_follows_the_formula_until_nothing_can_be_pulled(exact: float, seed: int
         plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0)
     assert all(pulls <= cap for pulls, cap in zip(plain.pulls, caps, strict=True))
     assert not any(plain.usable(i) for i in range(8))
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def rank_and_fill(
-    known: filling.Prices, scores: Floats, order: Ints, pulls: Floats, left: int, counts: Floats
+    known: greedy_knapsack.KnownCosts,
+    scores: Floats,
+    order: Ints,
+    pulls: Floats,
+    left: int,
+    counts: Floats,
 ) -> float:
-    filling.rank(scores, order)
-    return filling.fill(known, order, pulls, left, counts)
+    greedy_knapsack.rank(scores, order)
+    return greedy_knapsack.fill(known, order, pulls, left, counts)
 
 
 def test_the_filling_is_the_greedy_bounded_knapsack() -> None:
@@ -166,7 +173,7 @@ def test_the_filling_is_the_greedy_bounded_knapsack() -> None:
             [random.choice([0, 3, 100, 10**4, 10**18]) for _ in range(n_arms)],
             [random.choice([0, 1, 3, 200]) for _ in range(n_arms)],
         )
-        known = filling.prices(
+        known = greedy_knapsack.known_costs(
             Problem.of(
                 n_arms=n_arms,
                 budget=1,
@@ -186,7 +193,7 @@ def test_the_filling_is_the_greedy_bounded_knapsack() -> None:
 
 
 def test_without_caps_it_is_kube() -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     kube = purse.simulate("kube", world, 100, n_paths=20)
     for caps in (None, 10**6, 10**30):
         assert (
@@ -199,7 +206,7 @@ def test_without_caps_it_is_kube() -> None:
     "caps", [[40, 30, 20, 10, 0], [0, 0, 0, 0, 7], [1, 1, 1, 1, 1], [0, 10**6, 3, 0, 0]]
 )
 def test_caps_hold_and_all_that_they_allow_is_spent(stop: str, caps: list[int]) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     for budget in (0.35, 1, 2.2, 30):
         run = purse.simulate("b-kube", world, budget, n_paths=20, caps=caps, stop=stop)
         assert (run.pulls <= caps).all()
@@ -209,10 +216,10 @@ def test_caps_hold_and_all_that_they_allow_is_spent(stop: str, caps: list[int]) 
 
 def test_caps_of_nothing_end_the_game_at_once() -> None:
     run = purse.simulate(
-        "b-kube", environments.function("bernoulli")(REWARDS, COSTS), 10, n_paths=2, caps=0
+        "b-kube", worlds.function("bernoulli")(REWARDS, COSTS), 10, n_paths=2, caps=0
     )
     assert run.rounds.tolist() == [0, 0]
-    with pytest.raises(purse.GameOver, match="b-kube has ended the game after 0 rounds"):
+    with pytest.raises(purse.AskRefused, match="b-kube has ended the game after 0 rounds"):
         live_for(COSTS, 10, 0).ask()
 
 
@@ -224,7 +231,7 @@ def test_initial_pulls_leave_out_what_cannot_be_paid_for(
     # then
     assert live.probabilities().tolist() == [0, 0.5, 0.5]
     run = purse.simulate(
-        "b-kube", environments.function("bernoulli")([1, 1, 1], [1, 0.5, 0.2]), 0.7, caps=9
+        "b-kube", worlds.function("bernoulli")([1, 1, 1], [1, 0.5, 0.2]), 0.7, caps=9
     )
     assert (run.pulls[:, 0] == 0).all()
     assert (0.7 - run.spent < 0.2).all()
@@ -240,7 +247,7 @@ def test_a_voided_initial_pull_comes_again() -> None:
 def test_comes_near_what_the_caps_allow() -> None:
     caps, budget = [48_000, 64_000, 10**6, 10**6, 10**6], 40_000
     run = purse.simulate(
-        "b-kube", environments.function("bernoulli")(REWARDS, COSTS), budget, n_paths=20, caps=caps
+        "b-kube", worlds.function("bernoulli")(REWARDS, COSTS), budget, n_paths=20, caps=caps
     )
     best = knapsack.bounded(REWARDS, COSTS, caps, budget)
     assert best == pytest.approx(48_000 * 0.42 + 51_200 * 0.5)  # all of arm 0, the rest for arm 1
@@ -252,7 +259,7 @@ def test_comes_near_what_the_caps_allow() -> None:
 
 @pytest.mark.parametrize("caps", [5, [40, 30, 20, 0]])
 def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = filling.prices
+    known = greedy_knapsack.known_costs
     monkeypatch.setattr(
         "purse.policies.b_kube.prices",
         lambda problem, name: known(problem, name)._replace(caps=np.resize(caps, problem.n_arms)),
@@ -263,7 +270,7 @@ def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch)
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
     live = live_for([0.5], 10, 3)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
@@ -273,7 +280,7 @@ def test_caps_survive_a_file(tmp_path: Any, tell_all: Callable[..., list[int]]) 
     live.save(tmp_path / "policy.npz")
     again = purse.Policy.load(tmp_path / "policy.npz")
     assert tell_all(again, (1, 0.5)) == [1]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         again.ask()
 
 

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.mixture import lp_optimum
+from purse.kernels.primal_dual import project
 from purse.policies import bobw_primal_dual
 from purse.policies.exp3_p import tuned
-from purse.primal import project
 from purse.testing import check_policy
+from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
 
 
@@ -80,7 +81,7 @@ class Plain:
 
 
 def two_resources() -> World:
-    return environments.function("atoms")(
+    return worlds.function("atoms")(
         probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
         rewards=[[1, 0], [1, 0], [1, 0]],
         costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
@@ -98,7 +99,7 @@ def deviation(
     out: int = 1,
 ) -> tuple[float, float]:
     """The largest difference of chances and prices in any round, and the largest sum of prices."""
-    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
+    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
     live = purse.Policy(
         policy,
         n_arms=world.n_arms,
@@ -126,14 +127,14 @@ def deviation(
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
             assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()]
+                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
             )
             plain.learn(
                 ticket.t,
                 ticket.arm,
                 ticket.probability,
                 float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.share,
+                units * live.problem.unit_scale,
             )
     return worst, dearest
 
@@ -196,7 +197,7 @@ def test_skipped_rounds_by_hand() -> None:
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
     assert deviation("bobw-primal-dual", plain, world, [3000], horizon, 2000, out=out)[0] < exact
 
@@ -254,14 +255,14 @@ def test_does_nothing_once_a_pull_might_not_be_paid() -> None:
 
 
 def test_the_last_pull_that_can_be_paid_is_made() -> None:
-    world = environments.function("bernoulli")([1], [0.3])
+    world = worlds.function("bernoulli")([1], [0.3])
     run = purse.simulate("bobw-primal-dual", world, 3, n_paths=20, horizon=2000)
     assert (run.pulls[:, 0] == 10).all()
     assert (run.rounds == 2000).all()
 
 
 def test_without_a_horizon_play_goes_on_until_a_pull_cannot_be_paid() -> None:
-    world = environments.function("two_point")([1], [0.5], cost_min=0.25)
+    world = worlds.function("two_point")([1], [0.5], cost_min=0.25)
     assert (purse.simulate("bobw-primal-dual", world, 20, n_paths=50).spent.mean()) > 19.5
 
 
@@ -284,7 +285,7 @@ def test_parameters_as_numbers() -> None:
 
 
 def test_learns_to_mix_models() -> None:
-    world = environments.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=200_000)
+    world = worlds.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=200_000)
     run = purse.simulate("bobw-primal-dual", world, 40_000, n_paths=4)
     assert 0.9 < run.gain.mean() / lp_optimum(world, 40_000).value < 1
 

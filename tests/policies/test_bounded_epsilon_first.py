@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, knapsack
+from purse import worlds
 from purse.policies import bounded_epsilon_first
 from purse.testing import check_policy
+from purse.theory import knapsack
 from purse.types import Floats, Problem
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
@@ -96,7 +97,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert tell_all(live, (1, 0.3)) == [1]
     # t = 10: 3.9 is left, which buys arm 2 four times
     assert tell_all(live, *[(1, 0.9)] * 4) == [2] * 4
-    with pytest.raises(purse.GameOver, match="has ended the game after 13 rounds"):
+    with pytest.raises(purse.AskRefused, match="has ended the game after 13 rounds"):
         live.ask()
 
 
@@ -113,7 +114,7 @@ def test_follows_the_rule(
     learn: str,
     out: int,
 ) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(
         world,
         f"bounded-epsilon-first:epsilon={epsilon},learn={learn}",
@@ -148,12 +149,12 @@ def test_follows_the_rule_until_nothing_can_be_pulled(exact: float, seed: int) -
         plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0)
     assert min(plain.room) >= 0
     assert not any(plain.usable(i, plain.left) for i in range(8))
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def test_without_caps_it_is_epsilon_first() -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     for options in ("", ":epsilon=0.3", ":learn=always"):
         plain = purse.simulate(f"epsilon-first{options}", world, 100, n_paths=20)
         for caps in (None, 10**6, 10**30):
@@ -170,7 +171,7 @@ def test_without_caps_it_is_epsilon_first() -> None:
     "caps", [[40, 30, 20, 10, 0], [0, 0, 0, 0, 7], [1, 1, 1, 1, 1], [0, 10**6, 3, 0, 0]]
 )
 def test_caps_hold_and_all_that_they_allow_is_spent(stop: str, caps: list[int]) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     for budget in (0.35, 1, 2.2, 30):
         run = purse.simulate(
             "bounded-epsilon-first", world, budget, n_paths=20, caps=caps, stop=stop
@@ -183,7 +184,7 @@ def test_caps_hold_and_all_that_they_allow_is_spent(stop: str, caps: list[int]) 
 def test_caps_of_nothing_end_the_game_at_once() -> None:
     run = purse.simulate(
         "bounded-epsilon-first",
-        environments.function("bernoulli")(REWARDS, COSTS),
+        worlds.function("bernoulli")(REWARDS, COSTS),
         10,
         n_paths=2,
         caps=0,
@@ -192,7 +193,7 @@ def test_caps_of_nothing_end_the_game_at_once() -> None:
 
 
 def test_arms_with_pulls_left_share_the_exploration_evenly() -> None:
-    world = environments.function("bernoulli")([0.5] * 4, [0.5] * 4)
+    world = worlds.function("bernoulli")([0.5] * 4, [0.5] * 4)
     run = purse.simulate(
         "bounded-epsilon-first:epsilon=1", world, 31, n_paths=2, caps=[2, 10**6, 10**6, 10**6]
     )
@@ -209,7 +210,7 @@ def test_comes_near_what_the_caps_allow() -> None:
     caps, budget = [48_000, 64_000, 10**6, 10**6, 10**6], 40_000
     run = purse.simulate(
         "bounded-epsilon-first",
-        environments.function("bernoulli")(REWARDS, COSTS),
+        worlds.function("bernoulli")(REWARDS, COSTS),
         budget,
         n_paths=20,
         caps=caps,
@@ -240,7 +241,7 @@ def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch)
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
     live = live_for([0.5], 10, 3)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats
 
 
@@ -61,7 +61,7 @@ def test_is_upper_reward_per_lower_cost_where_nothing_is_cut_off(
 
 
 def test_c_min_stands_for_lam() -> None:
-    world = environments.function("two_point")([0.9, 0.3], [0.6, 0.4], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.3], [0.6, 0.4], cost_min=0.2)
     runs = [
         purse.simulate(policy, world, 500, n_paths=3)
         for policy in ("budget-ucb", "budget-ucb:lam=0.2")

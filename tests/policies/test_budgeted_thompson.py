@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.random import POLICY, SIDE, U, at, stream, uniform
-from purse.sampling import gamma, mould_of
+from purse.kernels.distributions import gamma, gamma_setup
+from purse.kernels.random import POLICY, SIDE, U, at, stream, uniform
 from purse.types import Floats, Ticket
 
 
@@ -21,12 +22,12 @@ def key_of(seed: int, t: int, used: int = 0) -> U:
 def give(live: purse.Policy, shapes: list[list[float]]) -> None:
     """These shapes to a live policy."""
     live._state.shapes[0] = shapes
-    live._state.moulds[0] = [[mould_of(shape) for shape in arm] for arm in shapes]
+    live._state.moulds[0] = [[gamma_setup(shape) for shape in arm] for arm in shapes]
 
 
 class Plain:
     """The rule written out, with the counts of successes and failures, on the gammas of
-    `purse.sampling`.
+    `purse.kernels.distributions`.
     """
 
     def __init__(self, n_arms: int, seed: int = 0) -> None:
@@ -40,8 +41,8 @@ class Plain:
         for i in range(len(out)):
             for k in range(2):
                 a, b = 1 + self.successes[i, k], 1 + self.failures[i, k]
-                x, key = gamma(U(key), np.array(mould_of(a)))
-                y, key = gamma(U(key), np.array(mould_of(b)))
+                x, key = gamma(U(key), np.array(gamma_setup(a)))
+                y, key = gamma(U(key), np.array(gamma_setup(b)))
                 out[i, k] = x / (x + y)
         return out
 
@@ -101,7 +102,7 @@ def test_the_numbers_in_the_comments_above() -> None:
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out: int) -> None:
-    world = environments.function("beta")(
+    world = worlds.function("beta")(
         [0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2
     )
     live, plain = make_live(world, "budgeted-thompson", seed=seed), Plain(3, seed)
@@ -115,7 +116,7 @@ def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out
             ticket = waiting.pop(order.integers(len(waiting)))
             reward, cost = (
                 float(rewards[ticket.t - 1, ticket.arm]),
-                int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT,
+                int(costs[ticket.t - 1, ticket.arm, 0]) / amounts.UNIT,
             )
             assert live.tell(ticket, reward, cost)
             plain.learn(ticket.t, ticket.arm, reward, cost)

@@ -15,7 +15,7 @@ import numba
 import pytest
 
 import purse
-from purse import environments, policies
+from purse import policies, worlds
 
 FOLDER = Path(policies.__file__).parent
 FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
+from purse.compiler.jit import kernel
 
 NAME = "in-turn"
 
@@ -135,7 +135,7 @@ def test_a_name_near_to_none_lists_all() -> None:
 
 def test_a_policy_from_a_file_plays_in_the_engine_and_live(in_turn: str) -> None:
     run = purse.simulate(
-        in_turn, environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5]), budget=4, n_paths=2
+        in_turn, worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5]), budget=4, n_paths=2
     )
     assert run.pulls.tolist() == [[3, 3, 2]] * 2
     live = purse.Policy(f"{in_turn}:chance=0.5", n_arms=3, budget=10, cost_min=0.5)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
+from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import elimination_race
-from purse.random import POLICY, U, at, stream, uniform
 from purse.types import Floats, Problem
 
 
@@ -114,7 +114,7 @@ def test_follows_the_formula(
     n_arms: int,
     out: int,
 ) -> None:
-    world = environments.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
+    world = worlds.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
     plain = PlainRace(n_arms, 4000)
     assert (
         largest_deviation(
@@ -134,7 +134,7 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
 ) -> None:
     # layer 1 drops arm 1 before the rewards change, a slower one drops arm 0 after it, and from
     # layer 1 too
-    world = environments.function("switching")(
+    world = worlds.function("switching")(
         segments=[600, 10**6], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
     )
     live, plain = (
@@ -151,14 +151,14 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
 def test_arms_come_as_often_as_their_probabilities_say(
     make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
 ) -> None:
-    world = environments.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
     assert frequency_surprise(make_live(world, "elimination-race", budget=3000), world, 5000) < 4
 
 
 def test_recovers_from_corruption_that_successive_elimination_would_not() -> None:
     # for 600 of 20,000 rounds the arms are swapped: the fast layers are fooled, the slow ones put
     # that right
-    world = environments.function("switching")(
+    world = worlds.function("switching")(
         segments=[600, 10**9], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
     )
     run = purse.simulate("elimination-race:delta=1", world, 10_000, n_paths=20)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import epsilon_first
 from purse.types import Floats, Problem
 
@@ -85,7 +85,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities().tolist() == [0, 1, 0]
     assert tell_all(live, (0, 0.3)) == [1]
     assert live.probabilities().tolist() == [0, 0, 0]
-    with pytest.raises(purse.GameOver, match="has ended the game after 21 rounds"):
+    with pytest.raises(purse.AskRefused, match="has ended the game after 21 rounds"):
         live.ask()
 
 
@@ -103,7 +103,7 @@ def test_the_next_best_arm_comes_when_the_best_is_too_dear(
         1,
         1,
     ]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
@@ -124,7 +124,7 @@ def test_follows_the_rule(
     learn: str,
     out: int,
 ) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(
         world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS
     )
@@ -152,14 +152,14 @@ def test_follows_the_rule_until_nothing_can_be_paid_for(
         assert live.tell(ticket, reward, COSTS[ticket.arm])
         plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0)
     assert live.left < 0.3
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def test_sweeps_pull_all_arms_equally_often() -> None:
     run = purse.simulate(
         "epsilon-first:epsilon=1",
-        environments.function("bernoulli")(REWARDS, COSTS),
+        worlds.function("bernoulli")(REWARDS, COSTS),
         270,
         n_paths=3,
     )
@@ -195,7 +195,7 @@ def test_a_budget_below_one_sweep_is_all_for_exploration(budget: float) -> None:
 @pytest.mark.parametrize("budget", [100, 1000, 10_000])
 def test_keeps_to_its_guarantee(budget: float) -> None:
     run = purse.simulate(
-        "epsilon-first", environments.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50
+        "epsilon-first", worlds.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50
     )
     b, low, total = budget / 0.9, 1 / 3, 3.0
     part = (total * math.log(5 * b / low) / (2 * b)) ** (1 / 3)
@@ -206,7 +206,7 @@ def test_keeps_to_its_guarantee(budget: float) -> None:
 
 
 def test_ties_are_broken_evenly() -> None:
-    world = environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
     run = purse.simulate("epsilon-first:epsilon=0", world, 2, n_paths=3000)
     assert (np.abs(run.pulls.sum(axis=0) - 4000) < 4 * np.sqrt(3000 * (1 / 3) * (2 / 3))).all()
 
@@ -227,7 +227,7 @@ def test_an_arm_without_a_report_comes_first_and_is_learnt_from() -> None:
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 

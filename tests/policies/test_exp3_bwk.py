@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3_bwk
 from purse.types import Floats, Problem, World
 
@@ -43,7 +43,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
     )
 
@@ -138,7 +138,7 @@ def test_plain_formula_with_late_reports(
 def test_plain_formula_with_costs_above_one(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3.bwk", budget=25_000)
     plain = PlainExp3BwK(3, 0.2, math.sqrt(0.2 * 3 * math.log(3) / ((math.e - 1) * 5000)))
     assert largest_deviation(live, plain, world, 5000) < exact
@@ -147,7 +147,7 @@ def test_plain_formula_with_costs_above_one(
 def test_an_arm_that_never_pays_keeps_its_share_of_exploration(
     make_live: Callable[..., purse.Policy],
 ) -> None:
-    live = make_live(environments.function("bernoulli")([1, 0], [0.5, 0.5]), "exp3.bwk:gamma=0.5")
+    live = make_live(worlds.function("bernoulli")([1, 0], [0.5, 0.5]), "exp3.bwk:gamma=0.5")
     for _ in range(8000):
         ticket = live.ask()
         live.tell(ticket, 1.0 - ticket.arm, 0.5)

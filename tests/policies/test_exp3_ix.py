@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3_ix
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
@@ -45,7 +45,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
     )
 
@@ -122,7 +122,7 @@ def test_follows_the_formula(
 def test_follows_the_formula_while_the_lowest_loss_moves(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("two_point")([0.3, 0.25, 0.2], [0.5, 0.6, 0.7], cost_min=0.2)
+    world = worlds.function("two_point")([0.3, 0.25, 0.2], [0.5, 0.6, 0.7], cost_min=0.2)
     live, plain = make_live(world, "exp3-ix:eta=0.4"), PlainExp3Ix(3, lambda t: 0.4)
     assert largest_deviation(live, plain, world, 6000) < exact
     # it moved at least three times
@@ -157,7 +157,7 @@ def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
 def test_regret_is_within_the_bound_on_every_path(eta: str, lead: float, rest: float) -> None:
     rewards = 1.0 * (np.random.default_rng(0).random((20_000, 3)) < [0.3, 0.8, 0.3])
     run = purse.simulate(
-        f"exp3-ix:eta={eta}", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
+        f"exp3-ix:eta={eta}", worlds.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
     )
     # with delta = 0.01 the bounds are 2483 and 3509, which may fail on one path of a hundred;
     # chance alone loses some 6700
@@ -182,7 +182,7 @@ def test_passes_with_options(eta: str) -> None:
 
 
 def test_plays_several_resources() -> None:
-    check_policy("exp3-ix", environments.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy("exp3-ix", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
 
 
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0", "1"])

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine import cpu
 from purse.engine.draws import draws
+from purse.engine.job import make_job
 from purse.policies import exp3_m_b
-from purse.simulation import make_job
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
 
@@ -83,12 +84,12 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out
             ticket = waiting.pop(order.integers(len(waiting)))
             arms = list(ticket.arms)
             paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
-            assert live.tell(ticket, paid, units[:, None] / amount.UNIT)
+            assert live.tell(ticket, paid, units[:, None] / amounts.UNIT)
             for arm, chance, reward, unit in zip(
                 arms, ticket.probabilities, paid, units, strict=True
             ):
                 plain.learn(
-                    ticket.t, arm, chance, float(reward), float(unit * live.problem.share[0])
+                    ticket.t, arm, chance, float(reward), float(unit * live.problem.unit_scale[0])
                 )
     return worst
 
@@ -98,7 +99,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
     )
 
@@ -170,7 +171,7 @@ def test_rounds_by_hand() -> None:
 def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(
     plays: int, reward: float, cost: float
 ) -> None:
-    world = environments.function("bernoulli")([reward, reward / 2, reward / 2], [cost, cost, cost])
+    world = worlds.function("bernoulli")([reward, reward / 2, reward / 2], [cost, cost, cost])
     _, state = cpu.play_block(
         make_job(
             "exp3.m.b:gamma=0.5", world, cost * plays * 5_000, plays=plays, cost_min=0.1, cost_max=1
@@ -274,7 +275,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
         ticket = live.ask()
         arms = list(ticket.arms)
         assert ticket.probabilities == pytest.approx(chances[arms], abs=1e-15)
-        live.tell(ticket, rewards[t, arms], costs[t, arms] / amount.UNIT)
+        live.tell(ticket, rewards[t, arms], costs[t, arms] / amounts.UNIT)
         counts[arms] += 1
         expected += chances
         variance += chances * (1 - chances)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine import cpu
+from purse.engine.job import make_job
 from purse.policies import exp3_p
-from purse.simulation import make_job
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
 
@@ -46,7 +46,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
     )
 
@@ -164,7 +164,7 @@ def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
 def test_regret_is_within_the_bound_on_every_path() -> None:
     rewards = 1.0 * (np.random.default_rng(0).random((20_000, 3)) < [0.3, 0.8, 0.3])
     run = purse.simulate(
-        "exp3.p:delta=0.01", environments.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
+        "exp3.p:delta=0.01", worlds.function("table")(rewards, [1, 1, 1]), 20_000, n_paths=20
     )
     # the bound is 3013, which may fail on one path of a hundred; chance alone loses some 6700
     assert (run.rounds == 20_000).all()
@@ -179,7 +179,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 
 def test_plays_several_resources() -> None:
-    check_policy("exp3.p", environments.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy("exp3.p", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
 
 
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from test_exp3_p import PlainExp3P, problem, world_of
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3_p, exp3_p_bwk
 
 
@@ -63,7 +63,7 @@ def test_follows_the_formula(
 def test_follows_the_formula_with_costs_above_one(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3.p.bwk", budget=10_000)
     assert largest_deviation(live, PlainExp3P(3, 10_000, scale=0.2), world, 2000) < exact
 
@@ -80,13 +80,13 @@ def test_a_horizon_counts_only_where_the_budget_lasts_longer() -> None:
 
 
 def test_is_exp3_p_where_every_pull_costs_the_most() -> None:
-    world = environments.function("bernoulli")([0.9, 0.6, 0.3], [1, 1, 1])
+    world = worlds.function("bernoulli")([0.9, 0.6, 0.3], [1, 1, 1])
     runs = [purse.simulate(policy, world, 1000, n_paths=5) for policy in ("exp3.p.bwk", "exp3.p")]
     assert (runs[0].pulls == runs[1].pulls).all()
 
 
 def test_finds_the_efficient_arm_where_the_blind_finds_the_one_that_pays_most() -> None:
-    world = environments.function("bernoulli")([0.9, 0.7], [0.9, 0.3])
+    world = worlds.function("bernoulli")([0.9, 0.7], [0.9, 0.3])
     ours, blind = (
         purse.simulate(policy, world, 2000, n_paths=10) for policy in ("exp3.p.bwk", "exp3.p")
     )
@@ -100,7 +100,7 @@ def test_efficiency_over_its_own_rounds_is_within_the_bound_on_every_path() -> N
         np.array([0.8, 1.0]),
     )
     run = purse.simulate(
-        "exp3.p.bwk:delta=0.01", environments.function("table")(rewards, costs), 80_000, n_paths=20
+        "exp3.p.bwk:delta=0.01", worlds.function("table")(rewards, costs), 80_000, n_paths=20
     )
     each = np.cumsum(rewards / costs, axis=0)[run.rounds - 1]
     assert run.efficiency is not None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3pp
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
@@ -64,7 +64,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
     )
 
@@ -168,13 +168,13 @@ def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
 
 
 def test_is_exp3pp_bwk_where_every_pull_costs_the_most_and_gaps_do_not_matter_yet() -> None:
-    world = environments.function("bernoulli")([0.9, 0.6, 0.3], [1, 1, 1])
+    world = worlds.function("bernoulli")([0.9, 0.6, 0.3], [1, 1, 1])
     runs = [purse.simulate(policy, world, 1000, n_paths=5) for policy in ("exp3++", "exp3++.bwk")]
     assert (runs[0].pulls == runs[1].pulls).all()
 
 
 def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
-    world = environments.function("bernoulli")([0.5, 0.8, 0.5, 0.5], [1, 1, 1, 1])
+    world = worlds.function("bernoulli")([0.5, 0.8, 0.5, 0.5], [1, 1, 1, 1])
     run = purse.simulate("exp3++", world, 10_000, n_paths=50)
     # expected regret is at most 4 sqrt(10^4 4 ln 4) + 4 = 946; learning nothing loses 2250
     error = 5 * run.gain.std(ddof=1) / math.sqrt(50)
@@ -191,9 +191,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01,alpha=0.2"])
 def test_plays_several_resources(options: str) -> None:
-    check_policy(
-        f"exp3++{options}", environments.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]])
-    )
+    check_policy(f"exp3++{options}", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3pp_bwk
 from purse.types import Floats, Problem, World
 
@@ -86,7 +86,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms),
         np.linspace(cost_min + 0.05, 0.95, n_arms),
         cost_min=cost_min,
@@ -267,7 +267,7 @@ def test_plain_formula_with_late_reports(
 def test_plain_formula_after_ten_thousand_reports_came_at_once(
     order: str, make_live: Callable[..., purse.Policy], plain_rates: Rates, exact: float
 ) -> None:
-    world = environments.function("bernoulli")([0.2, 0.1], [0.5, 0.5])
+    world = worlds.function("bernoulli")([0.2, 0.1], [0.5, 0.5])
     live, plain, chance = (
         make_live(world, "exp3++.bwk"),
         PlainExp3PlusPlusBwK(plain_rates, 2, 0.5),
@@ -295,7 +295,7 @@ def test_plain_formula_with_costs_above_one(
     plain_rates: Rates,
     exact: float,
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, beta=0.01, width="direct")
     assert (
         largest_deviation(make_live(world, "exp3++.bwk:beta=0.01,width=direct"), plain, world, 5000)

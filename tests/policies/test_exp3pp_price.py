@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import exp3pp_price
 from purse.types import Floats, Problem, World
 
@@ -66,7 +66,7 @@ def problem(**changes: object) -> Problem:
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms),
         np.linspace(cost_min + 0.05, 0.95, n_arms),
         cost_min=cost_min,
@@ -179,7 +179,7 @@ def test_plain_formula_with_costs_above_one(
     plain_rates: Rates,
     exact: float,
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3++.price:beta=0.01")
     assert largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=0.01), world, 5000) < exact
 
@@ -193,7 +193,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 
 def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads() -> None:
-    world = environments.function("misleading_ratio")()
+    world = worlds.function("misleading_ratio")()
     ours = purse.simulate("exp3++.price", world, budget=10_000, n_paths=20)
     paper = purse.simulate("exp3++.bwk", world, budget=10_000, n_paths=20)
     assert (ours.pulls[:, 1] > ours.pulls[:, 0]).all()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
 from purse.testing import check_policy
 
@@ -75,8 +76,8 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 )
 @pytest.mark.parametrize("out", [1, 20])
 def test_follows_the_formula(text: str, budget: list[float], horizon: int | None, out: int) -> None:
-    world = environments.make(text, budget)
-    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
+    world = worlds.make(text, budget)
+    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
     live = purse.Policy(
         "exp3++.prices",
         n_arms=3,
@@ -87,7 +88,7 @@ def test_follows_the_formula(text: str, budget: list[float], horizon: int | None
         seed=0,
         **bounds,
     )
-    share = live.problem.share
+    share = live.problem.unit_scale
     plain = Plain(3, [*(live.problem.budget * share), *([] if horizon is None else [horizon])])
     rewards, costs = draws(world, 250)
     order, waiting, worst = np.random.default_rng(0), [], 0.0
@@ -100,7 +101,7 @@ def test_follows_the_formula(text: str, budget: list[float], horizon: int | None
             live.tell(
                 ticket,
                 float(rewards[ticket.t - 1, ticket.arm]),
-                [[amount.text(unit) for unit in units]],
+                [[amounts.text(unit) for unit in units]],
             )
             paid = np.array([*(units * share), *([] if horizon is None else [1.0])])
             plain.learn(
@@ -114,7 +115,7 @@ def test_follows_the_formula(text: str, budget: list[float], horizon: int | None
 
 
 def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> None:
-    world = environments.misleading_ratio()
+    world = worlds.misleading_ratio()
     one, many = (
         purse.simulate(policy, world, 500, n_paths=5)
         for policy in ("exp3++.price", "exp3++.prices")
@@ -123,8 +124,8 @@ def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> Non
 
 
 def test_it_mixes_models_where_no_single_one_is_best() -> None:
-    world = environments.make("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=5000", 1)
-    optimum = purse.mixture.lp_optimum(world, 250).value
+    world = worlds.make("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=5000", 1)
+    optimum = purse.theory.fluid.lp_optimum(world, 250).value
     gains = {
         policy: purse.simulate(policy, world, 250, n_paths=10).gain.mean()
         for policy in ("exp3++.prices", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")
@@ -138,12 +139,10 @@ def test_it_mixes_models_where_no_single_one_is_best() -> None:
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
     check_policy(
         "exp3++.prices",
-        environments.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
+        worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
         horizon=120,
     )
-    check_policy(
-        "exp3++.prices", environments.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150)
-    )
+    check_policy("exp3++.prices", worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150))
 
 
 def test_refuses_several_plays_and_options() -> None:

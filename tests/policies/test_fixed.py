@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 
 
 def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
@@ -29,7 +29,7 @@ def test_with_several_plays_the_next_arms_round_the_circle() -> None:
 
 @pytest.mark.parametrize(("arm", "rounds"), [(0, 12), (1, 100)])
 def test_plays_one_arm_until_the_budget_is_gone(arm: int, rounds: int) -> None:
-    world = environments.function("bernoulli")([1, 1], [0.8, 0.1])
+    world = worlds.function("bernoulli")([1, 1], [0.8, 0.1])
     run = purse.simulate(f"fixed:arm={arm}", world, budget=10, n_paths=2)
     assert run.pulls[:, arm].tolist() == [rounds, rounds]
     assert run.gain.tolist() == [rounds, rounds]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
@@ -72,7 +72,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     # t = 6: 0.5 is left, which arm 0 is too dear for, whatever its index
     assert live.probabilities().tolist() == [0, 1]
     assert tell_all(live, (1, 0.5)) == [1]
-    with pytest.raises(purse.GameOver, match="fractional-kube has ended the game after 6 rounds"):
+    with pytest.raises(purse.AskRefused, match="fractional-kube has ended the game after 6 rounds"):
         live.ask()
     assert live.left == 0
 
@@ -86,7 +86,7 @@ def test_follows_the_formula(
     out: int,
     seed: int,
 ) -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(world, "fractional-kube", budget=3600, costs=COSTS, seed=seed)
     assert largest_deviation(live, Plain(COSTS, 4000), world, 4000, out=out, seed=seed) < exact
 
@@ -110,26 +110,26 @@ def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float) -> None
         rounds += 1
     assert rounds > 60
     assert live.left < 0.3
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def test_ties_are_broken_evenly() -> None:
-    world = environments.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
     # three initial pulls and one among three that have done equally well
     run = purse.simulate("fractional-kube", world, 2, n_paths=3000)
     assert (np.abs(run.pulls.sum(axis=0) - 4000) < 4 * np.sqrt(3000 * (1 / 3) * (2 / 3))).all()
 
 
 def test_spends_all_that_buys_an_arm() -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     run = purse.simulate("fractional-kube", world, 100, n_paths=50)
     assert (run.spent > 100 - min(COSTS) - 1e-9).all()
     assert (run.spent <= 100).all()
 
 
 def test_learns_which_arm_pays_most_per_unit() -> None:
-    world = environments.function("bernoulli")(REWARDS, COSTS)
+    world = worlds.function("bernoulli")(REWARDS, COSTS)
     run = purse.simulate("fractional-kube", world, 10_000, n_paths=10)
     assert (run.pulls.argmax(axis=1) == 0).all()
     # an index rule with this radius pulls arm i at most 8 ln T / (c Delta)^2 times and loses c
@@ -150,14 +150,14 @@ def test_an_arm_without_a_report_comes_first() -> None:
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def test_a_budget_of_1000_at_cost_a_tenth_buys_10000_pulls() -> None:
     assert (
         purse.simulate(
-            "fractional-kube", environments.function("bernoulli")([1], [0.1]), 1000, n_paths=1
+            "fractional-kube", worlds.function("bernoulli")([1], [0.1]), 1000, n_paths=1
         ).rounds[0]
         == 10_000
     )

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments, filling, knapsack
-from purse.jit import bind
+from purse import worlds
+from purse.compiler.jit import bind
+from purse.kernels import greedy_knapsack
+from purse.theory import knapsack
 from purse.types import Floats, Ints, Problem
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
@@ -109,7 +111,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     # t = 9: 0.3 is left: only arm 1 fits
     assert tell_all(live, (0, 0.3)) == [1]
     assert live.probabilities().tolist() == [0, 0]
-    with pytest.raises(purse.GameOver, match="kube has ended the game after 9 rounds"):
+    with pytest.raises(purse.AskRefused, match="kube has ended the game after 9 rounds"):
         live.ask()
 
 
@@ -123,7 +125,7 @@ def test_follows_the_formula(
     budget: float,
     out: int,
 ) -> None:
-    world = environments.function("bernoulli")(np.linspace(0.9, 0.3, len(costs)).tolist(), costs)
+    world = worlds.function("bernoulli")(np.linspace(0.9, 0.3, len(costs)).tolist(), costs)
     live = make_live(world, "kube", budget=budget, costs=costs)
     assert largest_deviation(live, Plain(costs, budget), world, 3000, out=out) < exact
 
@@ -149,15 +151,20 @@ def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float, seed: i
         rounds += 1
     assert mixed > 20
     assert live.left < min(COSTS_10)
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def rank_and_fill(
-    known: filling.Prices, scores: Floats, order: Ints, pulls: Floats, left: int, counts: Floats
+    known: greedy_knapsack.KnownCosts,
+    scores: Floats,
+    order: Ints,
+    pulls: Floats,
+    left: int,
+    counts: Floats,
 ) -> float:
-    filling.rank(scores, order)
-    return filling.fill(known, order, pulls, left, counts)
+    greedy_knapsack.rank(scores, order)
+    return greedy_knapsack.fill(known, order, pulls, left, counts)
 
 
 def test_the_filling_is_the_greedy_knapsack_wherever_the_sorting_starts() -> None:
@@ -170,7 +177,7 @@ def test_the_filling_is_the_greedy_knapsack_wherever_the_sorting_starts() -> Non
             [random.randint(1, 10**9) for _ in range(n_arms)],
             [random.randint(0, 5) / 4 for _ in range(n_arms)],
         )
-        known = filling.prices(
+        known = greedy_knapsack.known_costs(
             Problem.of(
                 n_arms=n_arms, budget=1, cost_min=1e-9, costs=[cost / 1e9 for cost in costs]
             ),
@@ -201,15 +208,13 @@ def test_amounts_are_exact() -> None:
 
 def test_a_budget_of_1000_at_cost_a_tenth_buys_10000_pulls() -> None:
     assert (
-        purse.simulate(
-            "kube", environments.function("bernoulli")([1], [0.1]), 1000, n_paths=1
-        ).rounds[0]
+        purse.simulate("kube", worlds.function("bernoulli")([1], [0.1]), 1000, n_paths=1).rounds[0]
         == 10_000
     )
 
 
 def test_arms_come_as_often_as_their_probabilities_say() -> None:
-    world = environments.function("bernoulli")([1, 0], [0.4, 0.3])
+    world = worlds.function("bernoulli")([1, 0], [0.4, 0.3])
     # the third round by hand above: 5/6 and 1/6
     run = purse.simulate("kube", world, 3, horizon=3, n_paths=5000)
     assert abs((run.pulls[:, 0] == 2).sum() - 5000 * 5 / 6) < 4 * np.sqrt(5000 * 5 / 36)
@@ -222,9 +227,7 @@ def test_arms_come_as_often_as_their_probabilities_say() -> None:
 def test_comes_near_what_the_best_knapsack_gains(
     rewards: list[float], costs: list[float], budget: float
 ) -> None:
-    run = purse.simulate(
-        "kube", environments.function("bernoulli")(rewards, costs), budget, n_paths=20
-    )
+    run = purse.simulate("kube", worlds.function("bernoulli")(rewards, costs), budget, n_paths=20)
     # the bound of an index rule with this radius: sum_i 8 ln T / (e* c(i) - r(i)); what one
     # knapsack loses to the next is far less
     best = max(reward / cost for reward, cost in zip(rewards, costs, strict=True))
@@ -257,7 +260,7 @@ def test_an_arm_without_a_report_that_cannot_be_paid_for_is_left_out() -> None:
 def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.GameOver):
+    with pytest.raises(purse.AskRefused):
         live.ask()
 
 

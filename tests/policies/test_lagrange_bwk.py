@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.mixture import lp_optimum
+from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import lagrange_bwk
 from purse.policies.exp3_p import tuned
-from purse.random import POLICY, U, at, stream, uniform
 from purse.testing import check_policy
+from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
 
 
@@ -75,7 +76,7 @@ class Plain:
 
 
 def two_resources() -> World:
-    return environments.function("atoms")(
+    return worlds.function("atoms")(
         probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
         rewards=[[1, 0], [1, 0], [1, 0]],
         costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
@@ -104,20 +105,20 @@ def deviation(
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
             assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()]
+                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
             )
             plain.learn(
                 ticket.t,
                 ticket.arm,
                 ticket.probability,
                 float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.share,
+                units * live.problem.unit_scale,
             )
     return worst, float((np.abs(counts - expected) / np.sqrt(variance)).max())
 
 
 def live_for(world: World, policy: str, budget: list[float], horizon: int | None) -> purse.Policy:
-    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
+    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
     return purse.Policy(
         policy,
         n_arms=world.n_arms,
@@ -200,8 +201,8 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
         if not ticket.skipped:
             units = costs[ticket.t - 1, ticket.arm]
             reward = float(rewards[ticket.t - 1, ticket.arm])
-            live.tell(ticket, reward, [(units / amount.UNIT).tolist()])
-            cost[:2] = factors * units * live.problem.share
+            live.tell(ticket, reward, [(units / amounts.UNIT).tolist()])
+            cost[:2] = factors * units * live.problem.unit_scale
             weights = np.exp(-eta * (payoffs - payoffs.min()))
             assert live._state.prices[0] == pytest.approx(weights / weights.sum(), abs=1e-12)
         payoffs += (reward + 1 - z * cost + z - 1) / (1 + z)
@@ -210,7 +211,7 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
     worst, surprise = deviation(
         live_for(world, "lagrange-bwk", [3000], horizon), plain, world, 2000, out=out
@@ -283,7 +284,7 @@ def test_parameters_as_numbers() -> None:
 
 
 def test_learns_to_mix_models() -> None:
-    world = environments.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=200_000)
+    world = worlds.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=200_000)
     run = purse.simulate("lagrange-bwk", world, 40_000, n_paths=4)
     assert 0.9 < run.gain.mean() / lp_optimum(world, 40_000).value < 1
 
@@ -300,7 +301,7 @@ def test_one_arm(form: str, tell_all: Callable[..., list[int]]) -> None:
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live._state.chances[0].tolist() == [1.0]
     check_policy(
-        f"lagrange-bwk:form={form}", environments.function("bernoulli")([0.5], [0.6]), horizon=80
+        f"lagrange-bwk:form={form}", worlds.function("bernoulli")([0.5], [0.6]), horizon=80
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.policies import mrcb
 from purse.types import Floats, Problem
 
@@ -48,7 +48,7 @@ def test_follows_the_formula(
 
 
 def test_is_m_ucb_by_another_scale() -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     runs = [
         purse.simulate(policy, world, 500, n_paths=5)
         for policy in ("mrcb:kappa=0.0625", "m-ucb:alpha=0.25")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
+from purse.engine.job import make_job
 from purse.policies import oracle
-from purse.simulation import make_job
 
 
 def chosen(world: purse.World, **options: Any) -> list[int]:
@@ -16,33 +16,31 @@ def chosen(world: purse.World, **options: Any) -> list[int]:
 
 
 def test_three_rounds_by_hand() -> None:
-    world = environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
+    world = worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
     assert world.efficiencies == pytest.approx([1.125, 2.0, 0.8])
     run = purse.simulate("oracle", world, budget=0.9, n_paths=5)
     assert run.pulls.tolist() == [[0, 3, 0]] * 5
 
 
 def test_ranks_by_mean_reward_per_mean_cost() -> None:
-    assert chosen(environments.function("misleading_ratio")()) == [1]
-    assert chosen(
-        environments.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2
-    ) == [1, 0]
+    assert chosen(worlds.function("misleading_ratio")()) == [1]
+    assert chosen(worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2) == [1, 0]
 
 
 def test_the_first_of_equal_arms() -> None:
-    assert chosen(environments.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1]
+    assert chosen(worlds.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1]
 
 
 @pytest.mark.parametrize(("budget", "best"), [([10, 1], 0), ([1, 10], 1)])
 def test_with_two_resources_the_one_counts_that_a_pull_takes_most_of_its_budget_of(
     budget: list[float], best: int
 ) -> None:
-    world = environments.function("bernoulli")([1, 1], [[0.5, 0.1], [0.1, 0.5]])
+    world = worlds.function("bernoulli")([1, 1], [[0.5, 0.1], [0.1, 0.5]])
     assert make_job("oracle", world, budget=budget).params.arms.tolist() == [best]
 
 
 def test_earns_what_the_docstring_says() -> None:
-    world = environments.function("two_point")([0.9, 0.6], [0.6, 0.3], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6], [0.6, 0.3], cost_min=0.2)
     gain = purse.simulate("oracle", world, budget=100, n_paths=2000).gain
     band = 4 * gain.std() / np.sqrt(len(gain))
     assert 2.0 * 100 - 1 - band < gain.mean() < 2.0 * (100 + 1) + band
@@ -71,9 +69,7 @@ def test_refuses_a_live_problem() -> None:
 
 
 def test_one_arm() -> None:
-    run = purse.simulate(
-        "oracle", environments.function("bernoulli")([1], [0.5]), budget=2, n_paths=1
-    )
+    run = purse.simulate("oracle", worlds.function("bernoulli")([1], [0.5]), budget=2, n_paths=1)
     assert run.pulls.tolist() == [[4]]
 
 
@@ -83,7 +79,7 @@ def test_has_no_options() -> None:
 
 
 def test_is_fixed_with_another_arm() -> None:
-    world = environments.function("two_point")([0.1, 0.6], [0.6, 0.3], cost_min=0.2)
+    world = worlds.function("two_point")([0.1, 0.6], [0.6, 0.3], cost_min=0.2)
     assert oracle.NAME == "oracle"
     assert (
         purse.simulate("oracle", world, budget=50).gain

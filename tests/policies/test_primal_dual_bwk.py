@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.mixture import lp_optimum
 from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
+from purse.theory.fluid import lp_optimum
 from purse.types import Floats, Problem, Ticket, World
 
 
@@ -73,7 +74,7 @@ class Plain:
 
 
 def two_resources() -> World:
-    return environments.function("atoms")(
+    return worlds.function("atoms")(
         probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
         rewards=[[1, 0], [1, 0], [1, 0]],
         costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
@@ -125,7 +126,7 @@ def test_follows_the_formula(
     largest_deviation: Callable[..., float],
     exact: float,
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, "primal-dual-bwk:c_rad=0.1", budget=6000, horizon=horizon)
     assert largest_deviation(live, Plain(3, 0.1, [6000], horizon), world, 2000, out=out) < exact
 
@@ -136,7 +137,7 @@ def test_follows_the_formula_with_two_resources(
     out: int, horizon: int | None, exact: float
 ) -> None:
     world, n_rounds = two_resources(), 1500
-    bounds = {"cost_min": world.cost_min / amount.UNIT, "cost_max": world.cost_max / amount.UNIT}
+    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
     live = purse.Policy(
         "primal-dual-bwk:c_rad=0.1",
         n_arms=3,
@@ -158,14 +159,14 @@ def test_follows_the_formula_with_two_resources(
             ticket = waiting.pop(order.integers(len(waiting)))
             units = costs[ticket.t - 1, ticket.arm]
             assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amount.UNIT).tolist()]
+                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
             )
             plain.learn(
                 ticket.t,
                 ticket.arm,
                 ticket.probability,
                 float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.share,
+                units * live.problem.unit_scale,
             )
     assert live._state.prices[0] == pytest.approx(plain.prices / plain.prices.max(), rel=1e-9)
     assert arms == {0, 1, 2}
@@ -222,7 +223,7 @@ def test_comes_near_to_one_who_knows_the_means(
 
 
 def test_prices_stay_finite_where_one_resource_is_hardly_used() -> None:
-    world = environments.function("atoms")(
+    world = worlds.function("atoms")(
         probabilities=[[1], [1]], rewards=[[1], [0.5]], costs=[[[1, 0]], [[0.5, 1]]]
     )
     check_policy("primal-dual-bwk:c_rad=0.5", world)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.engine import cpu
+from purse.engine.job import make_job
 from purse.policies import sao
-from purse.simulation import make_job
 from purse.types import Floats, Problem
 
 
@@ -160,7 +160,7 @@ def test_follows_the_formula(
     stops: bool,
     switches: bool,
 ) -> None:
-    world = environments.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
     live, plain = make_live(world, f"sao:beta={beta}", budget=2000), PlainSao(3, 10_000, beta)
     assert largest_deviation(live, plain, world, 3000, out=out) < exact
     assert (len(plain.active) < 3) == stops
@@ -187,7 +187,7 @@ def test_follows_the_formula_where_the_rewards_change(
     why: str,
     out: int,
 ) -> None:
-    world = environments.function("switching")(
+    world = worlds.function("switching")(
         segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before)
     )
     live, plain = (
@@ -203,7 +203,7 @@ def test_follows_the_formula_where_the_rewards_change(
 def test_a_switch_near_the_end_plays_uniformly(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
     live, plain = make_live(world, "sao:beta=1.01", budget=5), PlainSao(3, 10, 1.01)
     assert largest_deviation(live, plain, world, 9) < exact
     assert plain.switched
@@ -226,7 +226,7 @@ def test_the_theorys_beta() -> None:
 
 def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
     run = purse.simulate(
-        "sao", environments.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3
+        "sao", worlds.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3
     )
     assert run.pulls / run.rounds[:, None] == pytest.approx(
         np.full((3, 2), 0.5), abs=4 * 0.5 / math.sqrt(10_000)
@@ -234,7 +234,7 @@ def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
 
 
 def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() -> None:
-    world = environments.function("bernoulli")([0.9, 0.1, 0.1], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([0.9, 0.1, 0.1], [0.5, 0.5, 0.5])
     results, state = cpu.play_block(make_job("sao:beta=1000", world, 20_000), 20)
     assert (results.pulls[:, 0] > 0.5 * results.rounds).all()
     assert (state.stops[:, 1:] > 0).all()
@@ -244,7 +244,7 @@ def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() ->
 def test_arms_come_as_often_as_their_probabilities_say(
     make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
 ) -> None:
-    world = environments.function("switching")(
+    world = worlds.function("switching")(
         segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5]
     )
     assert frequency_surprise(make_live(world, "sao:beta=10", budget=2500), world, 4500) < 4

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.hull import best_mixture
+from purse.kernels.concave_hull import best_mixture
 from purse.policies import sw_ucb_bwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
@@ -61,9 +62,12 @@ def deviation(
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)))
             i, units = ticket.arm, int(costs[ticket.t - 1, ticket.arm, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
+            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
             plain.learn(
-                ticket.t, i, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0])
+                ticket.t,
+                i,
+                float(rewards[ticket.t - 1, i]),
+                units * float(live.problem.unit_scale[0]),
             )
     return worst, skipped
 
@@ -124,7 +128,7 @@ def test_skipped_rounds_let_the_window_move() -> None:
 def test_follows_the_formula(
     window: int, out: int, horizon: int | None, make_live: Callable[..., purse.Policy]
 ) -> None:
-    world = environments.function("two_point")(
+    world = worlds.function("two_point")(
         [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
     )
     live = make_live(
@@ -153,7 +157,7 @@ def test_a_report_that_comes_too_late_is_not_learnt_from() -> None:
 
 
 def test_asking_twice_changes_nothing() -> None:
-    world = environments.function("two_point")([0.3, 0.9], [0.3, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.3, 0.9], [0.3, 0.9], cost_min=0.2)
     rewards, costs = draws(world, 400)
     ends = []
     for looks in (1, 3):
@@ -173,7 +177,7 @@ def test_asking_twice_changes_nothing() -> None:
                 live.tell(
                     ticket,
                     float(rewards[ticket.t - 1, ticket.arm]),
-                    int(costs[ticket.t - 1, ticket.arm, 0]) / amount.UNIT,
+                    int(costs[ticket.t - 1, ticket.arm, 0]) / amounts.UNIT,
                 )
             if live.over:
                 break
@@ -195,9 +199,7 @@ def test_defaults() -> None:
 
 
 def test_forgets_what_is_no_longer_true() -> None:
-    world = environments.make(
-        "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]", 3000
-    )
+    world = worlds.make("switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]", 3000)
     window, never = (
         purse.simulate(policy, world, 3000, n_paths=10).gain
         for policy in ("sw-ucb-bwk:window=300,c_rad=0.5", "ucb-bwk:c_rad=0.5")

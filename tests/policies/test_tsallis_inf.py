@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats, World
 
 
@@ -52,7 +52,7 @@ class PlainTsallis:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
     )
 
@@ -147,7 +147,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 def test_regret_is_within_the_bound(estimator: str) -> None:
     # T = 4,000 rounds at cost 0.5, gaps 0.2: 4 sqrt(K T) + 1 = 438, and measured far less; the
     # standard error over 50 paths is below 10
-    world = environments.function("bernoulli")([0.7, 0.5, 0.5], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([0.7, 0.5, 0.5], [0.5, 0.5, 0.5])
     run = purse.simulate(f"tsallis-inf:estimator={estimator}", world, budget=2000, n_paths=50)
     assert 0 < 0.2 * run.pulls[:, 1:].sum(axis=1).mean() < 438 / 2
 

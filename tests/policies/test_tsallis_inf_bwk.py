@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats, World
 
 
@@ -36,7 +36,7 @@ class PlainTsallisBwK:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
     )
 
@@ -87,7 +87,7 @@ def test_follows_the_formula(
 def test_follows_the_formula_with_costs_above_one(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     assert (
         largest_deviation(make_live(world, "tsallis-inf.bwk"), PlainTsallisBwK(3, 0.2), world, 3000)
         < exact
@@ -95,7 +95,7 @@ def test_follows_the_formula_with_costs_above_one(
 
 
 def test_is_tsallis_inf_where_every_pull_costs_the_same() -> None:
-    world = environments.function("bernoulli")([0.8, 0.5, 0.3], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([0.8, 0.5, 0.3], [0.5, 0.5, 0.5])
     runs = [
         purse.simulate(policy, world, 500, n_paths=3)
         for policy in ("tsallis-inf.bwk", "tsallis-inf")
@@ -104,7 +104,7 @@ def test_is_tsallis_inf_where_every_pull_costs_the_same() -> None:
 
 
 def test_finds_the_efficient_arm_that_rewards_alone_hide() -> None:
-    world = environments.function("bernoulli")([0.6, 0.4], [0.9, 0.3])
+    world = worlds.function("bernoulli")([0.6, 0.4], [0.9, 0.3])
     run = purse.simulate("tsallis-inf.bwk", world, 3000, n_paths=20)
     assert (run.pulls[:, 1] > 5 * run.pulls[:, 0]).all()
     blind = purse.simulate("tsallis-inf", world, 3000, n_paths=20)

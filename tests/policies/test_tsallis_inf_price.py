@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats, World
 
 
@@ -40,7 +40,7 @@ class PlainTsallisPrice:
 
 
 def world_of(n_arms: int) -> World:
-    return environments.function("two_point")(
+    return worlds.function("two_point")(
         np.linspace(0.95, 0.1, n_arms), np.linspace(0.25, 0.95, n_arms), cost_min=0.2
     )
 
@@ -97,7 +97,7 @@ def test_follows_the_formula(
 def test_follows_the_formula_with_costs_above_one(
     make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
+    world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     assert (
         largest_deviation(make_live(world, "tsallis-inf.price"), PlainTsallisPrice(3), world, 3000)
         < exact
@@ -111,7 +111,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 
 def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads() -> None:
-    world = environments.function("misleading_ratio")()
+    world = worlds.function("misleading_ratio")()
     ours = purse.simulate("tsallis-inf.price", world, budget=10_000, n_paths=20)
     blind = purse.simulate("tsallis-inf.bwk", world, budget=10_000, n_paths=20)
     assert (ours.pulls[:, 1] > 20 * ours.pulls[:, 0]).all()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 from purse.types import Floats
 
 
@@ -65,13 +65,13 @@ def test_follows_the_formula(
     lam: float,
     out: int,
 ) -> None:
-    world = environments.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, f"ucb-bv1:lam={lam}")
     assert largest_deviation(live, Plain(3, lam), world, 3000, out=out) < exact
 
 
 def test_c_min_stands_for_lam() -> None:
-    world = environments.function("two_point")([0.9, 0.3], [0.6, 0.4], cost_min=0.2)
+    world = worlds.function("two_point")([0.9, 0.3], [0.6, 0.4], cost_min=0.2)
     runs = [
         purse.simulate(policy, world, 500, n_paths=3) for policy in ("ucb-bv1", "ucb-bv1:lam=0.2")
     ]

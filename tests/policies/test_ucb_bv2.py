@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse import environments
-from purse.indices import FIRST
+from purse import worlds
+from purse.kernels.index_rules import FIRST
 from purse.types import Floats
 
 
@@ -48,8 +48,7 @@ def test_one_cheap_arm_makes_all_arms_explored_for_long() -> None:
     # lam = 0.1, so every arm gets ln(t) / lam^2 pulls before any index is finite: some 700, where c
     # = 0.8 everywhere needs a few
     dear, cheap = (
-        environments.function("bernoulli")([0.9, 0.1, 0.1], [0.8, 0.8, least])
-        for least in (0.8, 0.08)
+        worlds.function("bernoulli")([0.9, 0.1, 0.1], [0.8, 0.8, least]) for least in (0.8, 0.08)
     )
     runs = [purse.simulate("ucb-bv2", world, 1500, n_paths=5) for world in (dear, cheap)]
     assert (runs[0].pulls[:, 1] < 250).all()

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
-from purse.mixture import lp_optimum
 from purse.policies import ucb_bwk
 from purse.testing import check_policy
+from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
 
 
@@ -83,8 +84,10 @@ def deviation(
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)))
             i, units = ticket.arm, int(costs[ticket.t - 1, ticket.arm, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amount.UNIT)
-            plain.learn(i, float(rewards[ticket.t - 1, i]), units * float(live.problem.share[0]))
+            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
+            plain.learn(
+                i, float(rewards[ticket.t - 1, i]), units * float(live.problem.unit_scale[0])
+            )
     return worst, float((np.abs(counts - expected) / np.sqrt(variance + 1e-9)).max())
 
 
@@ -148,7 +151,7 @@ def test_without_a_horizon_it_is_the_largest_ratio_of_bounds() -> None:
 def test_follows_the_formula(
     out: int, horizon: int | None, make_live: Callable[..., purse.Policy], exact: float
 ) -> None:
-    world = environments.function("two_point")(
+    world = worlds.function("two_point")(
         [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
     )
     budget = 9000 if horizon else 6000
@@ -182,7 +185,7 @@ def test_eps_as_theory_has_it() -> None:
 
 
 def test_mixes_models_nearly_as_well_as_one_who_knows_them() -> None:
-    world = environments.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=20_000)
+    world = worlds.function("routing")([0.55, 0.75, 0.9], [0.02, 0.1, 0.6], prompts=20_000)
     run = purse.simulate("ucb-bwk:c_rad=0.1", world, 4000, n_paths=10)
     assert 0.95 < run.gain.mean() / lp_optimum(world, 4000).value < 1
 
@@ -193,7 +196,7 @@ def test_passes_the_checks_with_a_horizon(horizon: int) -> None:
 
 
 def test_plays_where_a_pull_may_cost_nothing() -> None:
-    world = environments.function("pricing")([2, 4, 6], [0.8, 0.6, 0.4], customers=2000)
+    world = worlds.function("pricing")([2, 4, 6], [0.8, 0.6, 0.4], customers=2000)
     assert (purse.simulate("ucb-bwk:c_rad=0.2", world, 600, n_paths=5).spent > 500).all()
 
 

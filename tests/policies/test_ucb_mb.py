@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import purse
-from purse import amount, environments
+from purse import worlds
+from purse.base import amounts
 from purse.engine.draws import draws
 from purse.testing import check_policy
 from purse.types import Floats, Ticket, World
@@ -67,9 +68,9 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out
             ticket = waiting.pop(order.integers(len(waiting)))
             arms = list(ticket.arms)
             paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
-            assert live.tell(ticket, paid, units[:, None] / amount.UNIT)
+            assert live.tell(ticket, paid, units[:, None] / amounts.UNIT)
             for arm, reward, unit in zip(arms, paid, units, strict=True):
-                plain.learn(arm, float(reward), float(unit * live.problem.share[0]))
+                plain.learn(arm, float(reward), float(unit * live.problem.unit_scale[0]))
     return worst
 
 
@@ -142,7 +143,7 @@ def test_every_pair_is_equally_likely_while_all_are_infinite() -> None:
 def test_follows_the_formula(
     make_live: Callable[..., purse.Policy], exact: float, n_arms: int, plays: int, out: int
 ) -> None:
-    world = environments.function("two_point")(
+    world = worlds.function("two_point")(
         np.linspace(0.95, 0.2, n_arms), np.linspace(0.85, 0.95, n_arms), cost_min=0.8
     )
     live, plain = make_live(world, "ucb-mb", plays=plays), Plain(n_arms, plays, 0.8)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 import purse
-from purse.indices import FIRST
+from purse.kernels.index_rules import FIRST
 from purse.types import Floats
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import environments
+from purse import worlds
 
 
 def test_three_rounds_by_hand() -> None:
@@ -20,7 +20,7 @@ def test_three_rounds_by_hand() -> None:
 
 
 def test_arms_come_equally_often() -> None:
-    world = environments.function("bernoulli")([0.9, 0.1, 0.5], [0.5, 0.5, 0.5])
+    world = worlds.function("bernoulli")([0.9, 0.1, 0.5], [0.5, 0.5, 0.5])
     run = purse.simulate("uniform", world, budget=5000, n_paths=4)
     n = run.pulls.sum()
     assert n == 40_000

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 import purse
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
-from purse.records.references import hindsight, play_mixture, references
-from purse.records.table import FullTable, read_table, replay_table, world_of_table
+from purse.offline.baselines import hindsight, play_mixture, references
+from purse.offline.full_table import FullTable, read_table, replay_table, world_of_table
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4
 LONG = "round,arm,reward,cost\n" + "".join(f"{t},small,1,1\n{t},large,3,2\n" for t in range(4))
@@ -247,9 +247,11 @@ def test_a_path_is_what_the_rows_say(
 ) -> None:
     table = random_table(seed, n_rounds=12)
     world = world_of_table(table, horizon=horizon)
-    run = purse.simulate(policy, world, tenths / 10, n_paths=2, seed=seed, stop=stop, marks=200)
+    run = purse.simulate(
+        policy, world, tenths / 10, n_paths=2, seed=seed, stop=stop, checkpoints=200
+    )
     assert run.by_round is not None
-    assert run.by_round.marks.tolist() == list(range(1, horizon + 1))
+    assert run.by_round.checkpoints.tolist() == list(range(1, horizon + 1))
     low, high = world.reward_range
     for path in range(2):
         inside, units = draws(world, horizon, seed=seed, path=path)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse.records.estimated import METHODS, estimated
-from purse.records.log import Log, read_log
-from purse.records.queue import replay
-from purse.records.reading import read
+from purse.offline.log import Log, read_log
+from purse.offline.model_world import METHODS, make_model
+from purse.offline.queue_replay import replay
+from purse.offline.source import read
 
 SIX: dict[str, Any] = {
     "arm": ["a", "a", "a", "b", "b", "b"],
@@ -28,7 +28,7 @@ def log_of(columns: dict[str, Any], **options: Any) -> Log:
 
 
 def test_means_of_six_rows_by_hand() -> None:
-    model = estimated(log_of(SIX))
+    model = make_model(log_of(SIX))
     np.testing.assert_allclose(model.means("ips", model.once()), [4 / 6, 12 / 6])
     np.testing.assert_allclose(model.means("snips", model.once()), [4 / 8, 12 / 8])
     np.testing.assert_allclose(
@@ -37,7 +37,7 @@ def test_means_of_six_rows_by_hand() -> None:
 
 
 def test_means_of_rows_that_count_twice_or_not_at_all() -> None:
-    model = estimated(log_of(SIX))
+    model = make_model(log_of(SIX))
     counts = np.array([2, 0, 1, 0, 2, 1])
     np.testing.assert_allclose(model.means("ips", counts), [6 / 6, 8 / 6])
     np.testing.assert_allclose(model.means("snips", counts), [1, 8 / 10])
@@ -46,7 +46,7 @@ def test_means_of_rows_that_count_twice_or_not_at_all() -> None:
 
 def test_the_estimated_world_has_the_logged_pairs_as_likely_as_their_weights() -> None:
     log = log_of(SIX)
-    tables = estimated(log).world.tables
+    tables = make_model(log).world.tables
     chances = np.diff(np.concatenate([[[0, 0]], tables.below[0].T / 2**53, [[1, 1]]]).T)
     found = {
         (arm, round(4 * float(reward), 9), int(cost)): float(chance)
@@ -67,7 +67,7 @@ def test_the_estimated_world_has_the_logged_pairs_as_likely_as_their_weights() -
 
 
 def test_the_estimated_world_declares_what_was_logged_and_no_true_means() -> None:
-    world = estimated(log_of(SIX)).world
+    world = make_model(log_of(SIX)).world
     assert world.arms == ("a", "b")
     assert world.reward_range == (0.0, 4.0)
     assert world.cost_min.ravel().tolist() == [500_000_000, 300_000_000]
@@ -85,7 +85,7 @@ def test_effective_sample_sizes_by_hand() -> None:
 
 def test_an_arm_that_was_never_logged_is_there_and_knows_nothing() -> None:
     log = log_of(SIX, arms=["b", "c", "a"])
-    model = estimated(log)
+    model = make_model(log)
     assert log.rows.tolist() == [3, 0, 3]
     assert log.ess[1] == 0
     assert replay(log).ess[1] == 0
@@ -106,7 +106,7 @@ def test_the_range_of_rewards_has_zero_in_it() -> None:
     assert log.reward_range == (0.0, 7.0)
     assert log_of({**SIX, "reward": [0] * 6}).reward_range == (0.0, 1.0)
     assert log_of({**SIX, "reward": [-3, -1] * 3}).reward_range == (-3.0, 0.0)
-    np.testing.assert_allclose(estimated(log).means("snips", np.ones(6, np.int64)), [7, 7])
+    np.testing.assert_allclose(make_model(log).means("snips", np.ones(6, np.int64)), [7, 7])
 
 
 logs = st.lists(
@@ -134,7 +134,7 @@ def test_with_equal_probabilities_snips_and_dr_are_plain_averages(
     rows: list[tuple[int, float, float, float]],
 ) -> None:
     columns = {**columns_of(rows), "probability": [0.4] * len(rows)}
-    model = estimated(log_of(columns))
+    model = make_model(log_of(columns))
     plain = (
         pl.DataFrame(columns)
         .group_by("arm")
@@ -156,7 +156,7 @@ def test_means_move_with_rewards(
     columns = columns_of(rows)
     moved = {**columns, "reward": [start + unit * reward for reward in columns["reward"]]}
     one, other, scaled = (
-        estimated(log_of(each))
+        make_model(log_of(each))
         for each in (
             columns,
             moved,
@@ -283,5 +283,5 @@ def test_refuses_what_does_not_fit_the_log(options: dict[str, Any], message: str
 
 def test_with_a_horizon_a_pull_may_cost_nothing() -> None:
     log = log_of({**SIX, "cost": [0, 0, 0, 0.5, 0.5, 0]}, horizon=10)
-    assert estimated(log).world.horizon == 10
+    assert make_model(log).world.horizon == 10
     assert log.cost_min.tolist() == [0, 0]

@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 
 import purse
-from purse.records import replicates
-from purse.records.estimated import estimated
-from purse.records.log import read_log
-from purse.records.offpolicy import METHODS, estimate_log, pooled
-from purse.records.queue import replay
-from purse.records.reading import read
-from purse.records.replicates import with_log_error
-from purse.regret import LEVEL
-from purse.simulation import make_job
+from purse.engine.job import make_job
+from purse.offline import bootstrap
+from purse.offline.bootstrap import with_log_error
+from purse.offline.log import read_log
+from purse.offline.model_world import make_model
+from purse.offline.off_policy import METHODS, estimate_log, pooled
+from purse.offline.queue_replay import replay
+from purse.offline.source import read
+from purse.theory.notions import LEVEL
 
 MEANS, COSTS = np.array([0.3, 0.5, 0.6]), np.array([0.3, 0.4, 0.9])
 LOGGER = np.array([[0.6, 0.2, 0.2], [0.2, 0.5, 0.3]])  # by a context that the log does not show
@@ -62,7 +62,7 @@ def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> 
     )
     run = purse.simulate(
         policy,
-        purse.environments.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]]),
+        purse.worlds.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]]),
         20,
         n_paths=30,
         seed=3,
@@ -86,7 +86,9 @@ def test_replay_takes_each_row_once_a_path() -> None:
     )
     queues = replay(log)
     job = make_job("fixed:arm=0", queues.world(queues.once()), 39)
-    found = purse.simulation.play(job, 50, n_workers=1, shown=purse.progress.Progress("")).gain
+    found = purse.engine.simulate.play(
+        job, 50, n_workers=1, shown=purse.base.progress.Progress("")
+    ).gain
     left_out = rewards.sum() - found
     assert np.isin(left_out.round(12), rewards.round(12)).all()
     assert len(np.unique(left_out.round(12))) > 10
@@ -154,7 +156,7 @@ def test_gains_are_in_the_unit_of_the_log() -> None:
     moved = log.with_columns(reward=7 * pl.col("reward") - 3)
     options: dict[str, Any] = {"policies": ["exp3.bwk"], "n_paths": 20}
     plain, other = (estimate_log(each, budgets=[40], **options).frame() for each in (log, moved))
-    model = estimated(read_log(read(log)))
+    model = make_model(read_log(read(log)))
     pulls = purse.simulate("exp3.bwk", model.world, 40, n_paths=20).pulls.sum(axis=1).mean()
     for method in ("snips", "dr"):
         (here,), (there,) = (
@@ -213,10 +215,10 @@ def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
 
 
 def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
-    model = estimated(read_log(read(sample(3_000, 0))))
+    model = make_model(read_log(read(sample(3_000, 0))))
     rows = model.log.rows
     redrawn = np.array(
-        [model.log.sums(model.redrawn(replicates.generator(0, number))) for number in range(100)]
+        [model.log.sums(model.redrawn(bootstrap.generator(0, number))) for number in range(100)]
     )
     assert np.abs((redrawn - rows) / np.sqrt(rows * (1 - rows / 3_000))).max() < 5
 
@@ -269,9 +271,9 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 
 def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """The large version is benchmarks/coverage.py."""
-    monkeypatch.setattr(replicates, "REPLICATES", 40)
+    monkeypatch.setattr(bootstrap, "REPLICATES", 40)
     n_logs, budget = 30, 30.0
-    world = purse.environments.bernoulli(rewards=MEANS, costs=COSTS)
+    world = purse.worlds.bernoulli(rewards=MEANS, costs=COSTS)
     truths = {
         policy: float(purse.simulate(policy, world, budget, n_paths=20_000, seed=1).gain.mean())
         for policy in ("uniform", "exp3.bwk")

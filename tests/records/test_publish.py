@@ -8,9 +8,9 @@ import pytest
 
 import purse
 from purse.errors import MissingExtra
-from purse.records.answers import LogReplay
-from purse.records.offpolicy import estimate_log
-from purse.records.table import TableReplay
+from purse.offline.full_table import TableReplay
+from purse.offline.log_result import LogResult
+from purse.offline.off_policy import estimate_log
 
 TABLE = "round,arm,reward,cost\n" + "".join(
     f"{t},a&b,{t % 2},1\n{t},large,3,2\n" for t in range(12)
@@ -34,7 +34,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> TableReplay:
 
 
 @pytest.fixture(scope="module")
-def log() -> LogReplay:
+def log() -> LogResult:
     rows = {
         "arm": ["a", "b"] * 60 + ["<c>"],
         "reward": [1.0, 3.0] * 60 + [1.0],
@@ -44,7 +44,7 @@ def log() -> LogReplay:
     found = purse.replay(
         pl.DataFrame(rows), budgets=[4], policies=["fixed:arm=1", "fixed:arm=0"], n_paths=3, seed=2
     )
-    assert isinstance(found, LogReplay)
+    assert isinstance(found, LogResult)
     return found
 
 
@@ -85,7 +85,7 @@ def test_references_keep_their_intervals_in_the_study(table: TableReplay) -> Non
     )
 
 
-def test_a_log_publishes_its_page_its_figure_and_its_arms(log: LogReplay, tmp_path: Path) -> None:
+def test_a_log_publishes_its_page_its_figure_and_its_arms(log: LogResult, tmp_path: Path) -> None:
     files = log.publish(tmp_path / "new")
     assert [str(file.relative_to(tmp_path / "new")) for file in files] == [
         "report.html", "figures/estimates.png", "figures/estimates.svg",
@@ -99,7 +99,7 @@ def test_a_log_publishes_its_page_its_figure_and_its_arms(log: LogReplay, tmp_pa
     assert pl.read_csv(files[4])["rows"].to_list() == [1, 60, 60]
 
 
-def test_a_log_knows_what_was_asked(log: LogReplay) -> None:
+def test_a_log_knows_what_was_asked(log: LogResult) -> None:
     assert log.facts["replay"] == {
         "kind": "log",
         "data": "frame",
@@ -117,7 +117,7 @@ def test_a_log_knows_what_was_asked(log: LogReplay) -> None:
 
 
 def test_nothing_is_written_where_the_extra_is_missing(
-    log: LogReplay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: LogResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match="the report needs the extra"):
@@ -125,7 +125,7 @@ def test_nothing_is_written_where_the_extra_is_missing(
     assert not (tmp_path / "new").exists()
 
 
-def test_notebooks_show_the_tables_escaped(table: TableReplay, log: LogReplay) -> None:
+def test_notebooks_show_the_tables_escaped(table: TableReplay, log: LogResult) -> None:
     shown = table._repr_html_()
     assert shown.startswith(
         "<p>table.csv: 10 of 12 rounds in random order, 2 arms, stop=exit</p><table>"

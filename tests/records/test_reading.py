@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from purse.errors import InvalidInput
-from purse.records.reading import read
+from purse.offline.source import read
 
 ROWS = [("small", 1.0, 0.25), ("large", 0.5, 2.0)]
 

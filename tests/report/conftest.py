@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from purse import summary
-from purse.report.charts import Figure
-from purse.report.export import figures_of
-from purse.report.page import write_page
+from purse.report.charts.base import Figure
+from purse.report.charts.export import figures_of
+from purse.report.study_page import write_page
+from purse.study import summary
 
 POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}
 SCALES = {"learns": 6.0, "learns <fast>": 40.0, "uniform": 0.5, "oracle": 0.0}

@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from purse.report import areas, curves, frames, rows
-from purse.report.axes import decades
-from purse.report.charts import Figure
-from purse.report.export import chart, figures_of
-from purse.report.palette import (
+from purse.report import frames
+from purse.report.charts.axes import decades
+from purse.report.charts.base import Figure, areas, curves, rows
+from purse.report.charts.export import chart, figures_of
+from purse.report.charts.palette import (
     ARMS_DARK,
     ARMS_LIGHT,
     DARK,

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import purse
-from purse.study import Study
+from purse.study.results import Study
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,11 @@ import pytest
 
 import purse
 from purse import PurseError
-from purse.report import captions, tables, words
-from purse.report.charts import Figure
-from purse.report.export import export, figures_of
-from purse.report.page import html, write_page
+from purse.report.charts.base import Figure
+from purse.report.charts.export import export, figures_of
+from purse.report.prose import captions, tables
+from purse.report.prose import study as study_prose
+from purse.report.study_page import html, write_page
 
 SECTIONS = ["in-short", "regret", "gain", "left", "shares", "runs", "growth", "what-was-run"]
 
@@ -88,18 +89,18 @@ def test_the_figures_specs_and_csv_are_in_the_page(figures: list[Figure], text: 
 
 
 def test_in_short_says_what_was_run(study: Any, one_path: Any) -> None:
-    assert words.in_short(study).startswith(
+    assert study_prose.summary(study).startswith(
         "Four policies on two worlds with four budgets from 1,000 to 100,000, 20 runs "
         "each: 640 games in all, where every "
     )
-    assert "(seed 0, stop rule exit)" in words.in_short(study)
-    assert words.in_short(one_path).endswith(
+    assert "(seed 0, stop rule exit)" in study_prose.summary(study)
+    assert study_prose.summary(one_path).endswith(
         "One run tells nothing about chance: there are no intervals on this page."
     )
 
 
 def test_a_finding_tells_a_clear_difference_from_chance(study: Any) -> None:
-    clear = words.finding(
+    clear = study_prose.finding(
         replace(study, policies=("learns", "learns <fast>", "uniform")), "stochastic"
     ).replace("\N{NO-BREAK SPACE}", " ")
     assert re.match(
@@ -116,21 +117,21 @@ def test_a_finding_tells_a_clear_difference_from_chance(study: Any) -> None:
 
 def test_a_finding_says_so_where_policies_cannot_be_told_apart(study: Any) -> None:
     alike = {"learns": 6.0, "learns <fast>": 6 * 1e5**0.25}  # the same mean at the largest budget
-    tied = words.finding(
+    tied = study_prose.finding(
         replace(study, policies=tuple(alike), scales=alike, n_paths=5), "stochastic"
     )
     assert "cannot be told from it: a difference within the 95% interval" in tied
 
 
 def test_a_lone_policy_is_not_compared(one_budget: Any) -> None:
-    alone = words.finding(replace(one_budget, policies=("uniform",)), "stochastic").replace(
+    alone = study_prose.finding(replace(one_budget, policies=("uniform",)), "stochastic").replace(
         "\N{NO-BREAK SPACE}", " "
     )
     assert re.fullmatch(r"At B = 5,000 the regret of `uniform` is 2,\d+ ± \d+\.", alone)
 
 
 def test_remarks_say_where_a_theorem_is_drawn_and_why_not_elsewhere(study: Any, text: str) -> None:
-    says = {re.match(r"\*\*(.*?)\*\*", remark)[1]: remark for remark in words.theorems(study)}  # type: ignore[index]
+    says = {re.match(r"\*\*(.*?)\*\*", remark)[1]: remark for remark in study_prose.theorems(study)}  # type: ignore[index]
     assert list(says) == ["Theorem 1", "Lower bound", "Theorem 3", "Loose", "Vain"]
     assert (
         "Drawn in *stochastic*. Drawn nowhere in *adversarial*: its condition does not "
@@ -150,7 +151,7 @@ def test_remarks_say_where_a_theorem_is_drawn_and_why_not_elsewhere(study: Any, 
 
 
 def test_the_end_of_a_world_is_mentioned(study: Any) -> None:
-    assert words.ended(study) == [
+    assert study_prose.ended(study) == [
         "In *adversarial* the world ended before the budget did, in runs of `uniform` (12 of 80)."
     ]
 

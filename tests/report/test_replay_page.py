@@ -12,19 +12,20 @@ import polars as pl
 import pytest
 
 import purse
-from purse.records.answers import LogReplay
-from purse.records.offpolicy import METHODS, estimate_log
-from purse.records.table import TableReplay, replay_table
-from purse.report import logwords, page
-from purse.report.again import command
-from purse.report.bundle import javascript
-from purse.report.charts import policies_of
-from purse.report.estimates import estimates
-from purse.report.export import figures_of, version
-from purse.report.gainwords import findings, in_short
-from purse.report.players import MOST_ARMS, players_of
+from purse.offline.full_table import TableReplay, replay_table
+from purse.offline.log_result import LogResult
+from purse.offline.off_policy import METHODS, estimate_log
+from purse.report import study_page
+from purse.report.charts.base import policies_of
+from purse.report.charts.bundle import javascript
+from purse.report.charts.estimates import estimates
+from purse.report.charts.export import figures_of, version
+from purse.report.charts.players import MOST_ARMS, players_of
+from purse.report.command import command
+from purse.report.prose import log_replay
+from purse.report.prose.table_replay import findings, summary
 from purse.report.standings import digits, money, within
-from purse.study import Study
+from purse.study.results import Study
 
 DRAWN = "document.documentElement.dataset.drawn"
 ARMS = {"small": (0.5, 0.02), "big <one>": (0.9, 0.09), "wasteful": (0.3, 0.05)}
@@ -74,7 +75,7 @@ def played(home: Path) -> TableReplay:
 
 
 @pytest.fixture(scope="module")
-def told(home: Path) -> LogReplay:
+def told(home: Path) -> LogResult:
     log().write_csv(home / "log.csv")
     return estimate_log(
         home / "log.csv",
@@ -85,9 +86,9 @@ def told(home: Path) -> LogReplay:
 
 
 @pytest.fixture(scope="module")
-def pages(played: TableReplay, told: LogReplay, home: Path) -> dict[str, Path]:
+def pages(played: TableReplay, told: LogResult, home: Path) -> dict[str, Path]:
     return {
-        "table": page.write_page(played.study, home / "table.html"),
+        "table": study_page.write_page(played.study, home / "table.html"),
         "log": told.publish(home / "log")[0],
     }
 
@@ -165,7 +166,7 @@ def test_the_table_of_gains_has_policies_and_references_the_largest_gain_first(
 
 
 def test_a_replay_says_in_short_what_was_replayed(played: TableReplay) -> None:
-    short = in_short(played.study)
+    short = summary(played.study)
     assert short.startswith(
         "Two policies on 60 rounds of three arms with budgets of 0.5 and 2.5, in eight "
         "random orders of the rounds, the same for every policy "
@@ -198,7 +199,7 @@ def test_one_order_is_not_called_certain(played: TableReplay) -> None:
         facts={**played.study.facts, "n_paths": 1},
         data=played.study.lazy().filter(pl.col("path") == 0),
     )
-    assert "One order tells nothing about chance" in in_short(study)
+    assert "One order tells nothing about chance" in summary(study)
     assert "interval" not in "".join(findings(study).values())
 
 
@@ -251,7 +252,7 @@ def test_the_folder_knows_that_it_is_a_replay(played: TableReplay, home: Path) -
     assert findings(again) == findings(played.study)
 
 
-def test_the_page_of_a_log_has_every_part(texts: dict[str, str], told: LogReplay) -> None:
+def test_the_page_of_a_log_has_every_part(texts: dict[str, str], told: LogResult) -> None:
     text = texts["log"]
     assert re.findall(r'<section id="([\w-]+)"', text) == [
         "in-short",
@@ -272,7 +273,7 @@ def test_the_page_of_a_log_has_every_part(texts: dict[str, str], told: LogReplay
 
 
 def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
-    texts: dict[str, str], told: LogReplay
+    texts: dict[str, str], told: LogResult
 ) -> None:
     refused = told.frame().filter(pl.col("refused").is_not_null())
     assert set(refused["policy"]) >= {"uniform"}
@@ -286,13 +287,13 @@ def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
 
 
 def test_a_log_that_tells_nothing_makes_a_page_without_a_figure(
-    told: LogReplay, tmp_path: Path
+    told: LogResult, tmp_path: Path
 ) -> None:
     silent = replace(
         told,
         answers=tuple(
             answer._replace(refused="plays arm 'x', which was never logged")
-            for answer in told.answers
+            for answer in told.estimates
         ),
     )
     files = silent.publish(tmp_path)
@@ -311,7 +312,7 @@ def test_doubtful_probabilities_are_a_warning_on_top(tmp_path: Path) -> None:
     assert text.index('class="warnings"') < text.index("In short")
     assert "<b>Warning.</b> frame: the probabilities of arm" in text
     assert (
-        "purse.records.offpolicy.estimate_log(frame, budgets=[0.4], "
+        "purse.offline.off_policy.estimate_log(frame, budgets=[0.4], "
         "policies=[&#39;fixed:arm=0&#39;], n_paths=4, methods=[&#39;snips&#39;])" in text
     )
 
@@ -320,7 +321,7 @@ def test_a_finding_names_the_best_and_says_that_intervals_do_not_overlap() -> No
     found = answered(
         ("a", "replay", 9, 1), ("b", "replay", 5, 1), ("a", "snips", 10, 1), ("b", "snips", 6, 1)
     )
-    assert plain(logwords.finding(found)) == (
+    assert plain(log_replay.finding(found)) == (
         "By `replay` and `snips` `a` is estimated best: 10 ± 1 (`snips`); the next, `b`, "
         "would gain 6 ± 1, and their intervals do not overlap."
     )
@@ -328,7 +329,7 @@ def test_a_finding_names_the_best_and_says_that_intervals_do_not_overlap() -> No
 
 def test_a_finding_does_not_tell_apart_what_overlaps() -> None:
     found = answered(("a", "snips", 10, 1), ("b", "snips", 9, 0.5), ("c", "snips", 2, 1))
-    assert plain(logwords.finding(found)).endswith(
+    assert plain(log_replay.finding(found)).endswith(
         "the interval of `b` overlaps with its own: this log does not tell them apart."
     )
 
@@ -342,7 +343,7 @@ def test_methods_that_disagree_or_refuse_are_named() -> None:
         ("b", "snips", 8, 0.5),
         ("c", "snips", 0, -1),
     )
-    assert plain(logwords.finding(found)) == (
+    assert plain(log_replay.finding(found)) == (
         "By `snips`, which answers for 2 of 3 policies, `a` is estimated best: 10 ± 1; "
         "the next, `b`, would gain 8 ± 0.5, and their intervals do not overlap. "
         "By `replay`, which answers for 1 of 3 policies, `b` would gain 5 ± 1. About `c` "
@@ -353,7 +354,7 @@ def test_methods_that_disagree_or_refuse_are_named() -> None:
 
 
 def test_every_method_is_explained() -> None:
-    assert list(logwords.METHODS) == list(METHODS)
+    assert list(log_replay.METHODS) == list(METHODS)
 
 
 def test_numbers_are_read_with_the_digits_that_count() -> None:
@@ -427,7 +428,7 @@ def test_one_order_of_worthless_rounds_makes_a_page(opened: Any, tmp_path: Path)
     assert findings(found.study) == {
         "B = 5": "`uniform` gains 0. The best single arm, `always a`, gains 0: as much."
     }
-    with opened(page.write_page(found.study, tmp_path / "report.html")) as (view, complaints):
+    with opened(study_page.write_page(found.study, tmp_path / "report.html")) as (view, complaints):
         view.wait_for_function(DRAWN)
         assert complaints == []
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from purse.report.page import write_page
+from purse.report.study_page import write_page
 
 DRAWN = "document.documentElement.dataset.drawn"
 View = Callable[..., tuple[Any, list[str]]]

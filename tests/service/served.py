@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from purse.service.app import make_app
-from purse.service.feed import Feed
-from purse.service.serve import Server, listening
+from purse.service.live_view import LiveViews
+from purse.service.server import Server, listening
 from purse.service.settings import Settings
 
 LONG = 30.0  # seconds after which something that should have happened never will
@@ -20,7 +20,7 @@ class Served(NamedTuple):
 
     url: str
     port: int
-    feed: Feed
+    feed: LiveViews
 
 
 @contextmanager

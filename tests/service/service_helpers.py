@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from purse.campaign.storage import Storage
+from purse.campaign.storage.base import Storage
 from purse.campaign.storage.memory import Memory
 from purse.service import tokens
 from purse.service.app import make_app

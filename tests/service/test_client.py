@@ -11,10 +11,10 @@ import pytest
 from service_helpers import HERE, PROMPTS, TestClient, service
 
 import purse
-from purse.campaign.answers import CampaignTicket, Receipt, Status
 from purse.campaign.campaign import Campaign
+from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.storage.memory import Memory
-from purse.client import Client
+from purse.client.client import Client
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
 
@@ -81,7 +81,7 @@ class Place:
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
     made = Place()
-    monkeypatch.setattr("purse.client.time.sleep", made.waits.append)
+    monkeypatch.setattr("purse.client.client.time.sleep", made.waits.append)
     made.client.create("prompts", **TERMS)
     return made
 
@@ -117,7 +117,7 @@ def test_the_verbs_are_those_of_a_campaign_and_so_are_the_answers(place: Place) 
 
 
 def test_a_journal_of_several_pages(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.client.PAGE", 2)
+    monkeypatch.setattr("purse.client.client.PAGE_SIZE", 2)
     for _ in range(4):
         place.client.ask("prompts")
     assert [entry.seq for entry in place.client.journal("prompts")] == [1, 2, 3, 4, 5]

@@ -11,7 +11,7 @@ from service_helpers import token_file
 
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
-from purse.service import feed as feeding
+from purse.service import live_view as feeding
 
 WAIT = LONG * 1000  # ms
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"

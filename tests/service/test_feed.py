@@ -17,13 +17,13 @@ from served import LONG, served
 from service_helpers import HERE, PROMPTS, problem, running, service
 
 from purse import Campaign
-from purse.campaign.storage import connect
+from purse.campaign.storage.base import connect
 from purse.campaign.storage.memory import Memory
 from purse.errors import StorageUnavailable
-from purse.service import feed as feeding
-from purse.service import pages
-from purse.service.feed import Feed
-from purse.service.picture import PICTURE, Picture
+from purse.service import live_view as feeding
+from purse.service.live_view import LiveViews
+from purse.service.routes import dashboard
+from purse.service.schemas.picture import PICTURE, Picture
 
 TERMS = {**PROMPTS, "name": "prompts"}
 
@@ -109,10 +109,10 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
     campaign = campaign_in(storage)
     pull(campaign)
     spied: Any = Spied(storage)
-    feed = Feed(spied)
-    feed.shot("prompts")
+    feed = LiveViews(spied)
+    feed.version("prompts")
     spied.read.clear()
-    threads = [threading.Thread(target=feed.shot, args=("prompts",)) for _ in range(20)]
+    threads = [threading.Thread(target=feed.version, args=("prompts",)) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -120,9 +120,9 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
     assert spied.read == []
     pull(campaign)
     clock += 0.4
-    assert feed.shot("prompts").version == (3, 0)
+    assert feed.version("prompts").version == (3, 0)
     clock += 0.2
-    assert feed.shot("prompts").version == (5, 0)
+    assert feed.version("prompts").version == (5, 0)
     assert spied.read == [3, 5]
 
 
@@ -130,13 +130,13 @@ def test_histories_that_nobody_looks_at_are_let_go(
     storage: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeding, "MOST_KEPT", 2)
-    feed = Feed(storage)
+    feed = LiveViews(storage)
     for name in ("a", "b", "c"):
         campaign_in(storage, name=name)
-        feed.shot(name)
-    feed.shot("b")
-    feed.shot("a")
-    assert list(feed._strands) == ["b", "a"]
+        feed.version(name)
+    feed.version("b")
+    feed.version("a")
+    assert list(feed._views) == ["b", "a"]
 
 
 def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
@@ -144,7 +144,7 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
 ) -> None:
     for name, value in (("BEAT", 0.001), ("HEARTBEAT", 3), ("FRESH", 0.0)):
         monkeypatch.setattr(feeding, name, value)
-    campaign, feed = campaign_in(storage), Feed(storage)
+    campaign, feed = campaign_in(storage), LiveViews(storage)
 
     async def watch() -> list[str]:
         heard, stream = [], feed.events("prompts")
@@ -170,11 +170,11 @@ def test_a_ticket_that_becomes_overdue_is_news(
     monkeypatch.setattr(feeding, "FRESH", 0.0)
     now = 1_700_000_000_000
     storage.now = lambda: now
-    campaign, feed = campaign_in(storage, expires_after=10), Feed(storage)
+    campaign, feed = campaign_in(storage, expires_after=10), LiveViews(storage)
     campaign.ask()
-    before = feed.shot("prompts")
+    before = feed.version("prompts")
     now += 11_000
-    assert feed.shot("prompts").version != before.version
+    assert feed.version("prompts").version != before.version
 
 
 def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
@@ -183,7 +183,7 @@ def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
     monkeypatch.setattr(feeding, "BEAT", 0.001)
     monkeypatch.setattr(feeding, "LONGEST", 4)
     campaign_in(storage)
-    feed = Feed(storage)
+    feed = LiveViews(storage)
 
     async def events() -> list[str]:
         return [event async for event in feed.events("prompts")]
@@ -193,7 +193,7 @@ def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
     def gone(name: str) -> Any:
         raise StorageUnavailable("gone")
 
-    monkeypatch.setattr(feed, "shot", gone)
+    monkeypatch.setattr(feed, "version", gone)
     assert in_a_loop(events) == []
     assert feed.viewers == 0
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_shown_is_a_problem(
     for route in ("picture", "events"):
         problem(client.get(f"/campaigns/other/{route}"), 404, "no-such-campaign")
         problem(client.get(f"/campaigns/a%20b/{route}"), 400, "invalid-input")
-    monkeypatch.setattr(feeding, "MOST_VIEWERS", 0)
+    monkeypatch.setattr(dashboard, "MOST_VIEWERS", 0)
     answer = client.get("/campaigns/prompts/events")
     assert "0 viewers are here already" in problem(answer, 429, "too-many-requests")
     assert answer.headers["Retry-After"] == "10"
@@ -283,7 +283,7 @@ def test_the_example_in_the_documentation_is_a_picture(storage: Memory) -> None:
     assert not [path for path in paths if "dashboard" in path or path == "/"]
 
 
-FILES = sorted(pages.load())
+FILES = sorted(dashboard.load())
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -317,6 +317,6 @@ def test_the_page_is_public_and_names_only_files_that_exist(storage: Memory) -> 
     for name in FILES:
         if name.endswith(".js"):
             named |= set(re.findall(r'from "\./([^"]+)"', client.get(f"/dashboard/{name}").text))
-    assert named == {name for name in FILES if name != pages.INDEX}
+    assert named == {name for name in FILES if name != dashboard.INDEX}
     for other in ("nothing.js", "..%2Ffeed.py", "%2e%2e/feed.py", "__init__.py"):
         problem(client.get(f"{HERE}/dashboard/{other}"), 404, "not-found")

@@ -7,7 +7,7 @@ from service_helpers import bearer, problem, running, service, token_file
 
 from purse.errors import InvalidInput
 from purse.service import limits
-from purse.service.limits import Buckets
+from purse.service.limits import TokenBuckets
 from purse.service.settings import Settings
 
 JSON = {"Content-Type": "application/json"}
@@ -15,7 +15,7 @@ JSON = {"Content-Type": "application/json"}
 
 def test_a_bucket_gives_its_rate_and_no_more() -> None:
     now = [0.0]
-    buckets = Buckets(4, clock=lambda: now[0])
+    buckets = TokenBuckets(4, clock=lambda: now[0])
     assert [buckets.take("a") for _ in range(5)] == [0, 0, 0, 0, 0.25]
     assert buckets.take("b") == 0
     now[0] = 0.25
@@ -26,7 +26,7 @@ def test_a_bucket_gives_its_rate_and_no_more() -> None:
 
 def test_a_slow_rate_still_lets_one_through() -> None:
     now = [0.0]
-    buckets = Buckets(0.1, clock=lambda: now[0])
+    buckets = TokenBuckets(0.1, clock=lambda: now[0])
     assert [buckets.take("a"), buckets.take("a")] == [0, 10]
     now[0] = 10
     assert buckets.take("a") == 0
@@ -34,7 +34,7 @@ def test_a_slow_rate_still_lets_one_through() -> None:
 
 def test_few_senders_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_SENDERS", 3)
-    buckets = Buckets(1, clock=lambda: 0.0)
+    buckets = TokenBuckets(1, clock=lambda: 0.0)
     assert [buckets.take(name) for name in "abcd"] == [0] * 4
     assert len(buckets._full) == 3
     assert buckets.take("d") == 1

@@ -12,7 +12,7 @@ from service_helpers import TestClient, bearer, running, service, token_file
 
 from purse.campaign.storage.memory import Memory
 from purse.errors import StorageUnavailable
-from purse.service import logs
+from purse.service import request_log
 
 
 def numbers(client: TestClient) -> dict[tuple[str, ...], float]:
@@ -127,13 +127,13 @@ def lines() -> Iterator[io.StringIO]:
     """What is logged, as JSON lines."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(logs.JsonLines())
-    logs.LOGGER.addHandler(handler)
-    before = logs.LOGGER.level
-    logs.LOGGER.setLevel(logging.INFO)
+    handler.setFormatter(request_log.JsonLines())
+    request_log.LOGGER.addHandler(handler)
+    before = request_log.LOGGER.level
+    request_log.LOGGER.setLevel(logging.INFO)
     yield written
-    logs.LOGGER.removeHandler(handler)
-    logs.LOGGER.setLevel(before)
+    request_log.LOGGER.removeHandler(handler)
+    request_log.LOGGER.setLevel(before)
 
 
 def test_each_request_is_one_line_without_its_token(lines: io.StringIO, tmp_path: Path) -> None:
@@ -166,10 +166,13 @@ def test_a_line_for_people_cannot_be_broken() -> None:
             "msg": "hello\nworld",
             "levelname": "INFO",
             "created": 0.0,
-            logs.FACTS: {"campaign": "a\x1b[2J", "token": None},
+            request_log.FACTS: {"campaign": "a\x1b[2J", "token": None},
         }
     )
-    assert logs.Lines().format(record) == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
+    assert (
+        request_log.Lines().format(record)
+        == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
+    )
 
 
 def test_a_failure_is_logged_with_its_cause() -> None:
@@ -183,5 +186,5 @@ def test_a_failure_is_logged_with_its_cause() -> None:
                 "exc_info": (type(error), error, error.__traceback__),
             }
         )
-    assert "ZeroDivisionError" in json.loads(logs.JsonLines().format(record))["error"]
-    assert "ZeroDivisionError" in logs.Lines().format(record)
+    assert "ZeroDivisionError" in json.loads(request_log.JsonLines().format(record))["error"]
+    assert "ZeroDivisionError" in request_log.Lines().format(record)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 from service_helpers import PROMPTS, bearer, service, token_file
 
-from purse.service.access import is_public
+from purse.service.auth import is_public
 from purse.service.problems import KINDS, MEDIA_TYPE
-from purse.service.values import LARGEST_ID, NAME
+from purse.service.schemas.fields import LARGEST_ID, NAME
 
 EXAMPLES = 300 if os.environ.get("PURSE_SOAK") else 10
 # what fits the schema may be refused: a campaign may be closed

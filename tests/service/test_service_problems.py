@@ -9,9 +9,9 @@ from service_helpers import PROMPTS, TestClient, problem, running, service
 
 from purse import errors
 from purse.campaign.storage.memory import Memory
+from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
 from purse.service import problems
-from purse.wire import error_of
 
 JSON = {"Content-Type": "application/json"}
 KINDS = [

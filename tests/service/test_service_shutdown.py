@@ -17,7 +17,7 @@ from service_helpers import PROMPTS
 
 import purse
 from purse.cli import main
-from purse.client import Client
+from purse.client.client import Client
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
 PATIENCE = 120  # seconds, on a machine that does many other things

@@ -18,7 +18,7 @@ from service_helpers import (
 )
 
 from purse.campaign.storage.memory import Memory
-from purse.cli.service import token as token_command
+from purse.cli.serve import token as token_command
 from purse.errors import InvalidInput
 from purse.service import tokens
 from purse.service.settings import Settings
@@ -86,7 +86,7 @@ def test_every_route_is_either_public_or_needs_a_role(guarded: Guarded) -> None:
 
 
 def test_without_a_valid_token_no_route_answers(guarded: Guarded) -> None:
-    before = guarded.storage.look("prompts")
+    before = guarded.storage.overview("prompts")
     for method, path in ROLE:
         body = {"json": BODY[path]} if path in BODY and method == "POST" else {}
         for headers in (
@@ -101,7 +101,7 @@ def test_without_a_valid_token_no_route_answers(guarded: Guarded) -> None:
             assert answer.headers["WWW-Authenticate"] == 'Bearer realm="purse"'
             assert "X-Purse-Role" not in answer.headers
         problem(guarded.send(method, path, "expired"), 401, "no-token")
-    assert guarded.storage.look("prompts") == before
+    assert guarded.storage.overview("prompts") == before
 
 
 def test_public_routes_need_none_and_mind_no_wrong_one(guarded: Guarded) -> None:
@@ -116,7 +116,7 @@ def test_an_unknown_path_is_not_told_to_strangers(guarded: Guarded) -> None:
 
 
 def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) -> None:
-    before = guarded.storage.look("prompts")
+    before = guarded.storage.overview("prompts")
     for (method, path), needed in ROLE.items():
         for role in tokens.ROLES[: tokens.ROLES.index(needed)]:
             answer = guarded.send(method, path, role)
@@ -124,7 +124,7 @@ def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) 
                 answer, 403, "wrong-role"
             )
             assert answer.headers["X-Purse-Role"] == role
-    assert guarded.storage.look("prompts") == before
+    assert guarded.storage.overview("prompts") == before
 
 
 def test_the_role_that_is_needed_is_enough_and_so_is_any_higher_one(guarded: Guarded) -> None:

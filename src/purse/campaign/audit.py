@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from purse import amount
-from purse.campaign.book import Book
-from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import CLOSED, PAUSED, RUNNING, STATES, TOLD, Ledger, Slot
-from purse.campaign.mind import Mind
-from purse.campaign.storage import Change, Storage
+from purse.base import amounts as amounts_module
+from purse.base.json import compact
+from purse.campaign.journal import Entry
+from purse.campaign.learner import Learner
+from purse.campaign.ledger import CLOSED, PAUSED, RUNNING, STATES, TOLD, Ledger, TicketRecord
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.base import Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, PurseError, shorten
 
-PAGE = 5_000
-PATIENCE = 20  # so often what differs is looked at again while the campaign goes on
+PAGE_SIZE = 5_000
+READ_ATTEMPTS = 20  # so often what differs is looked at again while the campaign goes on
 MOST_FINDINGS = 20
 
 
@@ -37,14 +38,14 @@ class Audit:
         return not self.findings
 
 
-class Decided(Exception):
+class WouldAppend(Exception):
     """What the rules would write."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
 
 
-class Again(Book):
+class DryRunRules(Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     def add(
@@ -56,10 +57,10 @@ class Again(Book):
         ticket: int | None = None,
     ) -> Entry:
         """Say what the next entry would be."""
-        raise Decided(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+        raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
 
 
-class Replay:
+class JournalReplay:
     """A journal being folded, with the rules and the policy beside it: every entry is decided on
     once more and compared with what is written.
     """
@@ -67,7 +68,7 @@ class Replay:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.ledger = Ledger(terms)
-        self.mind = Mind(terms)
+        self.mind = Learner(terms)
         self.findings: list[str] = []
 
     def fold(self, entry: Entry) -> None:
@@ -83,15 +84,15 @@ class Replay:
                 f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow "
                 f"those before it: {shorten(why)}"
             ) from None
-        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.purses):
+        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
 
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
         try:
-            self.decide(Again(self.ledger, entry.at), entry)
+            self.decide(DryRunRules(self.ledger, entry.at), entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
-        except Decided as made:
+        except WouldAppend as made:
             if compact(made.entry) != compact(entry):
                 self.find(
                     f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
@@ -100,7 +101,7 @@ class Replay:
         except PurseError as error:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
-    def decide(self, book: Again, entry: Entry) -> None:
+    def decide(self, book: DryRunRules, entry: Entry) -> None:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
@@ -121,7 +122,9 @@ class Replay:
             case "topped_up":
                 book.top_up(body["units"], entry.request or "")
             case kind:
-                book.turn(kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind])
+                book.set_status(
+                    kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
+                )
 
     def find(self, text: str) -> None:
         """Something that does not agree."""
@@ -133,7 +136,7 @@ class Replay:
         """A hash of all that was folded."""
         counts = {**vars(self.ledger.head), "id": "", "snapshot": 0, "created": 0, "changed": 0}
         del counts["handover"]
-        digest = sha256(compact([self.ledger.seq, counts, self.ledger.purses]).encode())
+        digest = sha256(compact([self.ledger.seq, counts, self.ledger.balances]).encode())
         for number in sorted(self.ledger.tickets):
             digest.update(line(self.ledger.tickets[number]))
         for array in self.mind.state.values():
@@ -153,7 +156,7 @@ def check_types(entry: Entry) -> None:
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
     if not all(
-        type(number) is int and 0 <= number <= amount.LARGEST for number in whole
+        type(number) is int and 0 <= number <= amounts_module.LARGEST for number in whole
     ) or not isinstance(entry.request, (str, type(None))):
         raise InvalidInput(
             f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
@@ -162,22 +165,22 @@ def check_types(entry: Entry) -> None:
         raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")
 
 
-def line(slot: Slot) -> bytes:
+def line(slot: TicketRecord) -> bytes:
     """A ticket as bytes, without the times."""
     return compact([slot.id, slot.state, slot.body]).encode()
 
 
 def pages(storage: Storage, name: str, after: int, upto: int) -> Iterator[Entry]:
     """The entries of a campaign after one, up to another."""
-    while after < upto and (page := storage.entries(name, after, min(PAGE, upto - after))):
+    while after < upto and (page := storage.entries(name, after, min(PAGE_SIZE, upto - after))):
         yield from page
         after = page[-1].seq
 
 
 def audit(terms: Terms, storage: Storage) -> Audit:
     """Fold the whole journal, and compare all that is stored besides with what it comes to."""
-    look = storage.look(terms.name)
-    replay, stored = Replay(terms.checked()), storage.snapshot(terms.name)
+    look = storage.overview(terms.name)
+    replay, stored = JournalReplay(terms.checked()), storage.snapshot(terms.name)
     try:
         for entry in pages(storage, terms.name, 0, look.seq):
             if entry.seq != replay.ledger.seq + 1:
@@ -198,10 +201,10 @@ def audit(terms: Terms, storage: Storage) -> Audit:
     ledger, digest = replay.ledger, replay.digest
     if ledger.seq != look.seq:
         replay.find(f"the journal has {ledger.seq} entries, and should have {look.seq}")
-    if ledger.purses != look.purses:
+    if ledger.balances != look.balances:
         replay.find(
-            f"the purses are {[tuple(purse) for purse in look.purses]}, and the journal "
-            f"comes to {[tuple(purse) for purse in ledger.purses]}"
+            f"the purses are {[tuple(purse) for purse in look.balances]}, and the journal "
+            f"comes to {[tuple(purse) for purse in ledger.balances]}"
         )
     if replace(ledger.head, snapshot=look.head.snapshot, handover=look.head.handover) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
@@ -209,13 +212,13 @@ def audit(terms: Terms, storage: Storage) -> Audit:
     return Audit(look.seq, tuple(replay.findings), digest)
 
 
-def compare_tickets(replay: Replay, storage: Storage) -> None:
+def compare_tickets(replay: JournalReplay, storage: Storage) -> None:
     """Every stored ticket against the journal's. What changes meanwhile is in the journal soon:
     those that differ are looked at again.
     """
     ledger, name = replay.ledger, replay.terms.name
     after, seen, issued, differ = 0, 0, len(ledger.tickets), set[int]()
-    while page := storage.tickets(name, STATES, after, PAGE):
+    while page := storage.tickets(name, STATES, after, PAGE_SIZE):
         differ |= {
             slot.id
             for slot in page
@@ -224,8 +227,8 @@ def compare_tickets(replay: Replay, storage: Storage) -> None:
         after, seen = page[-1].id, seen + sum(slot.id <= issued for slot in page)
     if seen < issued:
         replay.find(f"{issued - seen} tickets are missing")
-    for _ in range(PATIENCE):
-        for entry in pages(storage, name, ledger.seq, storage.look(name).seq):
+    for _ in range(READ_ATTEMPTS):
+        for entry in pages(storage, name, ledger.seq, storage.overview(name).seq):
             ledger.fold(entry)
         stored = {
             number: slot
@@ -233,7 +236,7 @@ def compare_tickets(replay: Replay, storage: Storage) -> None:
             for slot in storage.tickets(name, STATES, number - 1, 1)
         }
         differ = {number for number in differ if stored.get(number) != ledger.tickets[number]}
-        if not differ or storage.look(name).seq == ledger.seq:
+        if not differ or storage.overview(name).seq == ledger.seq:
             break
     for number in sorted(differ):
         replay.find(
@@ -242,14 +245,14 @@ def compare_tickets(replay: Replay, storage: Storage) -> None:
         )
 
 
-def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Terms:
+def restore(entries: Iterable[Entry], storage: Storage, name: str | None) -> Terms:
     """A campaign from its entries, all of it or nothing; its terms."""
     rows = list(entries)
     if rows[0].kind != "created":
         raise InvalidInput(f"a journal begins with its terms, not with {rows[0].kind!r}")
     if name is not None:
         rows[0] = rows[0]._replace(body={**rows[0].body, "name": name})
-    replay = Replay(checked_terms(rows[0]))
+    replay = JournalReplay(checked_terms(rows[0]))
     for entry in rows:
         replay.fold(entry)
     if replay.findings:
@@ -258,10 +261,10 @@ def restored(entries: Iterable[Entry], storage: Storage, name: str | None) -> Te
     ledger.head.snapshot = ledger.seq
     storage.create(
         replay.terms.name,
-        Change(
+        WriteSet(
             ledger.seq,
             ledger.head,
-            ledger.purses,
+            ledger.balances,
             list(ledger.tickets.values()),
             rows,
             replay.mind.snapshot(),

@@ -14,24 +14,24 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from purse import amount, check
-from purse.campaign import answers
-from purse.campaign.answers import CampaignTicket, Receipt, Status
-from purse.campaign.audit import Audit, audit, restored
-from purse.campaign.book import Book
-from purse.campaign.clerk import Clerk, change_of, check_same
+from purse.base import amounts, validation
+from purse.base.files import write_atomically
+from purse.campaign import results
+from purse.campaign.audit import Audit, audit, restore
+from purse.campaign.group_commit import GroupCommitter, check_same, write_set
 from purse.campaign.journal import Entry, read_lines, write_lines
 from purse.campaign.ledger import CLOSED, OPEN, PAUSED, RUNNING, STATES, Ledger
-from purse.campaign.operation import Operation, Report, asking, telling
-from purse.campaign.storage import DEFAULT as FILE
-from purse.campaign.storage import MOST_DUE, Storage, connect
+from purse.campaign.operations import Operation, Report, ask_operation, tell_operation
+from purse.campaign.results import CampaignTicket, Receipt, Status
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.base import DEFAULT as FILE
+from purse.campaign.storage.base import MOST_DUE, Storage, connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms, by_name
 from purse.errors import InvalidInput, PurseError, TicketError, invalid, shorten
-from purse.files import write_atomically
-from purse.live import DEFAULT
+from purse.policies import DEFAULT
 
-PAGE = 1_000  # entries read at a time
-MOST_AT_ONCE = 1_000  # tickets in one request
+PAGE_SIZE = 1_000  # entries read at a time
+MAX_BATCH = 1_000  # tickets in one request
 
 
 class Campaign:
@@ -42,7 +42,7 @@ class Campaign:
     def __init__(self, terms: Terms, kept: Storage) -> None:
         self.terms = terms
         self.storage = kept
-        self._clerk = Clerk(terms, kept)
+        self._clerk = GroupCommitter(terms, kept)
 
     @classmethod
     def create(
@@ -98,9 +98,9 @@ class Campaign:
         if terms.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=2)
         kept = connect(storage)
-        book = Book(Ledger(terms), kept.now())
+        book = Transaction(Ledger(terms), kept.now())
         book.add("created", terms.as_dict())
-        kept.create(name, change_of(book))
+        kept.create(name, write_set(book))
         return cls(terms, kept)
 
     @classmethod
@@ -129,10 +129,12 @@ class Campaign:
 
     def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
         """As many tickets as fit, up to n and at least one, for one request."""
-        n = check.integer("n", n, low=1, high=MOST_AT_ONCE)
+        n = validation.integer("n", n, low=1, high=MAX_BATCH)
         return [
-            answers.ticket(self.terms, slot)
-            for slot in self._clerk.do(asking(n, self._request(request_id), self._clerk.choose))
+            results.ticket(self.terms, slot)
+            for slot in self._clerk.do(
+                ask_operation(n, self._request(request_id), self._clerk.choose)
+            )
         ]
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
@@ -152,7 +154,9 @@ class Campaign:
         """
         read = [self._read(*report) for report in reports]
         found = iter(
-            self._clerk.do(telling([report for report in read if isinstance(report, Report)]))
+            self._clerk.do(
+                tell_operation([report for report in read if isinstance(report, Report)])
+            )
         )
         return [next(found) if isinstance(report, Report) else report for report in read]
 
@@ -175,18 +179,18 @@ class Campaign:
 
     def pause(self) -> Status:
         """Give out no tickets until `resume`; reports are taken."""
-        return self._turn("paused", PAUSED)
+        return self._set_status("paused", PAUSED)
 
     def resume(self) -> Status:
         """Give out tickets again."""
-        return self._turn("resumed", RUNNING)
+        return self._set_status("resumed", RUNNING)
 
     def close(self) -> Status:
         """Give out no more tickets, for good; reports are taken."""
-        return self._turn("closed", CLOSED)
+        return self._set_status("closed", CLOSED)
 
-    def _turn(self, kind: str, status: str) -> Status:
-        self._clerk.do(Operation(lambda book: book.turn(kind, status)))
+    def _set_status(self, kind: str, status: str) -> Status:
+        self._clerk.do(Operation(lambda book: book.set_status(kind, status)))
         return self.status()
 
     def expire(self) -> int:
@@ -207,19 +211,19 @@ class Campaign:
 
     def status(self) -> Status:
         """How it stands. Like all that only reads, it waits for no one and no one waits for it."""
-        look = self.storage.look(self.name)
+        look = self.storage.overview(self.name)
         check_same(self.terms, look.head)
-        return answers.status(self.terms, *look)
+        return results.status(self.terms, *look)
 
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
         """Its tickets in these states, oldest first."""
-        wanted = [check.choice("states", state, STATES) for state in states]
-        limit = check.integer("limit", limit, low=1, high=2**62)
+        wanted = [validation.choice("states", state, STATES) for state in states]
+        limit = validation.integer("limit", limit, low=1, high=2**62)
         return (
             []
             if not wanted
             else [
-                answers.ticket(self.terms, slot)
+                results.ticket(self.terms, slot)
                 for slot in self.storage.tickets(self.name, wanted, 0, limit)
             ]
         )
@@ -234,12 +238,12 @@ class Campaign:
         ]
         if not found:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return answers.ticket(self.terms, found[0])
+        return results.ticket(self.terms, found[0])
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         """Its entries after this one."""
-        after = check.integer("after", after, low=0, high=2**62)
-        while page := self.storage.entries(self.name, after, PAGE):
+        after = validation.integer("after", after, low=0, high=2**62)
+        while page := self.storage.entries(self.name, after, PAGE_SIZE):
             yield from page
             after = page[-1].seq
 
@@ -248,7 +252,8 @@ class Campaign:
         out = np.zeros(len(self.terms.arms))
         self._clerk.do(
             Operation(
-                lambda book: book.foresee(self._clerk.recovered().probabilities, out), chooses=True
+                lambda book: book.foresee(self._clerk.recovered().probabilities, out),
+                needs_policy=True,
             )
         )
         return dict(zip(self.terms.arms, out.tolist(), strict=True))
@@ -288,7 +293,7 @@ class Campaign:
                 ) from None
         entries = list(read_lines(file))
         kept = connect(storage)
-        return cls(restored(entries, kept, name), kept)
+        return cls(restore(entries, kept, name), kept)
 
     def _request(self, given: str | None) -> str:
         """The request's name; one of our own where none is given, so that a lost connection cannot
@@ -306,7 +311,7 @@ class Campaign:
             if ticket.campaign != self.name:
                 raise invalid("ticket", ticket, f"must be one of campaign {self.name!r}")
             ticket = ticket.id
-        return check.integer("ticket", ticket, low=1, high=2**62)
+        return validation.integer("ticket", ticket, low=1, high=2**62)
 
     def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
         """A report, or why it cannot be one. What it cost may be anything: a true report is never
@@ -315,9 +320,9 @@ class Campaign:
         plays, resources = self.terms.plays, len(self.terms.resources)
         try:
             number = self._number(ticket)
-            rewards = check.numbers("reward", reward)
+            rewards = validation.numbers("reward", reward)
             costs = (
-                [amount.to_units("cost", cost)]
+                [amounts.to_units("cost", cost)]
                 if isinstance(cost, (str, int, float))
                 else self._read_costs(cost)
             )
@@ -340,7 +345,7 @@ class Campaign:
         """Units of each play and resource, from lists and dicts of amounts."""
         rows = cost if isinstance(cost, (list, tuple)) else [cost]
         return (
-            amount.unit_array(
+            amounts.unit_array(
                 "cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]
             )
             .ravel()

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from purse.campaign.book import Book
-from purse.campaign.clerk import change_of
+from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
+from purse.campaign.learner import Snapshot
 from purse.campaign.ledger import STATES, Ledger
-from purse.campaign.mind import Snapshot
-from purse.campaign.storage import Change, Found, Storage, Wants
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 
@@ -64,30 +65,30 @@ def terms(name: str, budget: int = 100) -> Terms:
 def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
     """A new campaign."""
     made = terms(name, budget)
-    book = Book(Ledger(made), 1_000)
+    book = Transaction(Ledger(made), 1_000)
     book.add("created", made.as_dict())
-    storage.create(name, change_of(book))
+    storage.create(name, write_set(book))
     return made
 
 
-def book_of(made: Terms, found: Found, now: int = 2_000) -> Book:
+def book_of(made: Terms, found: LockedState, now: int = 2_000) -> Transaction:
     """A book on what was found."""
-    ledger = Ledger(made, found.seq, found.head, found.purses)
+    ledger = Ledger(made, found.seq, found.head, found.balances)
     ledger.tickets, ledger.requests = found.tickets, found.requests
-    return Book(ledger, now)
+    return Transaction(ledger, now)
 
 
 def changed(
-    storage: Storage, made: Terms, wants: Wants, act: Callable[[Book], object]
-) -> list[Found]:
+    storage: Storage, made: Terms, wants: ReadSet, act: Callable[[Transaction], object]
+) -> list[LockedState]:
     """One change, in a turn of its own; what it found."""
-    seen: list[Found] = []
+    seen: list[LockedState] = []
 
-    def decide(found: Found) -> Change | None:
+    def decide(found: LockedState) -> WriteSet | None:
         seen.append(
             found._replace(
                 head=found.head,
-                purses=list(found.purses),
+                balances=list(found.balances),
                 tickets=dict(found.tickets),
                 requests=dict(found.requests),
             )
@@ -95,7 +96,7 @@ def changed(
         book = book_of(made, found)
         act(book)
         return (
-            change_of(book, Snapshot(found.seq, "code", "digest", b"\0body"))
+            write_set(book, Snapshot(found.seq, "code", "digest", b"\0body"))
             if book.entries
             else None
         )
@@ -121,14 +122,14 @@ def check_names(opened: Open) -> None:
     )
     for refused, act in (
         (CampaignExists, lambda: begun(opened(), "first")),
-        (NoSuchCampaign, lambda: storage.look("none")),
+        (NoSuchCampaign, lambda: storage.overview("none")),
     ):
         assert raises(refused, act), f"{refused.__name__} was not raised"
-    assert raises(NoSuchCampaign, lambda: storage.change("none", Wants(), lambda _: None)), (
+    assert raises(NoSuchCampaign, lambda: storage.change("none", ReadSet(), lambda _: None)), (
         "a change of a campaign that does not exist was not refused"
     )
-    look = storage.look("first")
-    assert (look.seq, look.purses[0].budget, look.oldest, look.overdue) == (
+    look = storage.overview("first")
+    assert (look.seq, look.balances[0].budget, look.oldest, look.overdue) == (
         1,
         100 * 10**9,
         None,
@@ -142,12 +143,12 @@ def check_write_and_read(opened: Open) -> None:
     """
     storage, other = opened(), opened()
     made = begun(storage, "round")
-    changed(storage, made, Wants(requests=("r",)), lambda book: book.ask(3, "r", cheap))
-    changed(storage, made, Wants(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
+    changed(storage, made, ReadSet(requests=("r",)), lambda book: book.ask(3, "r", cheap))
+    changed(storage, made, ReadSet(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
     (found,) = changed(
         other,
         made,
-        Wants(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000),
+        ReadSet(tickets=(2, 99), requests=("r", "s"), told_after=0, due=10_000),
         lambda _: None,
     )
     assert set(found.requests) == {"r"}, f"requests {set(found.requests)} were found instead of r"
@@ -163,7 +164,7 @@ def check_write_and_read(opened: Open) -> None:
     assert [seq for seq, _ in found.told] == [3], (
         f"reports {found.told} were found instead of that of entry 3"
     )
-    assert changed(other, made, Wants(told_after=3), lambda _: None)[0].told in ([], ()), (
+    assert changed(other, made, ReadSet(told_after=3), lambda _: None)[0].told in ([], ()), (
         "a report was found that is not after the entry asked for"
     )
     entries = other.entries("round", 0, 10)
@@ -184,8 +185,8 @@ def check_write_and_read(opened: Open) -> None:
     assert list(other.told("round", 0, 5)) == list(found.told), (
         "reports that are read are not those that are found"
     )
-    look = other.look("round")
-    assert (look.purses[0].spent, look.purses[0].held, look.oldest, look.overdue) == (
+    look = other.overview("round")
+    assert (look.balances[0].spent, look.balances[0].held, look.oldest, look.overdue) == (
         10**9,
         2 * 10**9,
         2_000,
@@ -199,20 +200,22 @@ def check_refusals(opened: Open) -> None:
     """
     storage = opened()
     made = begun(storage, "refusals", budget=2)
-    changed(storage, made, Wants(), lambda book: book.ask(1, "r", cheap))
-    changed(storage, made, Wants(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
-    before = storage.look("refusals")
+    changed(storage, made, ReadSet(), lambda book: book.ask(1, "r", cheap))
+    changed(storage, made, ReadSet(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
+    before = storage.overview("refusals")
 
-    def broken(_: Found) -> Change | None:
+    def broken(_: LockedState) -> WriteSet | None:
         raise ZeroDivisionError
 
-    def overspends(found: Found) -> Change | None:
+    def overspends(found: LockedState) -> WriteSet | None:
         book = book_of(made, found)
         book.add("topped_up", {"units": [0]})
-        return change_of(book)._replace(purses=[found.purses[0]._replace(held=2 * 10**9)])
+        return write_set(book)._replace(balances=[found.balances[0]._replace(held=2 * 10**9)])
 
-    def repeats(request: str | None, ticket: int | None) -> Callable[[Found], Change | None]:
-        def decide(found: Found) -> Change | None:
+    def repeats(
+        request: str | None, ticket: int | None
+    ) -> Callable[[LockedState], WriteSet | None]:
+        def decide(found: LockedState) -> WriteSet | None:
             entry = Entry(
                 found.seq + 1,
                 2_000,
@@ -221,7 +224,7 @@ def check_refusals(opened: Open) -> None:
                 ticket,
                 {"tickets": []},
             )
-            return Change(entry.seq, found.head, found.purses, [], [entry])
+            return WriteSet(entry.seq, found.head, found.balances, [], [entry])
 
         return decide
 
@@ -233,11 +236,13 @@ def check_refusals(opened: Open) -> None:
     ):
         refused = raises(
             (ZeroDivisionError, PurseError),
-            lambda decide=decide: storage.change("refusals", Wants(), decide),
-        )  # type: ignore[misc]
+            partial(storage.change, "refusals", ReadSet(), decide),
+        )
         assert refused, f"{what} was not refused"
-    storage.change("refusals", Wants(), lambda _: None)
-    assert opened().look("refusals") == before, "a change that was refused left something behind"
+    storage.change("refusals", ReadSet(), lambda _: None)
+    assert opened().overview("refusals") == before, (
+        "a change that was refused left something behind"
+    )
 
 
 def check_reading_while_writing(opened: Open) -> None:
@@ -248,13 +253,13 @@ def check_reading_while_writing(opened: Open) -> None:
         return
     looked: list[int] = []
 
-    def act(book: Book) -> None:
+    def act(book: Transaction) -> None:
         book.ask(1, "r", cheap)
-        reader = threading.Thread(target=lambda: looked.append(other.look("reading").seq))
+        reader = threading.Thread(target=lambda: looked.append(other.overview("reading").seq))
         reader.start()
         reader.join(20)
 
-    changed(storage, made, Wants(), act)
+    changed(storage, made, ReadSet(), act)
     assert looked == [1], (
         f"while a change was being made a reader saw {looked or 'nothing'} instead of entry 1"
     )
@@ -268,20 +273,23 @@ def check_no_lost_update(opened: Open) -> None:
     def work(number: int) -> None:
         for k in range(TURNS):
             changed(
-                stores[number], made, Wants(), lambda book, k=k: book.ask(1, f"{number}-{k}", cheap)
-            )  # type: ignore[misc]
+                stores[number],
+                made,
+                ReadSet(),
+                lambda book, k=k: book.ask(1, f"{number}-{k}", cheap),  # type: ignore[misc]
+            )
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    look, entries = stores[0].look("crowd"), stores[0].entries("crowd", 0, 10_000)
+    look, entries = stores[0].overview("crowd"), stores[0].entries("crowd", 0, 10_000)
     assert [entry.seq for entry in entries] == list(range(1, THREADS * TURNS + 2)), (
         f"{len(entries)} entries of {THREADS * TURNS + 1}"
     )
-    assert look.purses[0].held == THREADS * TURNS * 10**9, (
-        f"{THREADS * TURNS} holds came to {look.purses[0].held} units"
+    assert look.balances[0].held == THREADS * TURNS * 10**9, (
+        f"{THREADS * TURNS} holds came to {look.balances[0].held} units"
     )
     assert (
         len({each["id"] for entry in entries[1:] for each in entry.body["tickets"]})

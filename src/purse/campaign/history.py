@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from purse import amount
+from purse.base import amounts
+from purse.campaign.arm_stats import ArmStats
 from purse.campaign.journal import Entry
-from purse.campaign.series import MINUTE, Minute, Point, Series
-from purse.campaign.tally import Tally
 from purse.campaign.terms import Terms
+from purse.campaign.time_series import MINUTE, LastMinute, Sample, TimeSeries
 
 RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
 SHOWN = 7  # arms with a series of their own; the rest are added up
@@ -26,12 +26,12 @@ class History:
         self.asks = self.tells = 0
         self.running = True
         none = (0,) * len(terms.resources)
-        self._now = Point(0, terms.budget, none, none, none, none, (0,) * len(terms.arms))
+        self._now = Sample(0, terms.budget, none, none, none, none, (0,) * len(terms.arms))
         self._purses = [list(part) for part in self._now[1:6]]
-        self._arms = [Tally(len(none)) for _ in terms.arms]
+        self._arms = [ArmStats(len(none)) for _ in terms.arms]
         self._holds: dict[int, list[int]] = {}  # what is held or presumed for each open ticket
-        self._series = Series(self._now)
-        self._minute = Minute()
+        self._series = TimeSeries(self._now)
+        self._minute = LastMinute()
         self._at = self._slot = self._second = 0
 
     def fold(self, entries: Iterable[Entry]) -> None:
@@ -55,7 +55,7 @@ class History:
     def _move(self, at: int) -> None:
         """Let time pass: keep how things stood where a slot of the series is over."""
         if self._at == 0:
-            self._series = Series(self._now._replace(at=at))
+            self._series = TimeSeries(self._now._replace(at=at))
         elif self._series.slot(at) > self._slot:
             self._series.add(self._point())
         self._at, self._slot = at, self._series.slot(at)
@@ -63,9 +63,9 @@ class History:
             self._second = second
             self._minute.begin(second, self.asks, self.tells)
 
-    def _point(self) -> Point:
+    def _point(self) -> Sample:
         budget, spent, held, presumed, overrun = map(tuple, self._purses)
-        return Point(
+        return Sample(
             self._at, budget, spent, held, presumed, overrun, tuple(arm.pulls for arm in self._arms)
         )
 
@@ -106,7 +106,7 @@ class History:
     def _topped_up(self, _: int, body: dict[str, Any]) -> None:
         add(self._purses[0], body["units"])
 
-    def _recent(self, now: int) -> tuple[int, Point]:
+    def _recent(self, now: int) -> tuple[int, Sample]:
         """When the recent time began, and how things stood then."""
         start = self._series.first.at
         since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
@@ -136,7 +136,7 @@ class History:
             lasts = left * seconds / paid
             made.append(
                 {
-                    "per_second": paid / seconds / amount.UNIT,
+                    "per_second": paid / seconds / amounts.UNIT,
                     "seconds": lasts,
                     "at": now / 1000 + lasts,
                 }
@@ -169,7 +169,7 @@ class History:
             },
         }
 
-    def _arm_rows(self, before: Point) -> list[dict[str, Any]]:
+    def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
         """One row for each arm; its share of all pulls, and of those after a point."""
         pulls = [arm.pulls for arm in self._arms]
         recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
@@ -180,7 +180,7 @@ class History:
                 "pulls": arm.pulls,
                 "told": arm.told,
                 "mean_reward": arm.reward / arm.told if arm.told else None,
-                "mean_costs": [units / arm.told / amount.UNIT for units in arm.costs]
+                "mean_costs": [units / arm.told / amounts.UNIT for units in arm.costs]
                 if arm.told
                 else None,
                 **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
@@ -190,7 +190,7 @@ class History:
             for name, arm, new in zip(self.terms.arms, self._arms, recent, strict=True)
         ]
 
-    def _pull_rows(self, points: list[Point]) -> list[dict[str, Any]]:
+    def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
         """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
         others together (arm None).
         """
@@ -213,19 +213,22 @@ class History:
         return rows
 
 
-def purses(points: list[Point]) -> list[dict[str, Any]]:
+def purses(points: list[Sample]) -> list[dict[str, Any]]:
     """The counters of each resource over time, as decimal text."""
     fields = ("budget", "spent", "held", "presumed", "overrun")
     made: list[dict[str, Any]] = [
-        {field: [amount.text(getattr(point, field)[place]) for point in points] for field in fields}
+        {
+            field: [amounts.text(getattr(point, field)[place]) for point in points]
+            for field in fields
+        }
         for place in range(len(points[0].budget))
     ]
     for place, purse in enumerate(made):
-        purse["left"] = [amount.text(lefts(point)[place]) for point in points]
+        purse["left"] = [amounts.text(lefts(point)[place]) for point in points]
     return made
 
 
-def lefts(point: Point) -> list[int]:
+def lefts(point: Sample) -> list[int]:
     """What can still be held of each resource."""
     return [
         budget - spent - held - presumed

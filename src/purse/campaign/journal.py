@@ -20,7 +20,8 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from purse import __version__
+from purse._version import __version__
+from purse.base.json import compact
 from purse.errors import InvalidInput, shorten
 
 FORMAT = 1
@@ -36,11 +37,6 @@ KINDS = (
     "resumed",
     "closed",
 )
-
-
-def compact(value: Any) -> str:
-    """JSON without spaces; tuples with names are lists."""
-    return orjson.dumps(value, default=list).decode()
 
 
 class Entry(NamedTuple):

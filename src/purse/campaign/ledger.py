@@ -24,7 +24,7 @@ OPEN = (HELD, PRESUMED)  # states in which money is set apart
 COUNTS = ("tickets", *STATES, "conflicts", "overruns", "below_minimum")
 
 
-class Purse(NamedTuple):
+class Balance(NamedTuple):
     """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
 
     budget: int
@@ -39,7 +39,7 @@ class Purse(NamedTuple):
         return self.budget - self.spent - self.held - self.presumed
 
 
-class Slot(NamedTuple):
+class TicketRecord(NamedTuple):
     """A ticket as it is stored."""
 
     id: int
@@ -50,7 +50,7 @@ class Slot(NamedTuple):
 
 
 @dataclass
-class Head:
+class CampaignRecord:
     """What is known of a campaign besides its purses, tickets and journal."""
 
     id: str = ""  # of the terms
@@ -75,14 +75,14 @@ class Ledger:
         self,
         terms: Terms,
         seq: int = 0,
-        head: Head | None = None,
-        purses: list[Purse] | None = None,
+        head: CampaignRecord | None = None,
+        purses: list[Balance] | None = None,
     ) -> None:
         self.terms = terms
         self.seq = seq
-        self.head = head or Head()
-        self.purses = purses or []
-        self.tickets: dict[int, Slot] = {}
+        self.head = head or CampaignRecord()
+        self.balances = purses or []
+        self.tickets: dict[int, TicketRecord] = {}
         self.requests: dict[str, Entry] = {}
 
     def fold(self, entry: Entry) -> None:
@@ -94,7 +94,7 @@ class Ledger:
 
     def created(self, entry: Entry) -> None:
         """Open the purses."""
-        self.purses = [Purse(units) for units in self.terms.budget]
+        self.balances = [Balance(units) for units in self.terms.budget]
         self.head.id, self.head.created = self.terms.id, entry.at
         self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
 
@@ -112,7 +112,7 @@ class Ledger:
                 "request": entry.request,
             }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
-            self.tickets[each["id"]] = Slot(each["id"], state, entry.at, deadline, body)
+            self.tickets[each["id"]] = TicketRecord(each["id"], state, entry.at, deadline, body)
             if each["t"] > self.head.rounds:
                 self.head.rounds = each["t"]
             else:
@@ -186,18 +186,18 @@ class Ledger:
         overrun: int = 0,
     ) -> None:
         """Add units of each resource to the counters, times their signs."""
-        self.purses = [
-            Purse(
+        self.balances = [
+            Balance(
                 was[0] + budget * part,
                 was[1] + spent * part,
                 was[2] + held * part,
                 was[3] + presumed * part,
                 was[4] + overrun * part,
             )
-            for was, part in zip(self.purses, units, strict=True)
+            for was, part in zip(self.balances, units, strict=True)
         ]
 
-    def put(self, slot: Slot, before: str) -> None:
+    def put(self, slot: TicketRecord, before: str) -> None:
         """A ticket in a new state."""
         self.tickets[slot.id] = slot
         self.count(before, -1)

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from purse import amount, check
-from purse.campaign.journal import compact
-from purse.engine.referee import sweep_rounds
+from purse.base import amounts, validation
+from purse.base.json import compact
+from purse.base.spec import absolute
+from purse.engine.job import make_game, make_policy
+from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid, unknown
-from purse.live import absolute
-from purse.simulation import make_game, make_policy
 from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
@@ -141,11 +141,12 @@ class Terms:
             else max(
                 1,
                 round(
-                    check.number("expires_after", expires_after, above=0, high=MOST_SECONDS) * 1000
+                    validation.number("expires_after", expires_after, above=0, high=MOST_SECONDS)
+                    * 1000
                 ),
             ),
-            check.choice("on_expiry", on_expiry, EXPIRY),
-            sweep_rounds(module, problem.n_arms, problem.plays),
+            validation.choice("on_expiry", on_expiry, EXPIRY),
+            initial_rounds(module, problem.n_arms, problem.plays),
             id or secrets.token_hex(8),
         )
         return made
@@ -155,7 +156,7 @@ class Terms:
         """What the policy is told."""
         return Problem.of(
             n_arms=len(self.arms),
-            budget=[amount.text(units) for units in self.budget],
+            budget=[amounts.text(units) for units in self.budget],
             cost_min=texts(self.cost_min),
             cost_max=texts(self.cost_max),
             n_resources=len(self.resources),
@@ -184,7 +185,7 @@ class Terms:
         facts = self.as_dict() | {
             "arms": list(self.arms),
             "resources": list(self.resources),
-            "budget": [amount.text(units) for units in self.budget],
+            "budget": [amounts.text(units) for units in self.budget],
         }
         del facts["initial_rounds"]
         facts |= {
@@ -207,7 +208,7 @@ class Terms:
         """(d,) One amount of each resource in units, from one number, a list, or a dict of
         resources.
         """
-        units = amount.unit_array(field, by_name(field, value, self.resources, "resource"))
+        units = amounts.unit_array(field, by_name(field, value, self.resources, "resource"))
         if units.ndim > 1 or units.size != len(self.resources):
             raise invalid(
                 field,
@@ -263,7 +264,7 @@ def table(units: Any) -> tuple[tuple[int, ...], ...]:
 
 def texts(rows: tuple[tuple[int, ...], ...]) -> list[list[str]]:
     """Units as decimal text, which loses nothing."""
-    return [[amount.text(units) for units in row] for row in rows]
+    return [[amounts.text(units) for units in row] for row in rows]
 
 
 def frozen(value: Any) -> Any:

@@ -10,8 +10,9 @@ import sys
 
 import click
 
-from purse import __version__
-from purse.cli import campaign, claims, data, lab, play, service, shelf
+from purse._version import __version__
+from purse.cli import catalog, replay, serve, simulate, study, theory
+from purse.cli.campaign import write
 from purse.errors import PurseError
 
 # verbs that find again what they had computed
@@ -24,26 +25,26 @@ def cli() -> None:
     """Bandits with knapsacks: learn which option is worth it before the money runs out.
 
     \b
-    purse compare                                     the main job: policies on four worlds
+    purse compare                          the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
-    purse init; purse run study.toml                  a study in a file: resumable, on one machine
-    or many purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min
-    0.0001 purse campaign ask prompts                        spend a real budget, never more: ask,
-    tell, watch purse serve                                       the same over HTTP, with a
-    dashboard purse replay data.csv --budget 25                 which policy would have spent my
-    budget best? purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
-    purse regret exp3.bwk -w two_worlds -b 1e4        every notion of regret, under its own name
-    purse bounds --arms 10 --budget 1e4 --cost-min .1 every theorem, and whether it applies purse
-    leaderboard                                 every policy on the suite: which one should I use?
-    purse paper                                       the paper's claims, measured, on one page
-    purse policies exp3++.bwk                         what a policy does and which options it has
+    purse init; purse run study.toml       a study in a file: resumable, on one machine or many
+    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
+    purse campaign ask prompts             spend a real budget, never more: ask, tell, watch
+    purse serve                            the same over HTTP, with a dashboard
+    purse replay data.csv --budget 25      which policy would have spent my budget best?
+    purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    purse regret exp3.bwk -w two_worlds -b 1e4          every notion of regret
+    purse bounds --arms 10 --budget 1e4 --cost-min .1   every theorem, and whether it applies
+    purse leaderboard                      every policy on the suite: which one should I use?
+    purse paper                            the paper's claims, measured, on one page
+    purse policies exp3++.bwk              what a policy does and which options it has
     """  # noqa: D301 - click reads the backspace as: keep these lines
 
 
 for verb in (
-    lab.compare, lab.init, lab.run, lab.status, lab.show, lab.report,
-    campaign.campaign, service.serve, service.token, data.replay, play.simulate, play.regret,
-    claims.paper, claims.leaderboard, claims.bounds, shelf.policies, shelf.environments,
+    study.compare, study.init, study.run, study.status, study.show, study.report,
+    write.campaign, serve.serve, serve.token, replay.replay, simulate.simulate, simulate.regret,
+    theory.paper, theory.leaderboard, theory.bounds, catalog.policies, catalog.worlds,
 ):  # fmt: skip
     cli.add_command(verb)
 

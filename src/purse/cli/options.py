@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
-WORLD_HELP = (
-    "name or name:option=value,..., or the path of a world file; `purse environments` lists them"
-)
+WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse worlds` lists them"
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."

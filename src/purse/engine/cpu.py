@@ -8,40 +8,28 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from purse.engine import path
-from purse.engine.path import FAULT, Desk, Game, Marks, Record, Results
-from purse.environments.draw import draw as shared_draw
+from purse.base.progress import Progress
+from purse.compiler.jit import attach, bind, compile_errors
+from purse.engine import loop as loop_module
+from purse.engine.job import Job
+from purse.engine.loop import FAULT, Checkpoints, PathResults, Workspace
 from purse.errors import PurseError
-from purse.jit import attach, bind, compile_errors
-from purse.progress import Progress
-from purse.types import Floats, Ints, Problem, World
+from purse.types import Floats, Ints, Problem
+from purse.worlds._draw import draw as shared_draw
 
 BLOCK_PATHS = 64  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
-GLANCE = 0.1  # seconds between two looks at progress and at Ctrl-C
-
-
-class Job(NamedTuple):
-    """Everything that decides the numbers of a simulation."""
-
-    name: str  # how the policy was written
-    policy: ModuleType
-    params: Any
-    problem: Problem
-    world: World
-    game: Game
-    marks: Marks
+POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 
 
 _loops: dict[tuple[Any, ...], Any] = {}
 
 
-def compiled(job: Job) -> Any:
+def compiled_loop(job: Job) -> Any:
     """The loop for this policy; one for all worlds that share the draw. It is found again by its
     parts: to look through its code takes milliseconds.
     """
@@ -53,28 +41,30 @@ def compiled(job: Job) -> Any:
         job.world.draw,
         problem.plays,
         problem.n_resources,
-        job.game.sweep_rounds > 0,
+        job.game.initial_rounds > 0,
     )
     if parts not in _loops:
-        _loops[parts] = bind(path.run, row=policy.row, play=player(job))
+        _loops[parts] = bind(loop_module.run, row=policy.row, play=bind_policy(job))
     return _loops[parts]
 
 
-def player(job: Job, **parts: Any) -> Any:
+def bind_policy(job: Job, **parts: Any) -> Any:
     """What plays one path with this policy, as a kernel; `parts` are what else is bound to it."""
     parts = {"draw": job.world.draw or shared_draw, **parts}
     sizes = {
         "PLAYS": job.problem.plays,
         "RESOURCES": job.problem.n_resources,
-        "SWEEP": job.game.sweep_rounds > 0,
+        "INITIAL_PULLS": job.game.initial_rounds > 0,
     }
-    return attach(path.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts)
+    return attach(
+        loop_module.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts
+    )
 
 
-def desk(problem: Problem) -> Desk:
+def new_workspace(problem: Problem) -> Workspace:
     """Room to work in for one thread."""
     m, d = problem.plays, problem.n_resources
-    return Desk(
+    return Workspace(
         np.zeros(m, np.int64),
         np.zeros(m),
         np.zeros(m),
@@ -86,26 +76,26 @@ def desk(problem: Problem) -> Desk:
     )
 
 
-def empty_results(job: Job, n_paths: int) -> Results:
+def empty_results(job: Job, n_paths: int) -> PathResults:
     """Room for the results of all paths."""
     n_arms, n_resources = job.problem.n_arms, job.problem.n_resources
 
-    def record(n_marks: int) -> Record:
-        return Record(
+    def record(n_marks: int) -> Checkpoints:
+        return Checkpoints(
             np.zeros((n_paths, n_marks), np.int64),
             np.zeros((n_paths, n_marks)),
             np.zeros((n_paths, n_marks, n_resources), np.int64),
             np.zeros((n_paths, n_marks, n_arms), np.int64),
         )
 
-    return Results(
+    return PathResults(
         np.zeros(n_paths),
         np.zeros(n_paths),
         np.zeros(n_paths, np.int64),
         np.zeros((n_paths, n_resources), np.int64),
         np.zeros((n_paths, n_arms), np.int64),
-        record(len(job.marks.rounds)),
-        record(len(job.marks.left)),
+        record(len(job.checkpoints.rounds)),
+        record(len(job.checkpoints.left)),
     )
 
 
@@ -114,24 +104,24 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def cut(results: Results, rows: slice) -> Results:
+def slice_paths(results: PathResults, rows: slice) -> PathResults:
     """The rows of some paths."""
     *totals, by_round, by_budget = results
-    return Results._make(
+    return PathResults._make(
         [
             *(total[rows] for total in totals),
-            *(Record._make(part[rows] for part in record) for record in (by_round, by_budget)),
+            *(Checkpoints._make(part[rows] for part in record) for record in (by_round, by_budget)),
         ]
     )
 
 
-def arrays(values: Any) -> Iterator[Any]:
+def iter_arrays(values: Any) -> Iterator[Any]:
     """The arrays of a NamedTuple and of those in it."""
     for value in values:
-        yield from arrays(value) if isinstance(value, tuple) else (value,)
+        yield from iter_arrays(value) if isinstance(value, tuple) else (value,)
 
 
-def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt: Ints) -> Any:
+def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints) -> Any:
     """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the
     policy's state.
     """
@@ -141,20 +131,22 @@ def play_rows(loop: Any, job: Job, first: int, out: Results, pulse: Floats, halt
         state,
         job.world.tables,
         job.game,
-        job.marks,
+        job.checkpoints,
         first,
         out,
-        desk(job.problem),
+        new_workspace(job.problem),
         pulse,
         halt,
     )
     return state
 
 
-def play_block(job: Job, n_paths: int) -> tuple[Results, Any]:
+def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
     """The results of paths 0 .. n_paths - 1 and the policy's state at their ends."""
     results = empty_results(job, n_paths)
-    return results, play_rows(compiled(job), job, 0, results, np.zeros(1), np.zeros(1, np.int64))
+    return results, play_rows(
+        compiled_loop(job), job, 0, results, np.zeros(1), np.zeros(1, np.int64)
+    )
 
 
 def block_size(job: Job) -> int:
@@ -163,18 +155,18 @@ def block_size(job: Job) -> int:
     return max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path)))
 
 
-def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> Results:
+def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> PathResults:
     """Play the paths first .. first + n_paths - 1 in this thread, a block at a time; `pulse` sums
     up to the paths done.
     """
-    loop, size, results = compiled(job), block_size(job), empty_results(job, n_paths)
+    loop, size, results = compiled_loop(job), block_size(job), empty_results(job, n_paths)
     for start in range(0, n_paths, size):
         pulse[0], pulse[1] = 0, start
         play_rows(
             loop,
             job,
             first + start,
-            cut(results, slice(start, min(start + size, n_paths))),
+            slice_paths(results, slice(start, min(start + size, n_paths))),
             pulse,
             halt,
         )
@@ -186,15 +178,17 @@ def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) ->
 def warm_up(job: Job, shown: Progress) -> None:
     """Compile here, where Ctrl-C is heard, and not in a thread."""
     with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
-        play_rows(compiled(job), job, 0, empty_results(job, 0), np.zeros(1), np.zeros(1, np.int64))
+        play_rows(
+            compiled_loop(job), job, 0, empty_results(job, 0), np.zeros(1), np.zeros(1, np.int64)
+        )
 
 
 def simulate(
     job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress
-) -> Results:
+) -> PathResults:
     """Run paths 0 .. n_paths - 1."""
     warm_up(job, shown)
-    loop = compiled(job)
+    loop = compiled_loop(job)
     workers = n_workers or usable_cores()
     size = block or min(block_size(job), -(-n_paths // (4 * workers)))
     results = empty_results(job, n_paths)
@@ -203,7 +197,7 @@ def simulate(
     halt = np.zeros(1, np.int64)
 
     def play(rows: slice, pulse: Floats) -> None:
-        play_rows(loop, job, rows.start, cut(results, rows), pulse, halt)
+        play_rows(loop, job, rows.start, slice_paths(results, rows), pulse, halt)
 
     tasks = [
         partial(play, slice(start, min(start + size, n_paths)), pulse)
@@ -211,11 +205,11 @@ def simulate(
     ]
     in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
     if halt[0] == FAULT:
-        raise faulty(job)
+        raise fault_error(job)
     return results
 
 
-def faulty(job: Job) -> PurseError:
+def fault_error(job: Job) -> PurseError:
     """What to say of a policy that broke the rules."""
     return PurseError(
         f"{job.name} chose no arm, or one that does not exist; "
@@ -233,7 +227,7 @@ def in_threads(
     try:
         pending: set[Future[None]] = {pool.submit(task) for task in tasks}
         while pending:
-            done, pending = wait(pending, GLANCE, FIRST_COMPLETED)
+            done, pending = wait(pending, POLL_S, FIRST_COMPLETED)
             for future in done:
                 future.result()
             if pending:

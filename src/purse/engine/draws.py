@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from purse.environments.draw import draw as shared_draw
+from purse.compiler.jit import bind
 from purse.errors import invalid
-from purse.jit import bind
-from purse.random import WORLD, stream
+from purse.kernels.random import WORLD, stream
 from purse.types import Floats, Ints, World
+from purse.worlds._draw import draw as shared_draw
 
-draw: Any = None  # bound by `purse.jit.bind`
+draw: Any = None  # bound by `purse.compiler.jit.bind`
 
 
 def fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: Ints) -> None:

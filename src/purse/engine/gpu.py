@@ -5,8 +5,8 @@ words; where they are small they are copied into the fast memory beside the proc
 length of a launch. A launch plays a stretch of rounds and comes back, so that progress can be shown
 and Ctrl-C is heard; paths are cut into chunks that fit into the card's memory.
 
-Each operation gives the CPU's bits (see `purse.engine.lowering`, `purse.fastmath`): path by path
-the results are the same.
+Each operation gives the CPU's bits (see `purse.compiler.cuda_patches`, `purse.kernels.fastmath`):
+path by path the results are the same.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ from numba import cuda, typeof, types
 from numba.cuda.cudadrv.driver import CudaAPIError
 from numba.cuda.cudadrv.error import CudaSupportError
 
-from purse.engine.card import (
-    MOST_THREADS,
-    Card,
-    card_of,
+from purse.base.progress import Progress
+from purse.compiler.cuda_patches import compiling
+from purse.compiler.fingerprint import fingerprint
+from purse.compiler.jit import compile_errors, with_globals
+from purse.compiler.stack_arrays import beside, copy, matrix, vector
+from purse.engine.cpu import bind_policy, empty_results, fault_error, iter_arrays, slice_paths
+from purse.engine.gpu_memory import (
+    MAX_THREADS,
+    DeviceBuffers,
+    allocate,
     chunk_of,
-    each,
-    example_card,
-    fetched,
+    example_buffers,
+    fetch,
+    map_arrays,
     words_of,
 )
-from purse.engine.cpu import Job, arrays, cut, empty_results, faulty, player
-from purse.engine.lowering import compiling
-from purse.engine.path import FAULT, GOING, Desk, Game, Marks, Results
-from purse.environments.draw import draw_any, draw_simply
+from purse.engine.job import Job
+from purse.engine.loop import FAULT, GOING, CheckpointPlan, Game, PathResults, Workspace
 from purse.errors import PurseError
-from purse.jit import compile_errors, fingerprint, with_globals
-from purse.progress import Progress
-from purse.stack import beside, copy, matrix, vector
+from purse.worlds._draw import draw_any, draw_simply
 
 play: Any = None  # these are bound by `bound`
 row: Any = None
@@ -49,7 +51,7 @@ NEAR = False  # whether the states of a block are kept in fast memory
 
 NEAR_BYTES = 48 << 10  # fast memory that a block may have
 FIRST_STRETCH = 1 << 10  # rounds
-STRETCH = 0.2  # seconds between two looks at progress and at Ctrl-C
+STRETCH_S = 0.2  # seconds between two looks at progress and at Ctrl-C
 SAMPLE = 1 << 10  # paths that tell how far all are
 
 
@@ -61,13 +63,19 @@ class Launch(NamedTuple):
 
 
 def threads(
-    policy: Any, tables: Any, game: Game, marks: Marks, number: int, card: Card, rounds: int
+    policy: Any,
+    tables: Any,
+    game: Game,
+    checkpoints: CheckpointPlan,
+    number: int,
+    card: DeviceBuffers,
+    rounds: int,
 ) -> None:
     """Play each path on by so many rounds; the first has this number."""
     path = cuda.grid(1)
     out = card.out
     if path < out.gain.shape[0] and card.standing[path] == GOING:
-        desk = Desk(
+        desk = Workspace(
             vector(PLAYS, 0),
             vector(PLAYS, 0.0),
             vector(PLAYS, 0.0),
@@ -75,7 +83,7 @@ def threads(
             matrix(PLAYS, RESOURCES, 0.0),
             vector(RESOURCES, 0),
             vector(RESOURCES, 0.0),
-            card.aside[path],
+            card.excluded[path],
         )
         last = min(out.rounds[path] + rounds, game.last_round)
         start = row(card.first, 0)
@@ -92,12 +100,12 @@ def threads(
             near = beside(start, cuda.shared.array(0, "float64"), 0, cuda.threadIdx.x, BLOCK)
             copy(memory, near)
             card.standing[path] = play(
-                policy, near, tables, game, marks, number + path, path, out, desk, last
+                policy, near, tables, game, checkpoints, number + path, path, out, desk, last
             )
             copy(near, memory)
         else:
             card.standing[path] = play(
-                policy, memory, tables, game, marks, number + path, path, out, desk, last
+                policy, memory, tables, game, checkpoints, number + path, path, out, desk, last
             )
 
 
@@ -107,7 +115,7 @@ def available() -> bool:
 
 
 @contextmanager
-def one_line() -> Iterator[None]:
+def gpu_errors() -> Iterator[None]:
     """Say in one line that no GPU can be used, or why one gave up."""
     try:
         yield
@@ -134,18 +142,18 @@ def launch_of(first: Any) -> Launch:
                 "needs 8: float64 or int64"
             )
     per_path = 8 * words_of(first)
-    fitting = min(MOST_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
-    return Launch(fitting, fitting * per_path) if fitting else Launch(MOST_THREADS, 0)
+    fitting = min(MAX_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
+    return Launch(fitting, fitting * per_path) if fitting else Launch(MAX_THREADS, 0)
 
 
-def bound(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
+def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
     """The code of a thread with the policy bound to it, and its fingerprint.
 
-    What this job does not need is left out, since registers are scarce: marks, the other stop
+    What this job does not need is left out, since registers are scarce: checkpoints, the other stop
     rules, the way to draw of other worlds.
     """
     draw = {} if job.world.draw else {"draw": draw_simply if job.world.tables.simple else draw_any}
-    game = player(job, MARKS=len(job.marks.left) > 0, RULE=job.game.rule, **draw)
+    game = bind_policy(job, CHECKPOINTS=len(job.checkpoints.left) > 0, RULE=job.game.rule, **draw)
     sizes = {
         "PLAYS": job.problem.plays,
         "RESOURCES": job.problem.n_resources,
@@ -160,9 +168,9 @@ def bound(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
 _kernels: dict[str, Any] = {}
 
 
-def compiled(job: Job, launch: Launch) -> Any:
+def compiled_kernel(job: Job, launch: Launch) -> Any:
     """The kernel for this policy; its machine code is cached on disk."""
-    code, mark = bound(job, launch)
+    code, mark = bind_kernel(job, launch)
     if mark not in _kernels:
         _kernels[mark] = cuda.jit(code, cache=True, lto=False)  # the linker would fuse again
     return _kernels[mark]
@@ -178,9 +186,9 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
             job.params,
             job.world.tables,
             job.game,
-            job.marks,
+            job.checkpoints,
             0,
-            example_card(job, first),
+            example_buffers(job, first),
             0,
         )
     ]
@@ -191,16 +199,20 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
         patch("numba.cuda.dispatcher.get_current_device", device),
     ):
         code, _ = cuda.compile(
-            bound(job, launch)[0], types.void(*kinds), device=False, cc=capability, abi="numba"
+            bind_kernel(job, launch)[0],
+            types.void(*kinds),
+            device=False,
+            cc=capability,
+            abi="numba",
         )
     return str(code)
 
 
-def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> Results:
+def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
     """Run the paths start .. start + n_paths - 1."""
     first = job.policy.init(job.params, job.problem, 1)
     results = empty_results(job, n_paths)
-    with one_line():
+    with gpu_errors():
         size = chunk_of(job, first)
         for row in range(0, n_paths, size):
             play_chunk(job, first, start, slice(row, min(row + size, n_paths)), results, shown)
@@ -208,7 +220,7 @@ def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> Results
 
 
 def play_chunk(
-    job: Job, first: Any, start: int, rows: slice, results: Results, shown: Progress
+    job: Job, first: Any, start: int, rows: slice, results: PathResults, shown: Progress
 ) -> None:
     """Play a chunk of paths to their ends, into their rows of the results; row 0 is path
     `start`.
@@ -220,21 +232,28 @@ def play_chunk(
     with shown.busy(f"compiling {job.name} for the GPU, once"):
         stretch, card = ready(job, first, start + rows.start, rows.stop - rows.start)
     play_on(job, stretch, card, show)
-    for target, source in zip(arrays(cut(results, rows)), arrays(card.out), strict=True):
-        target[:] = fetched(source)
+    for target, source in zip(
+        iter_arrays(slice_paths(results, rows)), iter_arrays(card.out), strict=True
+    ):
+        target[:] = fetch(source)
 
 
-def ready(job: Job, first: Any, start: int, n_paths: int) -> tuple[Callable[[int], None], Card]:
+def ready(
+    job: Job, first: Any, start: int, n_paths: int
+) -> tuple[Callable[[int], None], DeviceBuffers]:
     """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is
     found.
     """
     launch = launch_of(first)
-    card = card_of(job, first, n_paths, launch.block)
+    card = allocate(job, first, n_paths, launch.block)
     given = [
-        each(part, cuda.to_device) for part in (job.params, job.world.tables, job.game, job.marks)
+        map_arrays(part, cuda.to_device)
+        for part in (job.params, job.world.tables, job.game, job.checkpoints)
     ]
     with compile_errors(job.name), compiling():
-        kernel = compiled(job, launch)[-(-n_paths // launch.block), launch.block, 0, launch.near]
+        kernel = compiled_kernel(job, launch)[
+            -(-n_paths // launch.block), launch.block, 0, launch.near
+        ]
         kernel(*given, start, card, 0)
 
     def stretch(rounds: int) -> None:
@@ -245,7 +264,7 @@ def ready(job: Job, first: Any, start: int, n_paths: int) -> tuple[Callable[[int
 
 
 def play_on(
-    job: Job, stretch: Callable[[int], None], card: Card, show: Callable[[float], None]
+    job: Job, stretch: Callable[[int], None], card: DeviceBuffers, show: Callable[[float], None]
 ) -> None:
     """Play the paths of a chunk to their ends."""
     rounds = FIRST_STRETCH
@@ -254,10 +273,10 @@ def play_on(
         stretch(rounds)
         standing = card.standing.copy_to_host()
         if (standing == FAULT).any():
-            raise faulty(job)
+            raise fault_error(job)
         if not (standing == GOING).any():
             return
         sample: Any = card.out.spent[:SAMPLE, 0]
         show(float(sample.copy_to_host().mean()) / float(job.game.budget[0]))
-        if time.perf_counter() - began < STRETCH / 2:
+        if time.perf_counter() - began < STRETCH_S / 2:
             rounds *= 2

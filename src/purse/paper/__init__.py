@@ -6,18 +6,18 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from purse.files import make_folder, write_text
+from purse.base.files import make_folder, write_text
+from purse.base.progress import progress
 from purse.paper.claims import claims
 from purse.paper.finding import Finding
-from purse.paper.lab import Lab
 from purse.paper.page import html, markdown, pictures
-from purse.progress import progress
-from purse.store import Store
+from purse.paper.runner import Runner
+from purse.study.store import Store
 
 PICTURES = "pictures"
 
 
-class Study(NamedTuple):
+class PaperReport(NamedTuple):
     """What came of it."""
 
     page: Path  # HTML, in one file
@@ -35,7 +35,7 @@ def study(
     *,
     quick: bool = False,
     n_workers: int | None = None,
-) -> Study:
+) -> PaperReport:
     """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with
     its pictures.
 
@@ -45,7 +45,7 @@ def study(
     target = make_folder(Path(folder))
     every = claims()
     with progress("the paper") as shown:
-        lab = Lab(Store(target), shown, n_workers, quick)
+        lab = Runner(Store(target), shown, n_workers, quick)
         studied = []
         for number, claim in enumerate(every):
             lab.begin(number / len(every), claim.TITLE)
@@ -58,6 +58,6 @@ def study(
     contents |= {target / PICTURES / f"{name}.svg": picture for name, picture in drawn.items()}
     for path, content in contents.items():
         write_text(path, content)
-    return Study(
+    return PaperReport(
         target / "paper.html", list(contents), {claim.TITLE: found for claim, found in studied}
     )

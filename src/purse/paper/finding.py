@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.growth import Growth
-from purse.regret import Estimate
+from purse.theory.growth import Growth
+from purse.theory.notions import Estimate
 from purse.types import Floats
 
 

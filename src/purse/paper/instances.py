@@ -1,6 +1,6 @@
 """The instances that several claims are tried on."""
 
-from purse.study import DEFAULT_WORLDS
+from purse.study.compare import DEFAULT_WORLDS
 
 # five arms, i.i.d. rewards, a constant cost each; the best efficiency is 1.4
 FIVE = str(DEFAULT_WORLDS["stochastic"])

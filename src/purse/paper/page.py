@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from types import ModuleType
 
+from purse.paper.figure import svg
 from purse.paper.finding import Finding, Picture, Table
-from purse.paper.picture import svg
 
 TITLE = "What the paper claims, what we measured, what is true"
 INTRO = (
@@ -156,7 +156,7 @@ def html(text: str, drawn: dict[str, str], folder: str) -> str:
             if mark
             else body
         )
-    style = files("purse.report").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("purse.report").joinpath("templates", "page.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta '
         'name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -9,9 +9,10 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+from purse.base.loading import load_module
 from purse.errors import InvalidInput, invalid, unknown
-from purse.modules import load_module
 
+DEFAULT = "primal-dual-bwk"  # what the leaderboard recommends to who knows nothing
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "row", "choose", "update")
 

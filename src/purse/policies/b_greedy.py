@@ -25,7 +25,7 @@ Departures from the paper: the default of alpha is a published implementation's,
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("b-greedy", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -38,8 +38,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse import check
-from purse.indices import (
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     IndexState,
     add_report,
     find_largest,
@@ -48,14 +49,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U, uniform
+from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "b-greedy"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class BGreedyParams(NamedTuple):
@@ -65,7 +65,7 @@ class BGreedyParams(NamedTuple):
 def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:
     """Options: alpha, the scale of the exploration."""
     problem.require(NAME, plays=1, n_resources=1)
-    return BGreedyParams(check.number("alpha", alpha, low=0) * problem.n_arms)
+    return BGreedyParams(validation.number("alpha", alpha, low=0) * problem.n_arms)
 
 
 @kernel

@@ -33,7 +33,7 @@ order. N counts reports: a live policy with several tickets out can hand out mor
 allows; with one ticket out at a time, and in simulations, caps hold.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6, 0.2], costs=[0.5, 0.3, 0.5])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.2], costs=[0.5, 0.3, 0.5])
 >>> run = purse.simulate("b-kube", world, budget=60, caps=[50, 100, 10**6], n_paths=10, seed=0)
 >>> run.pulls.max(axis=0)[:2]
 array([ 50, 100])
@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.filling import init, prices, row, update
+from purse.kernels.greedy_knapsack import init, known_costs, row, update
 from purse.policies.kube import KubeParams, choose, probabilities
 from purse.types import Problem
 
@@ -59,5 +59,5 @@ CAPS = True
 def params(problem: Problem) -> KubeParams:
     """No options."""
     problem.require(NAME, plays=1, n_resources=1)
-    known = prices(problem, NAME)
+    known = known_costs(problem, NAME)
     return KubeParams(known, np.flatnonzero(known.caps))

@@ -2,8 +2,8 @@ r"""Primal-dual for both worlds: EXP3.P on reward less cost at prices that follo
 i.i.d. rounds and for an adversary.
 
 The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, for T rounds, as
-`purse.primal` says, and costs c_j with them; rho = B / T; where there is a horizon, doing nothing
-is one more action, which pays and costs nothing. In every round
+`purse.kernels.primal_dual` says, and costs c_j with them; rho = B / T; where there is a horizon,
+doing nothing is one more action, which pays and costs nothing. In every round
 
     y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)          in [0, 1]: what
                   the action brought
@@ -30,14 +30,14 @@ distribution over actions, less as much; both with high probability.
 
 Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta
 is quoted from memory. A round in which nothing is done brings no report; it is booked with the next
-one, see `purse.primal`, which moves the prices as if it had been at once. Without a horizon T is
-the most rounds that can be paid for, doing nothing is no action, and play goes on until a pull
-cannot be paid. A late report meets the prices of the moment.
+one, see `purse.kernels.primal_dual`, which moves the prices as if it had been at once. Without a
+horizon T is the most rounds that can be paid for, doing nothing is no action, and play goes on
+until a pull cannot be paid. A late report meets the prices of the moment.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
 >>> import purse
->>> world = purse.environments.routing(
+>>> world = purse.worlds.routing(
 ...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000
 ... )
 >>> learnt = purse.simulate("bobw-primal-dual", world, budget=4000, n_paths=4, seed=0)
@@ -56,12 +56,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.jit import kernel
-from purse.policies.exp3 import rounds_of
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.horizon import rounds_of
+from purse.kernels.primal_dual import (
+    apply_skipped_rounds,
+    common_budget,
+    draw_action,
+    project,
+    rounds_passed,
+)
+from purse.kernels.random import U
 from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.primal import book, common_budget, draw_action, project, rounds_since
-from purse.random import U
 from purse.types import SKIP, Floats, Ints, Problem
 
 NAME = "bobw-primal-dual"
@@ -92,7 +98,7 @@ def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -
     problem.require(NAME, plays=1)
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
-    step = 1 / math.sqrt(rounds) if eta is None else check.number("eta", eta, above=0)
+    step = 1 / math.sqrt(rounds) if eta is None else validation.number("eta", eta, above=0)
     return BobwParams(
         problem.n_arms,
         tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta),
@@ -157,7 +163,7 @@ def update(
     rewards: Floats,
     costs: Floats,
 ) -> None:
-    passed = rounds_since(state.booked, t)
+    passed = rounds_passed(state.booked, t)
     # a price that falls round by round, and stops at 0, falls as in one step
     idle = max(0, passed - 1) * params.eta * params.rho
     pace = min(1, passed) * params.rho
@@ -169,7 +175,7 @@ def update(
         state.prices[j] = price - params.eta * (pace - cost)
     project(state.prices, 1 / params.rho)
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
-    book(passed, 1 / (1 + params.rho), params.n_arms, params.primal, learner)
+    apply_skipped_rounds(passed, 1 / (1 + params.rho), params.n_arms, params.primal, learner)
     learn(params.primal, learner, arms[0], probs[0], (params.rho * worth + 1) / (params.rho + 1))
 
 

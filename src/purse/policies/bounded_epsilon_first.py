@@ -30,7 +30,7 @@ with several tickets out can hand out more of them than a cap allows; with one t
 and in simulations, caps hold.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
 >>> policy = "bounded-epsilon-first:epsilon=0.1"
 >>> run = purse.simulate(policy, world, budget=1100, caps=[10**6, 2000], n_paths=2, seed=0)
 >>> run.pulls

@@ -30,7 +30,7 @@ equals (r + x) / (c - x) where nothing is cut off speaks for it.
 Needs lam, not B. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("budget-ucb", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -44,8 +44,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse import check
-from purse.indices import (
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     FIRST,
     IndexState,
     add_report,
@@ -55,14 +56,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "budget-ucb"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class BudgetUcbParams(NamedTuple):
@@ -73,7 +73,7 @@ def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
     """Options: lam, a lower bound on the mean costs; c_min unless given."""
     problem.require(NAME, plays=1, n_resources=1)
     return BudgetUcbParams(
-        problem.c_min if lam is None else check.number("lam", lam, above=0, high=1)
+        problem.c_min if lam is None else validation.number("lam", lam, above=0, high=1)
     )
 
 

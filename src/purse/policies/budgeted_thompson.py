@@ -27,7 +27,7 @@ It draws its arm without computing probabilities, and each arm comes with probab
 ticket.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.75, 0.75], cost_min=0.5)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.75, 0.75], cost_min=0.5)
 >>> run = purse.simulate("budgeted-thompson", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 20 * run.pulls[:, 1].mean())
 True
@@ -42,9 +42,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.jit import cold, kernel
-from purse.random import SIDE, U, uniform
-from purse.sampling import gamma, mould_of, set_mould
+from purse.compiler.jit import cold, kernel
+from purse.kernels.distributions import gamma, gamma_setup, prepare_gamma
+from purse.kernels.random import SIDE, U, uniform
 from purse.types import Floats, Ints, Problem
 
 NAME = "budgeted-thompson"
@@ -58,7 +58,7 @@ class BudgetedThompsonParams(NamedTuple):
 
 class BudgetedThompsonState(NamedTuple):
     shapes: Floats  # (P, K, 4)
-    moulds: Floats  # (P, K, 4, 3) of each shape, see `purse.sampling`
+    moulds: Floats  # (P, K, 4, 3) of each shape, see `purse.kernels.distributions`
 
 
 def params(problem: Problem) -> BudgetedThompsonParams:
@@ -69,7 +69,7 @@ def params(problem: Problem) -> BudgetedThompsonParams:
 
 def init(params: BudgetedThompsonParams, problem: Problem, n_paths: int) -> BudgetedThompsonState:
     sizes = (n_paths, params.n_arms, 4)
-    return BudgetedThompsonState(np.ones(sizes), np.tile(mould_of(1.0), (*sizes, 1)))
+    return BudgetedThompsonState(np.ones(sizes), np.tile(gamma_setup(1.0), (*sizes, 1)))
 
 
 @kernel
@@ -115,7 +115,7 @@ def best_draw(key: U, moulds: Floats) -> int:
 def count(state: BudgetedThompsonState, arm: int, first: int, success: bool) -> None:
     k = first if success else first + 1
     state.shapes[arm, k] += 1
-    set_mould(state.shapes[arm, k], state.moulds[arm, k])
+    prepare_gamma(state.shapes[arm, k], state.moulds[arm, k])
 
 
 @kernel

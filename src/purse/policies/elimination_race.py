@@ -36,7 +36,7 @@ Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a rou
 arm is eliminated.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
 >>> run = purse.simulate("elimination-race", world, budget=3000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -52,11 +52,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.indices import FIRST, OUT
-from purse.jit import cold, kernel
-from purse.policies.exp3 import rounds_of
-from purse.random import U, uniform
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
+from purse.kernels.horizon import rounds_of
+from purse.kernels.index_rules import FIRST, OUT
+from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints, Problem
 
 NAME = "elimination-race"
@@ -83,7 +83,7 @@ def params(problem: Problem, *, delta: float = 0.05) -> EliminationRaceParams:
     """Options: delta, the probability with which the guarantee may fail."""
     problem.require(NAME, plays=1)
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
-    delta = check.number("delta", delta, above=0, high=1)
+    delta = validation.number("delta", delta, above=0, high=1)
     n_layers = max(1, (rounds - 1).bit_length())
     return EliminationRaceParams(n_arms, n_layers, math.log(4 * n_arms * rounds * n_layers / delta))
 

@@ -39,7 +39,7 @@ each arm.
 Needs the costs and B. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
 >>> run = purse.simulate("epsilon-first:epsilon=0.1", world, budget=1100, n_paths=2, seed=0)
 >>> run.pulls
 array([[ 100, 3400],
@@ -56,12 +56,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
+from purse.base import validation
+from purse.compiler.jit import kernel
 from purse.errors import invalid
-from purse.filling import Prices, fits, prices, units_left
-from purse.indices import FIRST, OUT, share_largest, take_largest
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.greedy_knapsack import KnownCosts, fits, known_costs, units_left
+from purse.kernels.index_rules import FIRST, OUT, share_largest, take_largest
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
 NAME = "epsilon-first"
@@ -69,7 +69,7 @@ LEARN = ("first", "always")
 
 
 class EpsilonFirstParams(NamedTuple):
-    prices: Prices
+    prices: KnownCosts
     budget: int  # units
     explore: int  # units
     frozen: bool  # whether nothing is learnt after the exploration
@@ -95,11 +95,11 @@ def params_for(
     policy: str, problem: Problem, epsilon: float | str, learn: str
 ) -> EpsilonFirstParams:
     problem.require(policy, plays=1, n_resources=1)
-    known, budget = prices(problem, policy), int(problem.budget[0])
+    known, budget = known_costs(problem, policy), int(problem.budget[0])
     part = epsilon_of(epsilon, known.costs, problem.b)
     explore = min(budget, max(round(part * budget), int(known.units[known.caps > 0].sum())))
     return EpsilonFirstParams(
-        known, budget, explore, check.choice("learn", learn, LEARN) == "first"
+        known, budget, explore, validation.choice("learn", learn, LEARN) == "first"
     )
 
 
@@ -109,7 +109,7 @@ def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
             raise invalid("epsilon", epsilon, "must be 'theory' or a number from 0 to 1")
         log = math.log(max(1.0, len(costs) * b / float(costs.min())))
         epsilon = min(1.0, (float(costs.sum()) * log / (2 * b)) ** (1 / 3))
-    return check.number("epsilon", epsilon, low=0, high=1)
+    return validation.number("epsilon", epsilon, low=0, high=1)
 
 
 def init(params: EpsilonFirstParams, problem: Problem, n_paths: int) -> EpsilonFirstState:

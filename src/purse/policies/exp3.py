@@ -32,7 +32,7 @@ pull that cannot be paid is not learnt from.
 Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(log K) a round.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.9, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.9, 0.3])
 >>> run = purse.simulate("exp3", world, budget=3000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > run.pulls[:, 1].mean())
 True
@@ -45,8 +45,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse import check, sumtree
-from purse.jit import kernel
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels import sumtree
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U
 from purse.policies.exp3_bwk import (
     Exp3BwKParams,
     Exp3BwKState,
@@ -57,7 +60,6 @@ from purse.policies.exp3_bwk import (
     row,
 )
 from purse.policies.exp3_bwk import update as update_bwk
-from purse.random import U
 from purse.types import Floats, Ints, Problem
 
 __all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
@@ -73,24 +75,9 @@ def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:
     gamma = (
         gamma_of("theorem", n_arms, rounds_of(problem, NAME), 1.0)
         if gamma is None
-        else check.number("gamma", gamma, low=0, high=1)
+        else validation.number("gamma", gamma, low=0, high=1)
     )
     return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma / n_arms)
-
-
-def rounds_of(problem: Problem, policy: str) -> int:
-    """T for a policy that looks at no costs: the horizon, else the most rounds that can be paid
-    for; refused where there is neither.
-    """
-    return problem.horizon or most_paid(problem) or problem.known_horizon(policy)
-
-
-def most_paid(problem: Problem) -> int:
-    """ceil(B / c_min) of the resource that runs out first, exactly; 0 where each of them may be
-    left untouched.
-    """
-    each = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
-    return min((-(-budget // least) for budget, least in each if least > 0), default=0)
 
 
 @kernel

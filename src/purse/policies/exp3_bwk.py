@@ -50,11 +50,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check, sumtree
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.fastmath import exp
-from purse.jit import cold, kernel
-from purse.random import U, uniform
+from purse.kernels import sumtree
+from purse.kernels.fastmath import exp
+from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints, Problem
 
 NAME = "exp3.bwk"
@@ -93,7 +94,7 @@ def gamma_of(gamma: float | str, n_arms: int, b: float, c_min: float) -> float:
                 c_min * n_arms * math.log(n_arms) / ((math.e - 1) * b + extra[gamma] * n_arms)
             ),
         )
-    return check.number("gamma", gamma, low=0, high=1)
+    return validation.number("gamma", gamma, low=0, high=1)
 
 
 def init(params: Exp3BwKParams, problem: Problem, n_paths: int) -> Exp3BwKState:

@@ -51,14 +51,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check, sumtree
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.fastmath import exp
-from purse.jit import cold, kernel
-from purse.policies.exp3 import rounds_of
-from purse.random import U, uniform
+from purse.kernels import sumtree
+from purse.kernels.fastmath import exp
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import smallest
 from purse.types import Floats, Ints, Problem
-from purse.weights import smallest
 
 NAME = "exp3-ix"
 LEAST = 1e-100  # a sum of weights this small moves the loss that they are relative to
@@ -93,7 +94,7 @@ def tuned(n_arms: int, c_min: float, rounds: int, eta: float | str) -> Exp3IxPar
             math.log(n_arms) / n_arms if anytime else 2 * math.log(n_arms) / (n_arms * rounds)
         )
     return Exp3IxParams(
-        n_arms, sumtree.first_leaf(n_arms), c_min, check.number("eta", eta, low=0), anytime
+        n_arms, sumtree.first_leaf(n_arms), c_min, validation.number("eta", eta, low=0), anytime
     )
 
 

@@ -10,8 +10,8 @@ round, with
            exceeds the cap; else w' = w_t
     p_t(i) = m ((1 - gamma) w'(i) / sum_j w'(j) + gamma / K)
 
-m distinct arms are drawn, arm i with probability p_t(i) (`purse.rounding`); those at the cap come
-for sure. Then
+m distinct arms are drawn, arm i with probability p_t(i) (`purse.kernels.dependent_rounding`); those
+at the cap come for sure. Then
 
     w_{t+1}(i) = w_t(i) exp((m gamma / K) (r_t(i) - c_t(i)) / p_t(i))        for the arms that were
     drawn and are not at the cap
@@ -68,13 +68,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.fastmath import exp
-from purse.jit import cold, kernel
-from purse.random import U
-from purse.rounding import dependent_round
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
+from purse.kernels.dependent_rounding import dependent_round
+from purse.kernels.fastmath import exp
+from purse.kernels.random import U
+from purse.kernels.weights import largest, total
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, total
 
 NAME = "exp3.m.b"
 FAR = 300.0  # a log-weight this far from the shift moves the shift
@@ -106,7 +106,7 @@ def params(problem: Problem, *, gamma: float | None = None) -> Exp3MBParams:
     gamma = (
         default_gamma(n_arms, plays, problem.b, problem.c_min)
         if gamma is None
-        else check.number("gamma", gamma, low=0, high=1)
+        else validation.number("gamma", gamma, low=0, high=1)
     )
     cap = (1 / plays - gamma / n_arms) / (1 - gamma) if gamma < 1 else math.inf
     return Exp3MBParams(n_arms, plays, gamma, cap, plays * gamma / n_arms)

@@ -57,13 +57,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.fastmath import exp, times_exp
-from purse.jit import cold, kernel
-from purse.policies.exp3 import rounds_of
-from purse.random import U, uniform
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
+from purse.kernels.fastmath import exp, times_exp
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import largest, pick, total
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, pick, total
 
 NAME = "exp3.p"
 SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
@@ -92,7 +92,7 @@ def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
 
 
 def tuned(n_arms: int, c_min: float, rounds: int, delta: float) -> Exp3PParams:
-    delta = check.number("delta", delta, above=0, high=1)
+    delta = validation.number("delta", delta, above=0, high=1)
     log_arms = math.log(n_arms)
     gamma = 1.05 * math.sqrt(n_arms * log_arms / rounds)
     beta = math.sqrt((log_arms - math.log(delta)) / (n_arms * rounds))

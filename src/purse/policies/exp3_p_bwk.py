@@ -40,8 +40,9 @@ Reference: as EXP3.P and EXP3.BwK.
 
 from __future__ import annotations
 
-from purse.jit import kernel
-from purse.policies.exp3 import most_paid, rounds_of
+from purse.compiler.jit import kernel
+from purse.kernels.horizon import most_paid, rounds_of
+from purse.kernels.random import U
 from purse.policies.exp3_p import (
     Exp3PParams,
     Exp3PState,
@@ -52,7 +53,6 @@ from purse.policies.exp3_p import (
     row,
     tuned,
 )
-from purse.random import U
 from purse.types import Floats, Ints, Problem
 
 __all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]

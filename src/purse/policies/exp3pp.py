@@ -13,7 +13,7 @@ The rule (Seldin and Lugosi, 2017), with losses 1 - r. Each arm once, in order; 
     L_t(i)    = L_{t-1}(i) + 1{i = i_t} (1 - r_t(i)) / p~_t(i)
 
 This is EXP3++.BwK where every pull costs 1, so that nothing is unsure about the cost (lam is
-infinite in `purse.confidence`), and runs on its kernels.
+infinite in `purse.kernels.confidence`), and runs on its kernels.
 
 | symbol | code |
 |---|---|
@@ -51,11 +51,12 @@ from __future__ import annotations
 
 import math
 
-from purse.confidence import gap_bounds, quiet_until
-from purse.jit import kernel
+from purse.compiler.jit import kernel
+from purse.kernels.confidence import gap_bounds, quiet_until
+from purse.kernels.random import U
 from purse.policies.exp3 import ONE
 from purse.policies.exp3pp_bwk import (
-    SWEEP,
+    INITIAL_PULLS,
     Exp3PlusPlusBwKParams,
     Exp3PlusPlusBwKState,
     choose,
@@ -64,10 +65,9 @@ from purse.policies.exp3pp_bwk import (
     row,
 )
 from purse.policies.exp3pp_bwk import update as update_bwk
-from purse.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "exp3++"
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))

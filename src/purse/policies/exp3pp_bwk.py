@@ -7,7 +7,7 @@ once, in order; then
     gamma_t   = (c_min / 2) sqrt(ln K / (t K))
     p_t(i)    = exp(-gamma_t L_{t-1}(i)) / sum_j exp(-gamma_t L_{t-1}(j))
     eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        gap_t: see
-              `purse.confidence`
+              `purse.kernels.confidence`
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     L_t(i)    = L_{t-1}(i) + 1{i = i_t} (1/c_min - r_t(i) / c_t(i)) / p~_t(i)
 
@@ -19,10 +19,10 @@ once, in order; then
 | p_t(i), not normalised | `state.weights[i]` |
 
 Options: alpha=3; beta="theory" (256 / c_min^2) or a number; lam=None (c_min) or a number up to
-c_min; width="printed" or "direct" (see `purse.confidence`); epsilon="lemma" (above), "printed"
-(without the K under the root, which costs a factor sqrt K) or "cmin" (times c_min); mixing="all"
-(above) or "printed" (the sum over j != i, normalised, because as printed the probabilities sum to
-more than one).
+c_min; width="printed" or "direct" (see `purse.kernels.confidence`); epsilon="lemma" (above),
+"printed" (without the K under the root, which costs a factor sqrt K) or "cmin" (times c_min);
+mixing="all" (above) or "printed" (the sum over j != i, normalised, because as printed the
+probabilities sum to more than one).
 
 Guarantee: over the player's own rounds the expected efficiency falls short of any fixed arm's by at
 most 4 sqrt((B + c_min) K ln K / c_min^3) + (K + 1) / c_min (`bounds.proposition_a`). Theorem 4
@@ -59,16 +59,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
-from purse.fastmath import exp, times_exp
-from purse.jit import cold, kernel
-from purse.random import U, uniform
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
+from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.kernels.fastmath import exp, times_exp
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import mixed_arm, mixed_probability, smallest, total
 from purse.types import Floats, Ints, Problem
-from purse.weights import mixed_arm, mixed_probability, smallest, total
 
 NAME = "exp3++.bwk"
-SWEEP = True
+INITIAL_PULLS = True
 # state.memo: the anchor's gamma, the last round and how many more reports it is good for
 GAMMA, LAST, REPORTS = range(3)
 
@@ -110,9 +110,9 @@ def params(
     problem.require(NAME, plays=1, n_resources=1)
     n_arms, c_min = problem.n_arms, problem.c_min
     spreads = {"lemma": 0.5, "printed": 0.5 * math.sqrt(n_arms), "cmin": 0.5 * c_min}
-    spread = spreads[check.choice("epsilon", epsilon, tuple(spreads))]
+    spread = spreads[validation.choice("epsilon", epsilon, tuple(spreads))]
     bounds = gap_bounds(c_min, alpha=alpha, beta=beta, lam=lam, width=width)
-    printed = check.choice("mixing", mixing, ("all", "printed")) == "printed"
+    printed = validation.choice("mixing", mixing, ("all", "printed")) == "printed"
     return Exp3PlusPlusBwKParams(
         n_arms,
         c_min,

@@ -10,7 +10,7 @@ in [c_min, 1]. Each arm once, in order; then
               past
     p_t(i)    = exp(eta_t score(i)) / sum_j exp(eta_t score(j)),     eta_t = sqrt(ln K / (t K))
     eps_t(i)  = min{1/(2K), (1/2) sqrt(ln K / (t K)), beta ln t / (t gap_t(i)^2)}        direct
-              width, see `purse.confidence`
+              width, see `purse.kernels.confidence`
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     R^(i_t)  += r / p~_t(i_t),   C^(i_t) += c / p~_t(i_t)
 
@@ -32,7 +32,7 @@ Needs c_min (for the gaps), not B. O(K) a round with K exps: the price moves eve
 every round.
 
 >>> import purse
->>> world = purse.environments.misleading_ratio()
+>>> world = purse.worlds.misleading_ratio()
 >>> run = purse.simulate("exp3++.price", world, budget=1000, n_paths=20, seed=0)
 >>> other = purse.simulate("exp3++.bwk", world, budget=1000, n_paths=20, seed=0)
 >>> bool(run.gain.mean() > other.gain.mean())
@@ -46,15 +46,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
-from purse.fastmath import exp
-from purse.jit import kernel
-from purse.random import U, uniform
+from purse.compiler.jit import kernel
+from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.kernels.fastmath import exp
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import largest, mixed_arm, mixed_probability, total
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, mixed_arm, mixed_probability, total
 
 NAME = "exp3++.price"
-SWEEP = True
+INITIAL_PULLS = True
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 

@@ -35,7 +35,7 @@ Needs the budgets; no least cost, so it also plays where that is not known. O(K 
 exps.
 
 >>> import purse
->>> world = purse.environments.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=3000)
+>>> world = purse.worlds.routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=3000)
 >>> run = purse.simulate("exp3++.prices", world, budget=600, n_paths=10, seed=0)
 >>> fixed = purse.simulate("fixed:arm=0", world, budget=600, n_paths=10, seed=0)
 >>> bool(run.gain.mean() > 1.05 * fixed.gain.mean())
@@ -49,14 +49,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.fastmath import exp
-from purse.jit import kernel
-from purse.random import U, uniform
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import exp
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import largest, mixed_arm, mixed_probability, total
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, mixed_arm, mixed_probability, total
 
 NAME = "exp3++.prices"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class Exp3PlusPlusPricesParams(NamedTuple):
@@ -79,7 +79,7 @@ class Exp3PlusPlusPricesState(NamedTuple):
 def params(problem: Problem) -> Exp3PlusPlusPricesParams:
     """No options."""
     problem.require(NAME, plays=1)
-    budgets = (problem.budget * problem.share).tolist() + (
+    budgets = (problem.budget * problem.unit_scale).tolist() + (
         [] if problem.horizon is None else [float(problem.horizon)]
     )
     least = min(budgets)

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.jit import kernel
-from purse.random import U
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
 NAME = "fixed"
@@ -35,7 +35,7 @@ class FixedState(NamedTuple):
 
 def params(problem: Problem, *, arm: int = 0) -> FixedParams:
     """Options: arm."""
-    first = check.integer("arm", arm, low=0, high=problem.n_arms - 1)
+    first = validation.integer("arm", arm, low=0, high=problem.n_arms - 1)
     return FixedParams((first + np.arange(problem.plays)) % problem.n_arms)
 
 

@@ -25,7 +25,7 @@ Departures from the paper: none known.
 Needs the costs, not B. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
 >>> run = purse.simulate("fractional-kube", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 1].mean() > 5 * run.pulls[:, 0].mean())
 True
@@ -39,7 +39,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.indices import (
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     OUT,
     IndexState,
     add_report,
@@ -49,14 +50,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "fractional-kube"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class FractionalKubeParams(NamedTuple):

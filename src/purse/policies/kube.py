@@ -31,7 +31,7 @@ equally likely.
 Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
 >>> run = purse.simulate("kube", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 1].mean() > 5 * run.pulls[:, 0].mean())
 True
@@ -46,40 +46,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.filling import (
+from purse.compiler.jit import cold, kernel
+from purse.kernels.greedy_knapsack import (
     FillingState,
-    Prices,
+    KnownCosts,
     draw,
     fill,
     fits,
     init,
-    prices,
+    known_costs,
     rank,
     row,
     share,
     units_left,
     update,
 )
-from purse.indices import common_width, score_lines
-from purse.jit import cold, kernel
-from purse.random import U
+from purse.kernels.index_rules import common_width, score_lines
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "kube"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class KubeParams(NamedTuple):
-    prices: Prices
+    prices: KnownCosts
     first: Ints  # the arms of the rounds 1, 2, ...; none where the game makes the initial pulls
 
 
 def params(problem: Problem) -> KubeParams:
     """No options."""
     problem.require(NAME, plays=1, n_resources=1)
-    return KubeParams(prices(problem, NAME), np.zeros(0, np.int64))
+    return KubeParams(known_costs(problem, NAME), np.zeros(0, np.int64))
 
 
 @kernel

@@ -2,8 +2,8 @@ r"""LagrangeBwK: two learners play against each other, one for arms and one for 
 resources.
 
 The rule (Immorlica, Sankararaman, Schapire and Slivkins, 2019). Budgets are rescaled to one, B, for
-T rounds, as `purse.primal` says, and costs c_j with them; where there is a horizon, doing nothing
-is one more action, which pays and costs nothing. In every round
+T rounds, as `purse.kernels.primal_dual` says, and costs c_j with them; where there is a horizon,
+doing nothing is one more action, which pays and costs nothing. In every round
 
     q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z)),   eta = sqrt(8 ln D / T)       the prices of D
             resources: Hedge
@@ -38,15 +38,15 @@ better than 1 / O(ln T).
 
 Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers
 of d + 1 is quoted from memory. A round in which nothing is done brings no report; its part is
-booked with the next one, at that one's prices, see `purse.primal`. Without a horizon T is the most
-rounds that can be paid for, and doing nothing is no action. A late report meets the prices of its
-own time and of what has been reported since.
+booked with the next one, at that one's prices, see `purse.kernels.primal_dual`. Without a horizon T
+is the most rounds that can be paid for, and doing nothing is no action. A late report meets the
+prices of its own time and of what has been reported since.
 
 Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of
 EXP3.P.
 
 >>> import purse
->>> world = purse.environments.routing(
+>>> world = purse.worlds.routing(
 ...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=20000
 ... )
 >>> learnt = purse.simulate("lagrange-bwk", world, budget=4000, n_paths=4, seed=0)
@@ -65,15 +65,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.fastmath import exp
-from purse.jit import kernel
-from purse.policies.exp3 import rounds_of
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import exp
+from purse.kernels.horizon import rounds_of
+from purse.kernels.primal_dual import (
+    apply_skipped_rounds,
+    common_budget,
+    draw_action,
+    rounds_passed,
+)
+from purse.kernels.random import U, at, uniform
+from purse.kernels.weights import largest, total
 from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.primal import book, common_budget, draw_action, rounds_since
-from purse.random import U, at, uniform
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, total
 
 NAME = "lagrange-bwk"
 FORMS = ("stochastic", "adversarial")
@@ -103,7 +108,7 @@ def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -
     of EXP3.P may fail.
     """
     problem.require(NAME, plays=1)
-    timed = check.choice("form", form, FORMS) == "stochastic"
+    timed = validation.choice("form", form, FORMS) == "stochastic"
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
     primal = tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta)
@@ -204,7 +209,9 @@ def update(
         worth -= z * state.prices[j] * cost
         state.spent[j] += cost
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
-    book(rounds_since(state.booked, t), nothing, params.n_arms, params.primal, learner)
+    apply_skipped_rounds(
+        rounds_passed(state.booked, t), nothing, params.n_arms, params.primal, learner
+    )
     learn(params.primal, learner, arms[0], probs[0], (rewards[0] + worth) / (1 + z))
 
 

@@ -28,7 +28,7 @@ Departures from the paper: its experiments are reported to favour alpha=0.0625.
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("m-ucb", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -42,8 +42,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse import check
-from purse.indices import (
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     IndexState,
     add_report,
     common_width,
@@ -53,14 +54,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "m-ucb"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class MUcbParams(NamedTuple):
@@ -70,7 +70,7 @@ class MUcbParams(NamedTuple):
 def params(problem: Problem, *, alpha: float = 0.25) -> MUcbParams:
     """Options: alpha, the scale of the radius."""
     problem.require(NAME, plays=1, n_resources=1)
-    return MUcbParams(check.number("alpha", alpha, above=0) ** 2)
+    return MUcbParams(validation.number("alpha", alpha, above=0) ** 2)
 
 
 @kernel

@@ -32,7 +32,7 @@ per sum of lower bounds; here L = 1.
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("mrcb", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -46,8 +46,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse import check
-from purse.indices import (
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     IndexState,
     add_report,
     common_width,
@@ -57,14 +58,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "mrcb"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class MrcbParams(NamedTuple):
@@ -74,7 +74,7 @@ class MrcbParams(NamedTuple):
 def params(problem: Problem, *, kappa: float = 2e-4) -> MrcbParams:
     """Options: kappa, the scale of the squared radius."""
     problem.require(NAME, plays=1, n_resources=1)
-    return MrcbParams(check.number("kappa", kappa, above=0))
+    return MrcbParams(validation.number("kappa", kappa, above=0))
 
 
 @kernel

@@ -38,7 +38,7 @@ variances is not here.
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("omega-ucb", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -54,15 +54,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.fastmath import log
-from purse.indices import FIRST, add_report, share_largest, take_largest
-from purse.jit import kernel
-from purse.random import U
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import log
+from purse.kernels.index_rules import FIRST, add_report, share_largest, take_largest
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
 NAME = "omega-ucb"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class OmegaUcbParams(NamedTuple):
@@ -82,7 +82,7 @@ class OmegaUcbState(NamedTuple):
 def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
     """Options: rho, the scale of the squared radius."""
     problem.require(NAME, plays=1, n_resources=1)
-    return OmegaUcbParams(2 * check.number("rho", rho, above=0))
+    return OmegaUcbParams(2 * validation.number("rho", rho, above=0))
 
 
 def init(params: OmegaUcbParams, problem: Problem, n_paths: int) -> OmegaUcbState:

@@ -11,7 +11,7 @@ efficiency and costs at most 1. Departures from the paper: not in the paper. Nee
 round; the kernels are those of `fixed`.
 
 >>> import purse
->>> world = purse.environments.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
 >>> purse.simulate("oracle", world, budget=30, n_paths=1).pulls
 array([[  0, 100]])
 """

@@ -2,8 +2,8 @@ r"""PrimalDualBwK: the most reward per cost, where costs of several resources ar
 that rise with what is used.
 
 The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource where there is a
-horizon T; budgets are rescaled to one, B, as `purse.primal` says, and costs c_j with them; D
-resources in all. Each arm once, in order; then the arm with the largest
+horizon T; budgets are rescaled to one, B, as `purse.kernels.primal_dual` says, and costs c_j with
+them; D resources in all. Each arm once, in order; then the arm with the largest
 
     D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite where nothing is known
              to be used
@@ -42,7 +42,7 @@ Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only w
 their arm, and where there is one resource so do indices.
 
 >>> import purse
->>> world = purse.environments.routing(
+>>> world = purse.worlds.routing(
 ...     quality=[0.5, 0.6, 0.9], prices=[0.1, 0.5, 0.6], prompts=4000
 ... )
 >>> run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, budget=1500, n_paths=10, seed=0)
@@ -60,19 +60,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
+from purse.base import validation
+from purse.compiler.jit import kernel
 from purse.errors import invalid
-from purse.fastmath import exp
-from purse.indices import FIRST, share_largest, take_largest
-from purse.jit import kernel
-from purse.policies.exp3 import rounds_of
-from purse.primal import common_budget
-from purse.random import U
+from purse.kernels.fastmath import exp
+from purse.kernels.horizon import rounds_of
+from purse.kernels.index_rules import FIRST, share_largest, take_largest
+from purse.kernels.primal_dual import common_budget
+from purse.kernels.random import U
+from purse.kernels.weights import largest
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest
 
 NAME = "primal-dual-bwk"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class PrimalDualParams(NamedTuple):
@@ -113,7 +113,7 @@ def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str
         return math.log(n_resources * problem.n_arms * rounds_of(problem, policy))
     if isinstance(c_rad, str):
         raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
-    return check.number("c_rad", c_rad, above=0)
+    return validation.number("c_rad", c_rad, above=0)
 
 
 def init(params: PrimalDualParams, problem: Problem, n_paths: int) -> PrimalDualState:

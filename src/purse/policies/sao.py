@@ -46,7 +46,7 @@ with K exps. While all arms are active, which is for long, one pass without root
 finds that every test is passed.
 
 >>> import purse
->>> world = purse.environments.switching(
+>>> world = purse.worlds.switching(
 ...     segments=[2000, 10**9], rewards=[[0.9, 0.1], [0.1, 0.9]], costs=[0.5, 0.5]
 ... )
 >>> run = purse.simulate("sao:beta=1.5", world, budget=10_000, n_paths=10, seed=0)
@@ -64,14 +64,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
+from purse.base import validation
+from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.jit import cold, kernel
-from purse.policies.exp3 import rounds_of
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import largest, pick
 from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.random import U, uniform
 from purse.types import Floats, Ints, Problem
-from purse.weights import largest, pick
 
 NAME = "sao"
 REPORTS, STRETCH = range(2)  # state.memo
@@ -104,12 +104,12 @@ def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory
     """
     problem.require(NAME, plays=1)
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
-    delta = check.number("delta", delta, above=0, high=1)
+    delta = validation.number("delta", delta, above=0, high=1)
     if beta == "theory":
         beta = 10 * n_arms * float(rounds) ** 3 / delta
     elif isinstance(beta, str):
         raise invalid("beta", beta, "must be 'theory' or a number above 1")
-    beta = check.number("beta", beta, above=1)
+    beta = validation.number("beta", beta, above=1)
     return SaoParams(
         n_arms, rounds, math.log(beta), tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
     )

@@ -8,8 +8,8 @@ drawn with probability x(i), and with the rest nothing is done, where x solves
     l(i) = max{0, c(i) - sqrt(C / (N(i) + 1))},     0 without a pull
 
 with N, r, c the arm's pulls, mean reward and mean cost over the last w rounds, skipped ones
-included. `purse.hull` solves it. Without a horizon T = ceil(B / c_min), and where nothing was to be
-done it is drawn again, as in UCB-BwK.
+included. `purse.kernels.concave_hull` solves it. Without a horizon T = ceil(B / c_min), and where
+nothing was to be done it is drawn again, as in UCB-BwK.
 
 | symbol | code |
 |---|---|
@@ -57,12 +57,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
+from purse.base import validation
+from purse.compiler.jit import kernel
 from purse.errors import invalid
-from purse.hull import best_mixture, draw_shares, show_shares
-from purse.jit import kernel
-from purse.policies.exp3 import rounds_of
-from purse.random import U
+from purse.kernels.concave_hull import best_mixture, draw_shares, show_shares
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
 NAME = "sw-ucb-bwk"
@@ -104,13 +104,13 @@ def params(
     radius = (
         2 * math.log(12 * problem.n_arms * rounds**3)
         if isinstance(c_rad, str)
-        else check.number("c_rad", c_rad, above=0)
+        else validation.number("c_rad", c_rad, above=0)
     )
     return SwUcbBwKParams(
         radius,
         problem.b / rounds,
         problem.horizon is not None,
-        check.integer("window", window, low=1, high=longest),
+        validation.integer("window", window, low=1, high=longest),
     )
 
 

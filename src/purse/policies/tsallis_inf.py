@@ -12,7 +12,7 @@ The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with 
 | symbol | code |
 |---|---|
 | L_t(i) | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.tsallis.tsallis_weights` |
+| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 | eta_t | `params.scale` / sqrt t |
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
@@ -24,7 +24,7 @@ something only where all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 With "rv" a report that comes late finds the other arms' b from the weights of its round, recomputed
-with what is known by then (see `purse.tsallis`). The constants of "rv" are recalled.
+with what is known by then (see `purse.kernels.tsallis`). The constants of "rv" are recalled.
 
 Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to
 find x_t; twice that for "rv".
@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.jit import kernel
-from purse.random import U
-from purse.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
+from purse.compiler.jit import kernel
+from purse.kernels.random import U
+from purse.kernels.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
 from purse.types import Floats, Ints, Problem
 
 __all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]

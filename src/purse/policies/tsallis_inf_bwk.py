@@ -7,7 +7,7 @@ The rule of `tsallis-inf` (Zimmert and Seldin, 2021) with costs c in [c_min, 1] 
 | symbol | code |
 |---|---|
 | L_t(i), the sum of estimated losses | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.tsallis.tsallis_weights` |
+| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 | eta_t | `params.scale` / sqrt t |
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance. On the five Bernoulli
@@ -41,9 +41,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.jit import kernel
-from purse.random import U
-from purse.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
+from purse.compiler.jit import kernel
+from purse.kernels.random import U
+from purse.kernels.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
 from purse.types import Floats, Ints, Problem
 
 __all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]

@@ -14,7 +14,7 @@ apart, and cost is priced at what the player itself earns per unit. Costs c in (
 |---|---|
 | R^(i), C^(i) | `state.reward_estimates[i]`, `state.cost_estimates[i]` |
 | L(i) | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.tsallis.tsallis_weights` |
+| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 
 Options: scale=4, of the learning rate.
 
@@ -37,7 +37,7 @@ cancel, shifted ones do not); initial pulls (no difference).
 Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 
 >>> import purse
->>> world = purse.environments.misleading_ratio()
+>>> world = purse.worlds.misleading_ratio()
 >>> run = purse.simulate("tsallis-inf.price", world, budget=1000, n_paths=20, seed=0)
 >>> other = purse.simulate("exp3++.price", world, budget=1000, n_paths=20, seed=0)
 >>> bool(run.gain.mean() > other.gain.mean())
@@ -51,12 +51,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
-from purse.jit import kernel
-from purse.random import U, uniform
-from purse.tsallis import tsallis_weights
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.random import U, uniform
+from purse.kernels.tsallis import tsallis_weights
+from purse.kernels.weights import pick
 from purse.types import Floats, Ints, Problem
-from purse.weights import pick
 
 NAME = "tsallis-inf.price"
 
@@ -77,7 +77,7 @@ class TsallisInfPriceState(NamedTuple):
 def params(problem: Problem, *, scale: float = 4.0) -> TsallisInfPriceParams:
     """Options: scale, of the learning rate."""
     problem.require(NAME, plays=1, n_resources=1)
-    return TsallisInfPriceParams(problem.n_arms, check.number("scale", scale, above=0))
+    return TsallisInfPriceParams(problem.n_arms, validation.number("scale", scale, above=0))
 
 
 def init(params: TsallisInfPriceParams, problem: Problem, n_paths: int) -> TsallisInfPriceState:

@@ -29,7 +29,7 @@ Departures from the paper: none known.
 Needs lam, not B. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.75, 0.75], cost_min=0.5)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.75, 0.75], cost_min=0.5)
 >>> run = purse.simulate("ucb-bv1", world, budget=3000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -42,8 +42,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse import check
-from purse.indices import (
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     FIRST,
     IndexState,
     add_report,
@@ -54,14 +55,13 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "ucb-bv1"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class UcbBv1Params(NamedTuple):
@@ -71,7 +71,9 @@ class UcbBv1Params(NamedTuple):
 def params(problem: Problem, *, lam: float | None = None) -> UcbBv1Params:
     """Options: lam, a lower bound on the mean costs; c_min unless given."""
     problem.require(NAME, plays=1, n_resources=1)
-    return UcbBv1Params(problem.c_min if lam is None else check.number("lam", lam, above=0, high=1))
+    return UcbBv1Params(
+        problem.c_min if lam is None else validation.number("lam", lam, above=0, high=1)
+    )
 
 
 @kernel

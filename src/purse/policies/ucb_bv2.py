@@ -29,7 +29,7 @@ Departures from the paper: none known.
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("ucb-bv2", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -44,7 +44,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.indices import (
+from purse.compiler.jit import kernel
+from purse.kernels.index_rules import (
     FIRST,
     add_report,
     common_width,
@@ -52,13 +53,12 @@ from purse.indices import (
     share_largest,
     take_largest,
 )
-from purse.jit import kernel
-from purse.random import U
+from purse.kernels.random import U
+from purse.kernels.weights import smallest
 from purse.types import Floats, Ints, Problem
-from purse.weights import smallest
 
 NAME = "ucb-bv2"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class UcbBv2Params(NamedTuple):

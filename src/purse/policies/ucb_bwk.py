@@ -10,8 +10,8 @@ is drawn with probability x(i), and with the rest nothing is done, where x solve
     l(i)     = max{0, c(i) - 2 rad(c(i), N(i) + 1)},     0 without a pull
     rad(x,N) = sqrt(C x / N) + C / N
 
-with N, r, c the arm's pulls, mean reward and mean cost so far. `purse.hull` solves it: at most two
-different points are mixed.
+with N, r, c the arm's pulls, mean reward and mean cost so far. `purse.kernels.concave_hull` solves
+it: at most two different points are mixed.
 
 Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and where nothing was to be
 done it is drawn again: the arms come with probability x(i) / sum_j x(j). Once every l(i) is at
@@ -40,7 +40,7 @@ stand at the same point share its probability; what is done without a horizon is
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
 >>> import purse
->>> world = purse.environments.routing(
+>>> world = purse.worlds.routing(
 ...     quality=[0.55, 0.75, 0.9], prices=[0.02, 0.1, 0.6], prompts=4000
 ... )
 >>> learnt = purse.simulate("ucb-bwk:c_rad=0.1", world, budget=800, n_paths=10, seed=0)
@@ -58,13 +58,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import check
+from purse.base import validation
+from purse.compiler.jit import kernel
 from purse.errors import InvalidInput, invalid
-from purse.hull import best_mixture, draw_shares, show_shares
-from purse.jit import kernel
-from purse.policies.exp3 import rounds_of
+from purse.kernels.concave_hull import best_mixture, draw_shares, show_shares
+from purse.kernels.horizon import rounds_of
+from purse.kernels.random import U
 from purse.policies.primal_dual_bwk import c_rad_of
-from purse.random import U
 from purse.types import Floats, Ints, Problem
 
 NAME = "ucb-bwk"
@@ -110,7 +110,7 @@ def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> flo
                 f"eps='theory' is {eps:.3g} here, which would leave the whole budget "
                 "unspent; give a number below 1, or a larger budget"
             )
-    elif check.number("eps", eps, low=0, high=1) == 1:
+    elif validation.number("eps", eps, low=0, high=1) == 1:
         raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
     return float(eps)
 

@@ -29,7 +29,7 @@ more plays. Where m does not divide K, the last of the initial rounds pulls some
 Needs c_min, not B. O(m K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(
+>>> world = purse.worlds.two_point(
 ...     rewards=[0.9, 0.8, 0.1, 0.1], costs=[0.75] * 4, cost_min=0.5
 ... )
 >>> run = purse.simulate("ucb-mb", world, budget=20_000, plays=2, n_paths=4, seed=0)
@@ -45,16 +45,24 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.fastmath import log
-from purse.indices import FIRST, OUT, IndexState, add_report, init, keep_ratio_and_root, row
-from purse.jit import kernel
-from purse.random import U, uniform
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import log
+from purse.kernels.index_rules import (
+    FIRST,
+    OUT,
+    IndexState,
+    add_report,
+    init,
+    keep_ratio_and_root,
+    row,
+)
+from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "ucb-mb"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class UcbMbParams(NamedTuple):

@@ -28,7 +28,7 @@ Departures from the paper: none known.
 Needs nothing. O(K) a round.
 
 >>> import purse
->>> world = purse.environments.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
+>>> world = purse.worlds.two_point(rewards=[0.9, 0.3], costs=[0.6, 0.6], cost_min=0.3)
 >>> run = purse.simulate("ucb-sc", world, budget=1000, n_paths=10, seed=0)
 >>> bool(run.pulls[:, 0].mean() > 5 * run.pulls[:, 1].mean())
 True
@@ -42,16 +42,24 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.fastmath import log
-from purse.indices import FIRST, IndexState, init, row, share_largest, take_largest, update
-from purse.jit import kernel
-from purse.random import U
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import log
+from purse.kernels.index_rules import (
+    FIRST,
+    IndexState,
+    init,
+    row,
+    share_largest,
+    take_largest,
+    update,
+)
+from purse.kernels.random import U
 from purse.types import Floats, Ints, Problem
 
-__all__ = ["NAME", "SWEEP", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
 
 NAME = "ucb-sc"
-SWEEP = True
+INITIAL_PULLS = True
 
 
 class UcbScParams(NamedTuple):

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
-from purse.random import U
-from purse.random import uniform as draw_uniform
+from purse.compiler.jit import kernel
+from purse.kernels.random import U
+from purse.kernels.random import uniform as draw_uniform
 from purse.types import Floats, Ints, Problem
 
 NAME = "uniform"

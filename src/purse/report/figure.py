@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from purse.files import write_atomically
+from purse.base.files import write_atomically
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, in an order that also differs
 # in lightness

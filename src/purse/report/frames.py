@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.study import Study
+    from purse.report.data import StudyData
 
 KEYS = ["world", "policy", "budget"]
 OTHERS = "others"
@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
     far: pl.DataFrame
 
 
-def regret(study: Study) -> pl.DataFrame:
+def regret(study: StudyData) -> pl.DataFrame:
     """Mean regret with its interval, and where a logarithmic axis shows them: what is not above the
     world's `floor` is drawn on it.
 
@@ -70,7 +70,7 @@ def regret(study: Study) -> pl.DataFrame:
     )
 
 
-def bounds(study: Study) -> Bounds:
+def bounds(study: StudyData) -> Bounds:
     """The bounds that apply and have a value, per world and budget."""
     import polars as pl
 
@@ -92,7 +92,7 @@ def bounds(study: Study) -> Bounds:
     )
 
 
-def gain(study: Study) -> pl.DataFrame:
+def gain(study: StudyData) -> pl.DataFrame:
     """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
     where there is one.
     """
@@ -111,7 +111,7 @@ def gain(study: Study) -> pl.DataFrame:
     )
 
 
-def references(study: Study) -> pl.DataFrame:
+def references(study: StudyData) -> pl.DataFrame:
     """What a reference would have gained, per unit of the budget too; `name` without what stands in
     brackets, which may change with the budget.
     """
@@ -128,7 +128,7 @@ def references(study: Study) -> pl.DataFrame:
     )
 
 
-def left(study: Study) -> pl.DataFrame:
+def left(study: StudyData) -> pl.DataFrame:
     """What was left of the budget on average, as a part of it too, and how many runs reached the
     end of the world before that of the budget.
     """
@@ -144,7 +144,7 @@ def left(study: Study) -> pl.DataFrame:
     )
 
 
-def shares(study: Study) -> pl.DataFrame:
+def shares(study: StudyData) -> pl.DataFrame:
     """Which arms the largest budget went through, slice by slice: a world's most pulled arms by
     name, the rest together; stacked from `bottom` to `top`.
     """
@@ -183,14 +183,14 @@ def shares(study: Study) -> pl.DataFrame:
     )
 
 
-def outcome(study: Study) -> str:
+def outcome(study: StudyData) -> str:
     """What single runs are measured by: their regret, or on recorded rounds, where one asks what
     could be had, their gain.
     """
     return "gain" if "replay" in study.facts else "regret"
 
 
-def outcomes(study: Study) -> pl.DataFrame:
+def outcomes(study: StudyData) -> pl.DataFrame:
     """The outcome of every run with its world's largest budget: no more is read of what may be
     large.
     """
@@ -203,7 +203,7 @@ def outcomes(study: Study) -> pl.DataFrame:
     return study.lazy().filter(chosen).select(*KEYS, "path", outcome(study)).collect()
 
 
-def runs(study: Study) -> pl.DataFrame:
+def runs(study: StudyData) -> pl.DataFrame:
     """How the outcomes of single runs spread at the largest budget: quantiles."""
     import polars as pl
 
@@ -216,7 +216,7 @@ def runs(study: Study) -> pl.DataFrame:
     )
 
 
-def single_runs(study: Study) -> pl.DataFrame:
+def single_runs(study: StudyData) -> pl.DataFrame:
     """The runs that are drawn one by one: all of them, or as many as can be told apart, evenly by
     rank.
     """
@@ -227,7 +227,7 @@ def single_runs(study: Study) -> pl.DataFrame:
     return outcomes(study).sort(*KEYS, outcome(study), maintain_order=True).filter(chosen)
 
 
-def growth(study: Study) -> pl.DataFrame:
+def growth(study: StudyData) -> pl.DataFrame:
     """The fitted slopes of log regret against log budget, and the shape that fits best; empty where
     there is one budget.
     """

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from purse.report.areas import arms_of
-from purse.report.charts import Figure
-from purse.report.export import version
-from purse.report.extra import extra
+from purse.base.optional import extra
+from purse.report.charts.areas import arms_of
+from purse.report.charts.base import Figure
+from purse.report.charts.export import version
+from purse.report.charts.palette import arm_colours
 from purse.report.frames import OTHERS
-from purse.report.palette import arm_colours
 from purse.report.shell import inline
 
 PANEL = 440  # the width of a panel before the page has measured its own
 SMALL = 180
 
 
-def described(
+def describe(
     figure: Figure, label: str, caption: str, dashes: Sequence[dict[str, str]] = ()
 ) -> dict[str, Any]:
     """A figure as the template needs it. `label` says in a few words what it shows, `caption`, in

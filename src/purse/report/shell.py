@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from purse.report import tables
-from purse.report.bundle import javascript
-from purse.report.export import version
-from purse.report.extra import extra
-from purse.report.palette import GLYPHS, NEUTRAL, colours, dark_rules, shapes
+from purse.base.optional import extra
+from purse.report.charts.bundle import javascript
+from purse.report.charts.export import version
+from purse.report.charts.palette import GLYPHS, NEUTRAL, colours, dark_rules, shapes
+from purse.report.prose import tables
 
 
 def render(
@@ -73,4 +73,4 @@ def made(facts: Mapping[str, Any]) -> str:
 
 def asset(name: str) -> str:
     """A file that lies beside this one."""
-    return files("purse.report").joinpath(name).read_text(encoding="utf-8")
+    return files("purse.report").joinpath("templates", name).read_text(encoding="utf-8")

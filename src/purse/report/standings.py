@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.study import Study
+    from purse.report.data import StudyData
 
 LP = "LP optimum"
 # on an arm alone: the least mean cost, the largest mean reward
@@ -27,7 +27,7 @@ CAPTION = (
 SINGLE = f"Gain in the single order; {COLUMNS}"
 
 
-def standings(study: Study) -> pl.DataFrame:
+def standings(study: StudyData) -> pl.DataFrame:
     """A row for each budget and player, policies and references alike: gain with its 95% interval,
     spent, pulls, the gain's share of the LP optimum if any.
     """
@@ -76,7 +76,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def gains(study: Study) -> list[dict[str, Any]]:
+def gains(study: StudyData) -> list[dict[str, Any]]:
     """A table for each budget, the largest gain first."""
     tables = []
     for budget, players in ranked(standings(study)).items():

@@ -8,19 +8,20 @@ from functools import partial
 
 from fastapi import FastAPI
 
-from purse.campaign.storage import connect
+from purse.campaign.storage.base import connect
 from purse.service import problems
-from purse.service.access import reader
-from purse.service.campaigns import campaigns
-from purse.service.feed import Feed, dashboard
-from purse.service.gate import Gate
-from purse.service.metrics import Meters
+from purse.service.auth import reader
+from purse.service.campaign_cache import CampaignCache
+from purse.service.live_view import LiveViews
+from purse.service.metrics import Metrics
+from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import describe
+from purse.service.routes.campaigns import campaigns
+from purse.service.routes.dashboard import dashboard
+from purse.service.routes.health import health_routes
+from purse.service.routes.tickets import tickets
 from purse.service.settings import Settings
-from purse.service.shelf import Shelf
-from purse.service.tickets import tickets
 from purse.service.tokens import TokenFile
-from purse.service.watch import watch
 
 
 def make_app(settings: Settings) -> FastAPI:
@@ -29,8 +30,8 @@ def make_app(settings: Settings) -> FastAPI:
     if tokens is not None:
         tokens.current()  # a file that cannot be read is refused now
     storage = connect(settings.storage)
-    shelf, feed = Shelf(storage), Feed(storage)
-    meters = Meters(shelf.statuses, lambda: storage.now() / 1000)
+    shelf, feed = CampaignCache(storage), LiveViews(storage)
+    meters = Metrics(shelf.statuses, lambda: storage.now() / 1000)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -48,12 +49,12 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (
         campaigns(shelf),
         tickets(shelf, meters),
-        watch(shelf, meters),
+        health_routes(shelf, meters),
         dashboard(feed, reader),
     ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     app.state.feed, app.state.shelf = feed, shelf
     problems.install(app)
-    app.add_middleware(Gate, settings=settings, tokens=tokens, meters=meters)
+    app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, meters=meters)
     return app

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
-from purse.service.problems import TOO_LARGE, Refusal
+from purse.service.problems import TOO_LARGE, ProblemError
 
 # that are remembered; who was quiet for longest is forgotten first, and has a full bucket again
 MOST_SENDERS = 10_000
 
 
-class Buckets:
+class TokenBuckets:
     """A bucket for each sender: it holds as many requests as a second brings, at least one, and
     fills at `rate` per second.
     """
@@ -56,7 +56,7 @@ async def body_of(receive: Receive, most: int) -> bytes:
 def check_size(size: int, most: int) -> None:
     """Refuse a body that is too large."""
     if size > most:
-        raise Refusal(
+        raise ProblemError(
             TOO_LARGE,
             f"the body has more than {most:,} bytes, which is the most that is taken; "
             "send fewer reports at once",

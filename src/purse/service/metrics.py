@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.answers import Status
+    from purse.campaign.results import Status
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
@@ -114,7 +114,7 @@ def of_each(
     return gauge
 
 
-class Meters:
+class Metrics:
     """What one app counts, in a registry of its own."""
 
     def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:

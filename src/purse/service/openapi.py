@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from purse import __version__
+from purse._version import __version__
 from purse.errors import InvalidInput, NoSuchCampaign, PurseError, StorageUnavailable
-from purse.service import problems, replies
+from purse.service import problems
 from purse.service.problems import (
     FOREIGN,
     NO_TOKEN,
@@ -20,8 +20,9 @@ from purse.service.problems import (
     TOO_LARGE,
     TOO_MANY,
     WRONG_ROLE,
-    Kind,
+    ProblemType,
 )
+from purse.service.schemas import responses
 
 SUMMARY = "Bandits with knapsacks under a budget that cannot be overspent"
 ABOUT = (
@@ -72,12 +73,12 @@ def refusals(
     }
 
 
-def described(status: int, kinds: list[Kind]) -> dict[str, Any]:
+def described(status: int, kinds: list[ProblemType]) -> dict[str, Any]:
     """One status with the problems that come with it."""
     examples = {kind.slug: {"value": problems.facts(kind, kind.title)} for kind in kinds}
     content = {
         problems.MEDIA_TYPE: {
-            "schema": {"$ref": REF + replies.Problem.__name__},
+            "schema": {"$ref": REF + responses.Problem.__name__},
             "examples": examples,
         }
     }
@@ -114,7 +115,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         # by FastAPI, that is: their media types are not its own
-        for unused in (replies.Problem, replies.Entry):
+        for unused in (responses.Problem, responses.Entry):
             schemas.setdefault(
                 unused.__name__, unused.model_json_schema(ref_template=REF + "{model}")
             )

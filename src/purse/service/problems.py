@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from purse import errors
 from purse.errors import PurseError, shorten
-from purse.service.logs import LOGGER
+from purse.service.request_log import LOGGER
 
 MEDIA_TYPE = "application/problem+json"
 PREFIX = "urn:purse:problem:"
@@ -22,7 +22,7 @@ RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
 MOST_ERRORS = 20  # of one request that are listed
 
 
-class Kind(NamedTuple):
+class ProblemType(NamedTuple):
     """A kind of problem."""
 
     slug: str
@@ -30,33 +30,37 @@ class Kind(NamedTuple):
     title: str
 
 
-OF_ERRORS: dict[type[PurseError], Kind] = {
-    errors.InvalidInput: Kind("invalid-input", 400, "A value cannot be used"),
-    errors.NoSuchCampaign: Kind("no-such-campaign", 404, "There is no such campaign"),
-    errors.TicketError: Kind("ticket-error", 404, "There is no such ticket to report on"),
-    errors.Conflict: Kind("conflict", 409, "Something else has been said before"),
-    errors.CampaignExists: Kind("campaign-exists", 409, "There is a campaign of this name"),
-    errors.GameOver: Kind("game-over", 409, "No further round can be asked for"),
-    errors.BudgetExhausted: Kind(
+OF_ERRORS: dict[type[PurseError], ProblemType] = {
+    errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
+    errors.NoSuchCampaign: ProblemType("no-such-campaign", 404, "There is no such campaign"),
+    errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
+    errors.Conflict: ProblemType("conflict", 409, "Something else has been said before"),
+    errors.CampaignExists: ProblemType("campaign-exists", 409, "There is a campaign of this name"),
+    errors.AskRefused: ProblemType("game-over", 409, "No further round can be asked for"),
+    errors.BudgetExhausted: ProblemType(
         "budget-exhausted", 409, "The rest of the budget cannot cover the pull"
     ),
-    errors.BudgetHeld: Kind("budget-held", 409, "What is held for open tickets leaves too little"),
-    errors.HorizonReached: Kind("horizon-reached", 409, "All rounds have been asked for"),
-    errors.CampaignPaused: Kind("campaign-paused", 409, "The campaign is paused"),
-    errors.CampaignClosed: Kind("campaign-closed", 409, "The campaign is closed"),
-    errors.StorageUnavailable: Kind("storage-unavailable", 503, "The storage does not answer"),
-    errors.MissingExtra: Kind("missing-extra", 500, "The server lacks a package"),
-    PurseError: Kind("error", 500, "The server could not do this"),
+    errors.BudgetHeld: ProblemType(
+        "budget-held", 409, "What is held for open tickets leaves too little"
+    ),
+    errors.HorizonReached: ProblemType("horizon-reached", 409, "All rounds have been asked for"),
+    errors.CampaignPaused: ProblemType("campaign-paused", 409, "The campaign is paused"),
+    errors.CampaignClosed: ProblemType("campaign-closed", 409, "The campaign is closed"),
+    errors.StorageUnavailable: ProblemType(
+        "storage-unavailable", 503, "The storage does not answer"
+    ),
+    errors.MissingExtra: ProblemType("missing-extra", 500, "The server lacks a package"),
+    PurseError: ProblemType("error", 500, "The server could not do this"),
 }
-NO_TOKEN = Kind("no-token", 401, "A valid token is needed")
-WRONG_ROLE = Kind("wrong-role", 403, "The token's role does not allow this")
-FOREIGN = Kind("foreign-request", 403, "The request comes from elsewhere")
-NOT_FOUND = Kind("not-found", 404, "There is nothing here")
-NOT_ALLOWED = Kind("method-not-allowed", 405, "This method is not known here")
-TOO_LARGE = Kind("too-large", 413, "The body is too large")
-NOT_JSON = Kind("not-json", 415, "The body must be JSON")
-TOO_MANY = Kind("too-many-requests", 429, "Too many requests")
-BROKEN = Kind("internal", 500, "Something went wrong in the server")
+NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
+WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
+FOREIGN = ProblemType("foreign-request", 403, "The request comes from elsewhere")
+NOT_FOUND = ProblemType("not-found", 404, "There is nothing here")
+NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This method is not known here")
+TOO_LARGE = ProblemType("too-large", 413, "The body is too large")
+NOT_JSON = ProblemType("not-json", 415, "The body must be JSON")
+TOO_MANY = ProblemType("too-many-requests", 429, "Too many requests")
+BROKEN = ProblemType("internal", 500, "Something went wrong in the server")
 OF_STATUS = {kind.status: kind for kind in (NOT_FOUND, NOT_ALLOWED)}
 KINDS = (
     *OF_ERRORS.values(),
@@ -72,20 +76,22 @@ KINDS = (
 )
 
 
-class Refusal(Exception):
+class ProblemError(Exception):
     """A request that is answered with a problem that no error of `purse` stands for."""
 
-    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, kind: ProblemType, detail: str, headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.headers = kind, detail, headers
 
 
-def kind_of(error: PurseError) -> Kind:
+def kind_of(error: PurseError) -> ProblemType:
     """The kind of an error, or of its nearest parent that has one."""
     return next(OF_ERRORS[parent] for parent in type(error).__mro__ if parent in OF_ERRORS)
 
 
-def facts(kind: Kind, detail: str) -> dict[str, Any]:
+def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
     """A problem as JSON has it."""
     return {
         "type": PREFIX + kind.slug,
@@ -117,7 +123,7 @@ def answer_to(error: PurseError) -> Response:
 
 
 def response(
-    kind: Kind, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+    kind: ProblemType, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     """The answer that is a problem."""
     said = dict(headers or {})
@@ -137,8 +143,8 @@ def install(app: FastAPI) -> None:
             request.app.state.shelf.drop(request.path_params.get("name", ""))
         return answer_to(error)
 
-    @app.exception_handler(Refusal)
-    async def refused(_: Request, refusal: Refusal) -> Response:
+    @app.exception_handler(ProblemError)
+    async def refused(_: Request, refusal: ProblemError) -> Response:
         return response(refusal.kind, refusal.detail, refusal.headers)
 
     @app.exception_handler(RequestValidationError)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from purse import check
+from purse.base import validation
 from purse.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from purse.campaign.storage import Storage
+    from purse.campaign.storage.base import Storage
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LOGS = ("json", "text")
@@ -31,11 +31,11 @@ class Settings:
     log: str = "json"
 
     def __post_init__(self) -> None:
-        check.integer("port", self.port, low=0, high=65_535)
-        check.integer("max_body", self.max_body, low=SMALLEST_BODY)
-        check.choice("log", self.log, LOGS)
+        validation.integer("port", self.port, low=0, high=65_535)
+        validation.integer("max_body", self.max_body, low=SMALLEST_BODY)
+        validation.choice("log", self.log, LOGS)
         if self.rate is not None:
-            check.number("rate", self.rate, above=0)
+            validation.number("rate", self.rate, above=0)
         if self.tokens is None and self.host not in LOOPBACK:
             raise InvalidInput(
                 f"host={self.host!r}: can be reached from other machines, so it needs "

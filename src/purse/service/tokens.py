@@ -17,9 +17,9 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import NamedTuple
 
-from purse import check
+from purse.base import validation
+from purse.base.files import write_text
 from purse.errors import InvalidInput, StorageUnavailable, unknown
-from purse.files import write_text
 
 ROLES = ("read", "act", "admin")  # each may do what those before it may
 PREFIX = "purse_"
@@ -40,7 +40,7 @@ class Token(NamedTuple):
         return self.expires is not None and datetime.fromisoformat(self.expires).timestamp() <= now
 
 
-class Who(NamedTuple):
+class Principal(NamedTuple):
     """Whoever sent a request."""
 
     name: str | None  # None: no tokens are needed here
@@ -76,7 +76,7 @@ class TokenFile:
             ) from error
         return self._tokens
 
-    def who(self, secret: str) -> Who | None:
+    def who(self, secret: str) -> Principal | None:
         """Whose token this is; None where it is not known, or expired. Nobody gets in while the
         file cannot be read.
         """
@@ -90,7 +90,11 @@ class TokenFile:
         # looks at all: the time taken tells nothing
         matching = [token for token in tokens if compare_digest(token.sha256, digest)]
         return next(
-            (Who(token.name, token.role) for token in matching if not token.expired(self.now())),
+            (
+                Principal(token.name, token.role)
+                for token in matching
+                if not token.expired(self.now())
+            ),
             None,
         )
 
@@ -124,7 +128,7 @@ def read(path: Path) -> list[Token]:
 
 def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
     """A new token, which is written down nowhere; its line is added to the file."""
-    check.choice("role", role, ROLES)
+    validation.choice("role", role, ROLES)
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
     before = path.read_bytes() if path.exists() else b""

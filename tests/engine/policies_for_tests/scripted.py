@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.jit import kernel
-from purse.random import U
+from purse.compiler.jit import kernel
+from purse.kernels.random import U
 from purse.types import STOP, Floats, Ints, Problem
 
 NAME = "scripted"

@@ -14,8 +14,8 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 
-from purse.campaign.storage import ROOM
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.base import ROOM
+from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.places import (
     ANSWER,
     EMPTY,
@@ -103,7 +103,7 @@ class Board:
             self._place = -1
         return self._place >= 0
 
-    def wait(self, gate: Gate, patience: float) -> bytes | None:
+    def wait(self, gate: FileLock, patience: float) -> bytes | None:
         """What became of our notice; None where nothing did and we are inside. Raises
         `TimeoutError`, as the gate does.
         """

@@ -12,23 +12,24 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from purse.campaign.fork import renew_after_fork
-from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import HELD, TOLD, Head, Purse, Slot
-from purse.campaign.mind import Snapshot
-from purse.campaign.storage import MOST_DUE, Change, Found, Look, Turn, Wants
+from purse.base.json import compact
+from purse.campaign.fork_safety import reset_after_fork
+from purse.campaign.journal import Entry
+from purse.campaign.learner import Snapshot
+from purse.campaign.ledger import HELD, TOLD, Balance, CampaignRecord, TicketRecord
+from purse.campaign.storage.base import MOST_DUE, LockedState, Overview, ReadSet, Turn, WriteSet
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 
 
 @dataclass
-class Record:
+class StoredCampaign:
     """One campaign."""
 
     seq: int = 0
-    head: Head = field(default_factory=Head)
-    purses: list[Purse] = field(default_factory=list)
-    tickets: dict[int, Slot] = field(default_factory=dict)
-    held: dict[int, Slot] = field(default_factory=dict)
+    head: CampaignRecord = field(default_factory=CampaignRecord)
+    balances: list[Balance] = field(default_factory=list)
+    tickets: dict[int, TicketRecord] = field(default_factory=dict)
+    held: dict[int, TicketRecord] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
@@ -46,9 +47,9 @@ class Memory:
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.epoch = 0
-        self._campaigns: dict[str, Record] = {}
+        self._campaigns: dict[str, StoredCampaign] = {}
         self.renew()
-        renew_after_fork(self)
+        reset_after_fork(self)
 
     def renew(self) -> None:
         """Take a new lock in a child process."""
@@ -59,16 +60,18 @@ class Memory:
         """The one of this address."""
         return cls._shared.setdefault(address, cls())
 
-    def create(self, name: str, change: Change) -> None:
+    def create(self, name: str, change: WriteSet) -> None:
         """A new campaign."""
         with self._lock:
             if name in self._campaigns:
                 raise CampaignExists(f"there is a campaign {name!r} already")
-            record = Record()
+            record = StoredCampaign()
             self._write(record, change)
             self._campaigns[name] = record
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def change(
+        self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
+    ) -> None:
         """Read, decide and write, while nobody else does."""
         with self._lock:
             record = self._find(name)
@@ -100,10 +103,10 @@ class Memory:
                 else []
             )
             change = decide(
-                Found(
+                LockedState(
                     record.seq,
                     deepcopy(record.head),
-                    list(record.purses),
+                    list(record.balances),
                     tickets,
                     requests,
                     told,
@@ -113,18 +116,18 @@ class Memory:
             if change is not None:
                 self._write(record, change)
 
-    def _write(self, record: Record, change: Change) -> None:
+    def _write(self, record: StoredCampaign, change: WriteSet) -> None:
         for entry in change.entries:  # the same rules that the other back-ends have as constraints
             if entry.request is not None and entry.request in record.requests:
                 raise PurseError(f"request {entry.request!r} has been answered already")
             if entry.kind == TOLD and entry.ticket in record.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
-        if any(min(purse) < 0 or purse.left < 0 for purse in change.purses):
-            raise PurseError(f"spent + held + presumed would exceed the budget: {change.purses}")
-        record.seq, record.head, record.purses = (
+        if any(min(purse) < 0 or purse.left < 0 for purse in change.balances):
+            raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
+        record.seq, record.head, record.balances = (
             change.seq,
             deepcopy(change.head),
-            list(change.purses),
+            list(change.balances),
         )
         record.tickets.update({slot.id: slot for slot in change.tickets})
         for slot in change.tickets:
@@ -142,7 +145,7 @@ class Memory:
         ]
         record.snapshot = change.snapshot or record.snapshot
 
-    def _find(self, name: str) -> Record:
+    def _find(self, name: str) -> StoredCampaign:
         if name not in self._campaigns:
             raise NoSuchCampaign(f"there is no campaign {name!r}")
         return self._campaigns[name]
@@ -156,16 +159,16 @@ class Memory:
         with self._lock:
             return sorted(self._campaigns)
 
-    def look(self, name: str) -> Look:
+    def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
         with self._lock:
             record, now = self._find(name), self.now()
             held = record.held.values()
             overdue = sum(slot.deadline is not None and slot.deadline <= now for slot in held)
-            return Look(
+            return Overview(
                 record.seq,
                 deepcopy(record.head),
-                list(record.purses),
+                list(record.balances),
                 overdue,
                 min((slot.at for slot in held), default=None),
             )
@@ -182,7 +185,9 @@ class Memory:
             first = bisect_right(told, (after, "\uffff"))
             return told[first : first + limit]
 
-    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+    def tickets(
+        self, name: str, states: Sequence[str], after: int, limit: int
+    ) -> list[TicketRecord]:
         """The tickets in these states that follow."""
         with self._lock:
             return [

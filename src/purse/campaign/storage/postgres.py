@@ -12,36 +12,38 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from purse.campaign.fork import left_behind, renew_after_fork
-from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import Head, Purse, Slot
-from purse.campaign.mind import Snapshot
-from purse.campaign.storage import (
+from purse.base.json import compact
+from purse.base.optional import needs
+from purse.campaign.fork_safety import left_behind, reset_after_fork
+from purse.campaign.journal import Entry
+from purse.campaign.learner import Snapshot
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.storage import schema
+from purse.campaign.storage.base import (
     MOST_DUE,
-    Change,
-    Found,
-    Look,
+    LockedState,
+    Overview,
+    ReadSet,
     Turn,
-    Wants,
+    WriteSet,
     among,
     entries_of,
-    schema,
-    slot_of,
+    ticket_record,
 )
 from purse.campaign.storage.queue import Queue, meeting_place
-from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, needs
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable
 
 if TYPE_CHECKING:
     import psycopg
 
-PATIENCE = 30  # seconds to wait for a lock or an answer
+LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
 MEETING = 2  # seconds to wait for others of this machine
 ATTEMPTS = 2  # a connection that was lost is made anew once
 IDLE = 0  # a connection without a transaction
 MIGRATING = 5_784_213  # any number, the same in all processes
 SESSION = (
-    f"SET lock_timeout = '{PATIENCE}s'; SET statement_timeout = '{PATIENCE}s'; SET "
-    f"idle_in_transaction_session_timeout = '{PATIENCE}s';"
+    f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'; SET statement_timeout = '{LOCK_TIMEOUT_S}s'; SET "
+    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_S}s';"
     # P2
     "SELECT set_config('synchronous_commit', 'on', false) WHERE "
     "current_setting('synchronous_commit') = 'off'"
@@ -84,16 +86,16 @@ class Postgres:
         with needs("a campaign in PostgreSQL", "postgres"):
             import psycopg
 
-            from purse.campaign.storage.patient import Patient
-        self._psycopg, self._patient = psycopg, Patient
+            from purse.campaign.storage.postgres_timeout import TimeoutConnection
+        self._psycopg, self._patient = psycopg, TimeoutConnection
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.address = address
         self.epoch = -1  # the first connection is no new one
         self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
         self._queues: dict[str, Queue | None] = {}
         self._begin()
-        renew_after_fork(self)
-        with self._trouble(), self._connected() as db:
+        reset_after_fork(self)
+        with self._translate_errors(), self._connected() as db:
             migrate(db, self._where())
 
     def _begin(self) -> None:
@@ -120,13 +122,13 @@ class Postgres:
             self.address,
             autocommit=True,
             target_session_attrs="read-write",
-            connect_timeout=PATIENCE,
+            connect_timeout=LOCK_TIMEOUT_S,
         )
         db.execute(SESSION)
         return db
 
     @contextmanager
-    def _trouble(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except self._psycopg.errors.IntegrityError as error:
@@ -136,10 +138,10 @@ class Postgres:
         except self._psycopg.Error as error:
             raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
 
-    def create(self, name: str, change: Change) -> None:
+    def create(self, name: str, change: WriteSet) -> None:
         """A new campaign."""
         self._keys.pop(name, None)
-        with self._write_lock, self._trouble(), self._connected() as db, db.transaction():
+        with self._write_lock, self._translate_errors(), self._connected() as db, db.transaction():
             try:
                 row = db.execute(
                     "INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id",
@@ -147,7 +149,7 @@ class Postgres:
                 ).fetchone()
             except self._psycopg.errors.UniqueViolation:
                 raise CampaignExists(f"there is a campaign {name!r} already") from None
-            nothing = [Purse(0) for _ in change.purses]
+            nothing = [Balance(0) for _ in change.balances]
             for m, purse in enumerate(nothing):
                 db.execute(
                     "INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)",
@@ -155,11 +157,13 @@ class Postgres:
                 )
             write(db, row[0] if row else 0, nothing, change)
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def change(
+        self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
+    ) -> None:
         """Lock, read, decide, write and commit; once more where the connection was lost, since
         repeats have no second effect.
         """
-        with self._write_lock, self._trouble():
+        with self._write_lock, self._translate_errors():
             for attempt in range(1, ATTEMPTS + 1):
                 if self._writer is None:
                     self._writer, self.epoch = self._connected(), self.epoch + 1
@@ -179,8 +183,8 @@ class Postgres:
         self,
         db: psycopg.Connection[Any],
         name: str,
-        wants: Wants,
-        decide: Callable[[Found], Change | None],
+        wants: ReadSet,
+        decide: Callable[[LockedState], WriteSet | None],
     ) -> None:
         """In two trips: the reads behind the lock, then the writes with the commit."""
         campaign = self._key(db, name)
@@ -208,13 +212,13 @@ class Postgres:
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
-        late = [slot_of(each) for each in due] if due else []
+        late = [ticket_record(each) for each in due] if due else []
         answered = {entry.request or "": entry for entry in entries_of(requests or ())}
-        slots = [*late, *map(slot_of, tickets or ()), *self._issued(db, campaign, answered)]
-        before = [Purse(*each) for each in purses]
-        found = Found(
+        slots = [*late, *map(ticket_record, tickets or ()), *self._issued(db, campaign, answered)]
+        before = [Balance(*each) for each in purses]
+        found = LockedState(
             row[0],
-            Head(**orjson.loads(row[1])),
+            CampaignRecord(**orjson.loads(row[1])),
             list(before),
             {slot.id: slot for slot in slots},
             answered,
@@ -235,7 +239,7 @@ class Postgres:
 
     def _issued(
         self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]
-    ) -> list[Slot]:
+    ) -> list[TicketRecord]:
         """The tickets of requests that were answered before: a third trip, which only repeats
         make.
         """
@@ -243,7 +247,10 @@ class Postgres:
             each["id"] for entry in answered.values() for each in entry.body.get("tickets", ())
         ]
         return (
-            [slot_of(row) for row in db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, numbers))]
+            [
+                ticket_record(row)
+                for row in db.execute(f"{SLOT} AND id = ANY(%s)", (campaign, numbers))
+            ]
             if numbers
             else []
         )
@@ -264,7 +271,7 @@ class Postgres:
     @contextmanager
     def _view(self) -> Iterator[psycopg.Connection[Any]]:
         """The database as it is at one moment, read only."""
-        with self._read_lock, self._trouble():
+        with self._read_lock, self._translate_errors():
             db = self._reader = self._reader or self._connected()
             try:
                 db.execute(SNAPSHOT)
@@ -304,7 +311,7 @@ class Postgres:
                 name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
             ]
 
-    def look(self, name: str) -> Look:
+    def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
         with self._view() as db:
             campaign = self._key(db, name)
@@ -316,10 +323,10 @@ class Postgres:
                 "purse_tickets WHERE campaign = %s AND " + among(("held",))
             )
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
-            return Look(
+            return Overview(
                 row[0],
-                Head(**orjson.loads(row[1])),
-                [Purse(*row) for row in db.execute(PURSES, (campaign,))],
+                CampaignRecord(**orjson.loads(row[1])),
+                [Balance(*row) for row in db.execute(PURSES, (campaign,))],
                 overdue,
                 oldest,
             )
@@ -339,11 +346,15 @@ class Postgres:
         with self._view() as db:
             return db.execute(f"{TOLD} LIMIT %s", (self._key(db, name), after, limit)).fetchall()
 
-    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+    def tickets(
+        self, name: str, states: Sequence[str], after: int, limit: int
+    ) -> list[TicketRecord]:
         """The tickets in these states that follow."""
         with self._view() as db:
             query = f"{SLOT} AND {among(states)} AND id > %s ORDER BY id LIMIT %s"
-            return [slot_of(row) for row in db.execute(query, (self._key(db, name), after, limit))]
+            return [
+                ticket_record(row) for row in db.execute(query, (self._key(db, name), after, limit))
+            ]
 
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""
@@ -393,7 +404,9 @@ def version(db: psycopg.Connection[Any]) -> int:
     return newest[0] or 0 if newest else 0
 
 
-def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], change: Change) -> None:
+def write(
+    db: psycopg.Connection[Any], campaign: int, before: list[Balance], change: WriteSet
+) -> None:
     """What was decided. Purses move by what changed: whatever the caller believed, the database's
     own counters decide.
     """
@@ -402,7 +415,7 @@ def write(db: psycopg.Connection[Any], campaign: int, before: list[Purse], chang
     if change.tickets:
         slots = [(*slot[:4], compact(slot.body)) for slot in change.tickets]
         db.execute(PUT_TICKETS, (campaign, compact(slots)))
-    for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
+    for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
         if new != old:
             db.execute(
                 MOVE,

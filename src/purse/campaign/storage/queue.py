@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from purse.campaign.storage import Turn
+from purse.campaign.storage.base import Turn
 from purse.campaign.storage.board import Board
-from purse.campaign.storage.gate import Gate
+from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.places import Notice
 
 
@@ -26,7 +26,7 @@ class Queue:
     """
 
     def __init__(self, path: str, patience: float, like: str | None = None) -> None:
-        self._gate, self._board, self._patience = Gate(path, like), Board(patience), patience
+        self._gate, self._board, self._patience = FileLock(path, like), Board(patience), patience
         self._lock, self._inside = threading.RLock(), False
 
     @contextmanager

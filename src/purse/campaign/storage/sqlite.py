@@ -18,26 +18,27 @@ from weakref import WeakKeyDictionary, WeakSet
 import apsw
 import orjson
 
-from purse.campaign.fork import settle_before_fork
-from purse.campaign.journal import Entry, compact
-from purse.campaign.ledger import OPEN, Head, Purse, Slot
-from purse.campaign.mind import Snapshot
-from purse.campaign.storage import (
+from purse.base.json import compact
+from purse.campaign.fork_safety import quiesce_before_fork
+from purse.campaign.journal import Entry
+from purse.campaign.learner import Snapshot
+from purse.campaign.ledger import OPEN, Balance, CampaignRecord, TicketRecord
+from purse.campaign.storage import schema
+from purse.campaign.storage.base import (
     MOST_DUE,
-    Change,
-    Found,
-    Look,
+    LockedState,
+    Overview,
+    ReadSet,
     Turn,
-    Wants,
+    WriteSet,
     among,
     entries_of,
-    schema,
-    slot_of,
+    ticket_record,
 )
 from purse.campaign.storage.queue import Queue
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
 
-PATIENCE = 30_000  # ms to wait for a foreign program that has locked the file
+LOCK_TIMEOUT_S = 30_000  # ms to wait for a foreign program that has locked the file
 # versions without the bug that corrupts a WAL
 SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
 HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
@@ -68,9 +69,9 @@ class Sqlite:
         self.epoch = -1  # the first connection is no new one
         self.path = str(Path(parts.path[1:]).absolute())
         self._vfs = options.get("vfs", [None])[0]
-        self._queue = Queue(f"{self.path}-gate", PATIENCE / 1000, like=self.path)
+        self._queue = Queue(f"{self.path}-gate", LOCK_TIMEOUT_S / 1000, like=self.path)
         self._begin()
-        settle_before_fork(self)
+        quiesce_before_fork(self)
         _open.add(self)
         if not Path(self.path).parent.is_dir():
             raise StorageUnavailable(f"there is no folder {Path(self.path).parent}")
@@ -105,7 +106,7 @@ class Sqlite:
         self._write_lock.acquire()
         self._read_lock.acquire()
         with suppress(apsw.Error):  # whatever it is, a fork must not be kept from happening
-            self._let_go()
+            self._close_connections()
 
     def go_on(self) -> None:
         """After a fork, in the parent."""
@@ -120,7 +121,7 @@ class Sqlite:
     @contextmanager
     def turn(self, _: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
         """One transaction, one sync and one policy for all who wait."""
-        with self._write_lock, self._trouble(), self._queue.turn(notice) as turn:
+        with self._write_lock, self._translate_errors(), self._queue.turn(notice) as turn:
             yield turn
 
     @contextmanager
@@ -128,8 +129,8 @@ class Sqlite:
         """A transaction that nobody else writes beside; committed at the end, undone where anything
         is raised.
         """
-        with self._write_lock, self._trouble(), self._queue.passed():
-            self._writer = self._kept(self._writer)
+        with self._write_lock, self._translate_errors(), self._queue.passed():
+            self._writer = self._still_valid(self._writer)
             db = self._writer = self._writer or self._opened()
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -143,7 +144,7 @@ class Sqlite:
                     db.execute("ROLLBACK")
                 raise
 
-    def _kept(self, db: apsw.Connection | None) -> apsw.Connection | None:
+    def _still_valid(self, db: apsw.Connection | None) -> apsw.Connection | None:
         """The connection, unless the file was moved or replaced since: what is written to it then,
         nobody finds again.
         """
@@ -155,8 +156,8 @@ class Sqlite:
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
         """The file as it is at one moment, through a connection that cannot write."""
-        with self._read_lock, self._trouble():
-            self._reader = self._kept(self._reader)
+        with self._read_lock, self._translate_errors():
+            self._reader = self._still_valid(self._reader)
             db = self._reader = self._reader or self._connected(apsw.SQLITE_OPEN_READONLY)
             try:
                 db.execute("BEGIN")
@@ -166,7 +167,7 @@ class Sqlite:
                     db.execute("ROLLBACK")
 
     @contextmanager
-    def _trouble(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except apsw.ConstraintError as error:
@@ -177,7 +178,7 @@ class Sqlite:
     def _connected(self, flags: int) -> apsw.Connection:
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         self._places[db] = place_of(self.path)
-        db.set_busy_timeout(PATIENCE)
+        db.set_busy_timeout(LOCK_TIMEOUT_S)
         # otherwise SQLite plans a statement anew whenever other values are bound to it
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return db
@@ -200,7 +201,7 @@ class Sqlite:
                 db.execute(f"PRAGMA user_version = {number}")
         return db
 
-    def create(self, name: str, change: Change) -> None:
+    def create(self, name: str, change: WriteSet) -> None:
         """A new campaign."""
         with self._locked() as db:
             if db.execute("SELECT 1 FROM purse_campaigns WHERE name = ?", (name,)).fetchone():
@@ -212,14 +213,16 @@ class Sqlite:
                     (name,),
                 ).get,
             )
-            nothing = [Purse(0) for _ in change.purses]
+            nothing = [Balance(0) for _ in change.balances]
             db.executemany(
                 "INSERT INTO purse_purses VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [(campaign, m, *purse) for m, purse in enumerate(nothing)],
             )
             write(db, campaign, nothing, change)
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Found], Change | None]) -> None:
+    def change(
+        self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
+    ) -> None:
         """Lock, read, decide, write and commit."""
         with self._locked() as db:
             campaign, seq, head, purses = read_head(db, name)
@@ -234,7 +237,7 @@ class Sqlite:
                 name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
             ]
 
-    def look(self, name: str) -> Look:
+    def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
         with self._view() as db:
             campaign, seq, head, purses = read_head(db, name)
@@ -243,7 +246,7 @@ class Sqlite:
                 f"WHERE campaign = ? AND {among(('held',))}"
             )
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
-            return Look(seq, head, purses, overdue or 0, oldest)
+            return Overview(seq, head, purses, overdue or 0, oldest)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -261,7 +264,9 @@ class Sqlite:
                 db.execute(f"{TOLD} LIMIT ?", (read_head(db, name)[0], after, limit)).fetchall(),
             )
 
-    def tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Slot]:
+    def tickets(
+        self, name: str, states: Sequence[str], after: int, limit: int
+    ) -> list[TicketRecord]:
         """The tickets in these states that follow."""
         with self._view() as db:
             query = OPEN_SLOT if set(states) <= set(OPEN) else SLOT
@@ -269,7 +274,7 @@ class Sqlite:
                 f"{query} AND {among(states)} AND id > ? ORDER BY id LIMIT ?",
                 (read_head(db, name)[0], after, limit),
             )
-            return [slot_of(row) for row in rows]
+            return [ticket_record(row) for row in rows]
 
     def snapshot(self, name: str) -> Snapshot | None:
         """The last snapshot of the policy."""
@@ -282,10 +287,10 @@ class Sqlite:
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._write_lock, self._read_lock, self._trouble():
-            self._let_go()
+        with self._write_lock, self._read_lock, self._translate_errors():
+            self._close_connections()
 
-    def _let_go(self) -> None:
+    def _close_connections(self) -> None:
         for db in (self._reader, self._writer):  # the last one tidies up, and has to write for that
             if db is not None:
                 db.close()
@@ -336,7 +341,7 @@ def sync_folder(folder: Path) -> None:
             os.close(opened)
 
 
-def read_head(db: apsw.Connection, name: str) -> tuple[int, int, Head, list[Purse]]:
+def read_head(db: apsw.Connection, name: str) -> tuple[int, int, CampaignRecord, list[Balance]]:
     """A campaign's key, length, head and purses."""
     rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
     if not rows:
@@ -344,37 +349,42 @@ def read_head(db: apsw.Connection, name: str) -> tuple[int, int, Head, list[Purs
     return (
         rows[0][0],
         rows[0][1],
-        Head(**orjson.loads(rows[0][2])),
-        [Purse(*row[3:]) for row in rows],
+        CampaignRecord(**orjson.loads(rows[0][2])),
+        [Balance(*row[3:]) for row in rows],
     )
 
 
 def found(
-    db: apsw.Connection, campaign: int, seq: int, head: Head, purses: list[Purse], wants: Wants
-) -> Found:
+    db: apsw.Connection,
+    campaign: int,
+    seq: int,
+    head: CampaignRecord,
+    purses: list[Balance],
+    wants: ReadSet,
+) -> LockedState:
     """What is wanted."""
     requests, tickets, due = {}, {}, []
     for request in wants.requests:
         for entry in entries_of(db.execute(f"{ENTRY} AND request = ?", (campaign, request))):
             requests[request] = entry
     if wants.due is not None:
-        due = [slot_of(row) for row in db.execute(DUE, (campaign, wants.due))]
+        due = [ticket_record(row) for row in db.execute(DUE, (campaign, wants.due))]
         tickets.update({slot.id: slot for slot in due})
     for number in (
         *wants.tickets,
         *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ())),
     ):
         for row in db.execute(f"{SLOT} AND id = ?", (campaign, number)):
-            tickets[number] = slot_of(row)
+            tickets[number] = ticket_record(row)
     told: Any = (
         db.execute(TOLD, (campaign, wants.told_after)).fetchall()
         if wants.told_after is not None
         else []
     )
-    return Found(seq, head, purses, tickets, requests, told, due)
+    return LockedState(seq, head, purses, tickets, requests, told, due)
 
 
-def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Change) -> None:
+def write(db: apsw.Connection, campaign: int, before: list[Balance], change: WriteSet) -> None:
     """What was decided. Purses move by what changed: whatever the caller believed, the file's own
     counters decide.
     """
@@ -383,7 +393,7 @@ def write(db: apsw.Connection, campaign: int, before: list[Purse], change: Chang
     if change.tickets:
         slots = [(campaign, *slot[:4], compact(slot.body)) for slot in change.tickets]
         db.executemany(PUT_TICKET, slots)
-    for m, (old, new) in enumerate(zip(before, change.purses, strict=True)):
+    for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
         if new != old:
             moves = [after - earlier for earlier, after in zip(old, new, strict=True)]
             update = (

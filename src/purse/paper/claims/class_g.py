@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE
-from purse.paper.lab import Lab
-from purse.regret import estimate
+from purse.paper.runner import Runner
+from purse.theory.notions import estimate
 
 ORDER = 80
 TITLE = "The class G"
@@ -20,7 +20,7 @@ COMMANDS = [
 PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio", 2, 0.1)}
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The gain under `retry` less that under `exit`, path by path."""
     rows, fine = [], True
     for label, (world, n_arms, cost) in PLACES.items():

@@ -16,8 +16,8 @@ from purse.paper.finding import (
     measured,
     scientific,
 )
-from purse.paper.lab import Lab
-from purse.regret import estimate
+from purse.paper.runner import Runner
+from purse.theory.notions import estimate
 
 ORDER = 95
 TITLE = "When δ binds"
@@ -53,7 +53,7 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
     return math.exp(brentq(excess, 2.0, 200.0))
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = [
         [

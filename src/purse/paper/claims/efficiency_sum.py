@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from purse import bounds
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import CHEAP_ARM, PLAYERS, WORLD_2
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import bounds
 
 ORDER = 50
 TITLE = "Equation (sum)"
@@ -17,7 +17,7 @@ COMMANDS = [
 PATHS = 40
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The difference of the two sums per unit of budget, where the right side vanishes."""
     budgets = lab.budgets(1e3, 1e4, 1e5)
     rows, worst = [], []

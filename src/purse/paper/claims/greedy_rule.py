@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse import knapsack
 from purse.paper.finding import Finding, Table
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import knapsack
 
 ORDER = 10
 TITLE = "Equation (greedy)"
@@ -18,7 +18,7 @@ COMMANDS = [
 INSTANCES = 500
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Greedy against the exact knapsack on random instances."""
     random = np.random.default_rng(0)
     losses, sharp = [], []

@@ -8,7 +8,7 @@ import numpy as np
 
 import purse
 from purse.paper.finding import Finding, Table
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
 
 ORDER = 105
 TITLE = "Algorithm 2 as printed"
@@ -49,7 +49,7 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
     return sums
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The sum of the printed probabilities, round by round of a live game."""
     rows, largest = [], []
     for n_arms in (2, 5, 10):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from purse import environments
+from purse import worlds
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import PLAYERS
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
 
 ORDER = 200
 TITLE = "Proposition A"
@@ -24,17 +24,17 @@ def pays_always(world: str) -> bool:
     """Whether the world has one resource of which every pull takes some: else there is no
     efficiency.
     """
-    least = environments.make(world, 1000).cost_min
+    least = worlds.make(world, 1000).cost_min
     return least.shape[1] == 1 and bool((least > 0).all())
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Measured over bound, on every shipped world that has one resource of which every pull takes
     some.
     """
     budgets = lab.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)
-    for world in filter(pays_always, map(environments.example, environments.names())):
+    for world in filter(pays_always, map(worlds.example, worlds.names())):
         cells = []
         for player in PLAYERS:
             for budget in budgets:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import CHEAP_ARM, FIVE, PLAYERS, WORLD_1, WORLD_2
-from purse.paper.lab import Lab
-from purse.regret import efficiency_sums
+from purse.paper.runner import Runner
+from purse.theory.notions import efficiency_sums
 
 ORDER = 210
 TITLE = "Proposition B"
@@ -23,7 +23,7 @@ PLACES = {
 }
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The two parts of the left side of eq. (sum)."""
     budget = 1e4
     rows, error = [], 0.0
@@ -31,8 +31,8 @@ def study(lab: Lab) -> Finding:
         for player in PLAYERS:
             seen = lab.regrets(player, world, budget, 40).evidence
             arm = seen.paper_arm
-            own = seen.shadow[arm] - seen.efficiency
-            between = seen.fixed_efficiency[arm] - seen.shadow[arm]
+            own = seen.counterfactual[arm] - seen.efficiency
+            between = seen.fixed_efficiency[arm] - seen.counterfactual[arm]
             error = max(error, float(abs(own + between - efficiency_sums(seen)).max()) / budget)
             rows.append(
                 [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from purse import amount, environments
-from purse.bounds import proposition_c, setting_of
+from purse import worlds
+from purse.base import amounts
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE, PLAYERS, TEN
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory.bounds import proposition_c, setting_of
 
 ORDER = 220
 TITLE = "Proposition C"
@@ -28,7 +29,7 @@ PLACES = {
 }
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Measured over bound where it applies; and what happens where costs are equal for all arms but
     change in time.
     """
@@ -38,9 +39,9 @@ def study(lab: Lab) -> Finding:
         for player in PLAYERS:
             cells = []
             for budget in budgets:
-                place = environments.make(world, budget)
+                place = worlds.make(world, budget)
                 low, high = (
-                    float(units / amount.UNIT)
+                    float(units / amounts.UNIT)
                     for units in (place.cost_min.min(), place.cost_max.max())
                 )
                 bound = proposition_c(

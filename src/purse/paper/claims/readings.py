@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE, TEN
-from purse.paper.lab import Lab
-from purse.regret import estimate
+from purse.paper.runner import Runner
+from purse.theory.notions import estimate
 
 ORDER = 120
 TITLE = "Readings"
@@ -27,7 +27,7 @@ VARIANTS = {
 }
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Pseudo-regret of every reading on five and on ten arms."""
     budgets = lab.budgets(1e3, 1e4, 1e5)
     rows, last = [], {}

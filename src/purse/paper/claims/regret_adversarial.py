@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import CHEAP_ARM, CHEAPER_ARM, WORLD_2
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
 
 ORDER = 30
 TITLE = "Equation (regretAdv)"
@@ -27,7 +27,7 @@ CASES = (
 )
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The regret and both lines for players on small instances."""
     budget = 1e4
     rows, first, second = [], 0, 0

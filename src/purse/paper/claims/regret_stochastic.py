@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from purse import knapsack
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE, PLAYERS
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import knapsack
 
 ORDER = 20
 TITLE = "Equation (regretStochastic)"
@@ -17,7 +17,7 @@ COMMANDS = [
 HALF = "bernoulli:rewards=[.5,.2],costs=[.5,.5]"
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Both sides for the best arm played alone, and for the paper's players."""
     budget = 1e4
     rows, gaps = [], []

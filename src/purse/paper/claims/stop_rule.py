@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse import environments
-from purse.growth import fit_growth
+from purse import worlds
 from purse.paper.finding import (
     GROWTH_HEAD,
     Curve,
@@ -17,7 +16,8 @@ from purse.paper.finding import (
     measured,
 )
 from purse.paper.instances import CHEAP_ARM, FIVE, WORLD_2
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory.growth import fit_growth
 
 ORDER = 40
 TITLE = "Equation (StopRule)"
@@ -35,12 +35,12 @@ PLACES = {
 }
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """|T(i*) - tau| over budgets, on two constant arms, in world 2 and on an i.i.d. instance."""
     budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     rows, curves, broken = [], [], True
     for label, world in PLACES.items():
-        place = environments.make(world, 1000)
+        place = worlds.make(world, 1000)
         limit = place.n_arms / (float(place.cost_min.min()) / 1e9)
         seen = [lab.regrets("exp3.bwk", world, budget, PATHS)["round_gap"] for budget in budgets]
         evidence = [lab.regrets("exp3.bwk", world, budget, PATHS).evidence for budget in budgets]

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from purse import bounds
 from purse.paper.finding import (
     GROWTH_HEAD,
     Curve,
@@ -18,7 +17,8 @@ from purse.paper.finding import (
     measured,
 )
 from purse.paper.instances import WORLD_1, WORLD_2
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import bounds
 
 ORDER = 60
 TITLE = "Theorem 1"
@@ -37,7 +37,7 @@ COST, PATHS = 0.1, 40
 PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed:arm=0", "fixed:arm=1")
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Regret of several players in the two worlds, beside the bound and the lower bound kappa(c)
     B.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse import bounds
 from purse.paper.finding import Curve, Finding, Panel, Picture, Table
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import bounds
 
 ORDER = 70
 TITLE = "Theorem 2"
@@ -19,7 +19,7 @@ COMMANDS = [
 BUDGET, COSTS, PATHS = 2_000, (1.0, 0.5, 0.1, 0.01), 100
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Pseudo-regret on the theorem's own instance for several c, divided by both orders."""
     rows, steady, falling, curves, above = [], [], [], [], True
     for n_arms in (2, 10):

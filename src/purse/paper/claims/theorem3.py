@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from purse import bounds, environments
+from purse import worlds
 from purse.paper.finding import (
     GROWTH_HEAD,
     Curve,
@@ -16,8 +16,9 @@ from purse.paper.finding import (
     measured,
 )
 from purse.paper.instances import FIVE, PLAYERS
-from purse.paper.lab import Lab
-from purse.regret import estimate
+from purse.paper.runner import Runner
+from purse.theory import bounds
+from purse.theory.notions import estimate
 
 ORDER = 90
 TITLE = "Theorem 3"
@@ -29,7 +30,7 @@ COMMANDS = [
 PATHS, FEW = 40, 12
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Random costs that mislead; then constant costs, and how regret grows up to B = 10^7."""
     short, long = lab.budgets(1e3, 1e4, 1e5), lab.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
@@ -59,7 +60,7 @@ def study(lab: Lab) -> Finding:
         means.append([f"`{player}`", *(f"{e.mean:,.0f} ± {e.high - e.mean:,.0f}" for e in each)])
         growths.append([f"`{player}`", *growth_cells(growth)])
         curves.append(measured(player, long, each))
-    place = environments.make(FIVE, 1)
+    place = worlds.make(FIVE, 1)
     assert place.efficiencies is not None
     assert place.cost_means is not None
     loss = float(((place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]).sum())

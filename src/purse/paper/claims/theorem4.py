@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 
-from purse import bounds
 from purse.paper.finding import (
     GROWTH_HEAD,
     Curve,
@@ -18,7 +17,8 @@ from purse.paper.finding import (
     measured,
 )
 from purse.paper.instances import WORLD_1, WORLD_2
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.theory import bounds
 
 ORDER = 100
 TITLE = "Theorem 4"
@@ -33,7 +33,7 @@ COMMANDS = [
 COST, PATHS, LONG = 0.1, 40, 1e6
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """The two worlds again; then plain bandits, all costs 1, with the printed and with the proof's
     exploration rate.
     """

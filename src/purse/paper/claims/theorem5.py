@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse import environments
-from purse.environments.theorem5 import stakes
+from purse import worlds
 from purse.paper.finding import Curve, Finding, Panel, Picture, Table
-from purse.paper.lab import Lab
+from purse.paper.runner import Runner
+from purse.worlds.theorem5 import stakes
 
 ORDER = 110
 TITLE = "Theorem 5"
@@ -20,7 +20,7 @@ ALPHAS, PATHS = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0), 40
 PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
 
 
-def study(lab: Lab) -> Finding:
+def study(lab: Runner) -> Finding:
     """Regret in both cases of the instance, for whole and for broken budgets and powers."""
     budgets = lab.budgets(1000, 1024, 4096.5, 10_000, 65_536, 100_000)
     rows, exact, curves = [], True, []
@@ -58,7 +58,7 @@ def study(lab: Lab) -> Finding:
                 Curve(f"measured, α = {alpha:g}", budgets, means),
                 Curve(f"½B^{alpha:g}", budgets, 0.5 * np.array(budgets) ** alpha, theory=True),
             ]
-    assert environments.make("theorem5", 100).n_arms == 2
+    assert worlds.make("theorem5", 100).n_arms == 2
     return Finding(
         "true, and exact",
         f"{len(PLAYERS)} players, {len(budgets)} budgets, {len(ALPHAS)} values of α: "

@@ -1,0 +1,1 @@
+"""Values, files, text and messages: plain Python that knows nothing about bandits."""

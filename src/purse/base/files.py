@@ -1,0 +1,63 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, BinaryIO
+
+from purse.errors import PurseError
+
+PARTS = ".parts-"  # how scratch folders begin
+SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
+ABANDONED = 3600  # seconds
+
+
+def make_folder(path: Path) -> Path:
+    """The folder, made if it is not there; refused in one line where nothing can be written."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError as error:
+        raise PurseError(f"cannot write to folder {str(path)!r}: {error.strerror}") from error
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes left here: scratch files and folders that have not been touched
+    for an hour.
+    """
+    for path in folder.glob(".*"):
+        with suppress(OSError):  # another process may be sweeping, too
+            if re.fullmatch(SCRATCH, path.name) and time.time() - path.stat().st_mtime > ABANDONED:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
+    """Write beside the target, then rename: a crash leaves the old file or the new one, and a
+    reader sees a whole one.
+    """
+    scratch = path.with_name(f".{path.name}.{token_hex(6)}")
+    try:
+        with scratch.open("xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    except OSError as error:
+        raise PurseError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same for a text."""
+    write_atomically(path, lambda file: file.write(text.encode()))

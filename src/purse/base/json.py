@@ -1,0 +1,12 @@
+"""JSON as it is stored and sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+
+def compact(value: Any) -> str:
+    """JSON without spaces; tuples with names are lists."""
+    return orjson.dumps(value, default=list).decode()

@@ -1,0 +1,25 @@
+"""Packages that come with an extra, imported late; one line where they are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from purse.errors import MissingExtra
+
+
+@contextmanager
+def needs(what: str, extra: str) -> Iterator[None]:
+    """Say in one line which extra brings a package that is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(f'{what} needs the extra: pip install "purse[{extra}]"') from error
+
+
+def extra(name: str) -> Any:
+    """The library `altair`, `vl_convert` or `jinja2`, or one line that says how to get it."""
+    with needs("the report", "report"):
+        return import_module(name)

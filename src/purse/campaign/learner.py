@@ -1,0 +1,192 @@
+"""What the policy of a campaign has learnt: the fold of the journal's reports, in their order
+(P5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from purse.base import amounts
+from purse.base.json import compact
+from purse.campaign.ledger import OPEN
+from purse.campaign.terms import Terms
+from purse.compiler.fingerprint import fingerprint
+from purse.compiler.jit import compile_errors
+from purse.engine.job import make_game, make_policy
+from purse.engine.rules import NEVER
+from purse.engine.steps import DONE, CallBuffer, LiveGame, steps, tell
+from purse.errors import PurseError
+from purse.live.save_file import layout
+from purse.types import Floats
+
+WORD = 8  # bytes
+
+
+class Snapshot(NamedTuple):
+    """A state of the policy in a storage: a cache, which nothing depends on."""
+
+    seq: int  # of the last entry that is in it
+    # a hash of the code, the parameters and the first state that made it, and of its layout
+    code: str
+    digest: str  # a hash of all that
+    body: bytes
+
+    def packed(self, mark: str) -> bytes:
+        """All of it in one, with a mark of the moment that it is from."""
+        return compact([mark, *self[:3]]).encode() + b"\n" + self.body
+
+    @classmethod
+    def unpacked(cls, text: bytes) -> tuple[str, Snapshot | None]:
+        """The mark and the snapshot; none where it is something else."""
+        head, _, body = text.partition(b"\n")
+        try:
+            mark, seq, code, digest = orjson.loads(head)
+        except (ValueError, TypeError):
+            return "", None
+        return (
+            (mark, cls(seq, code, digest, body))
+            if isinstance(mark, str) and isinstance(seq, int)
+            else ("", None)
+        )
+
+
+class Learner:
+    """A policy that chooses for a campaign and learns from its journal."""
+
+    def __init__(self, terms: Terms) -> None:
+        problem = terms.problem
+        self.module, params = make_policy(terms.policy, problem)
+        game = make_game(self.module, problem, "hold", terms.seed, problem.horizon or NEVER)
+        self.terms = terms
+        self.seq = 0  # of the last entry that it has seen
+        self._low = [list(row) for row in terms.cost_min]
+        self._high = [list(row) for row in terms.cost_max]
+        self._buffer = CallBuffer(problem)
+        self._zeros = (0,) * problem.n_resources
+        state, self._whole = in_one(self.module.init(params, problem, 1))
+        self._kept = self._whole.copy()
+        self._game = LiveGame(
+            params, state, game, self._buffer.desk, self._buffer.held, problem.cost_min
+        )
+        self.code = sha256(
+            f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
+            + self._whole.tobytes()
+        ).hexdigest()
+        with compile_errors(terms.policy):
+            self._steps = steps(self.module, problem, self._game)
+
+    def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
+        """The arms of round t, and the probability that each was drawn with."""
+        self._without_trace(self._steps.ask, left, t)
+        return self._game.workspace.arms.tolist(), self._game.workspace.probs.tolist()
+
+    def _without_trace(self, step: Callable[..., Any], left: list[int], *more: Any) -> None:
+        """A policy may use its state as scratch paper while it chooses. It is put back: what it has
+        learnt is the fold of the reports, whoever asked.
+        """
+        self._game.workspace.left_units[:] = left
+        self._kept[:] = self._whole
+        try:
+            step(self._game, *more)
+        finally:
+            self._whole[:] = self._kept
+
+    def probabilities(self, t: int, left: list[int], out: Floats) -> None:
+        """The probability of each arm in round t."""
+        if t <= self.terms.initial_rounds:
+            out[self.choose(t, left)[0]] = 1.0
+        elif self._steps.look is None:
+            raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
+        else:
+            self._without_trace(self._steps.look, left, t, out)
+
+    def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
+        """Take in the reports among the entries up to `seq`, each with the number of its entry;
+        those seen before are left out.
+
+        A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
+        declared bounds.
+        """
+        slip, desk, low, high = self._buffer, self._game.workspace, self._low, self._high
+        pack, words, step, seat, zeros = (
+            slip.form.pack_into,
+            slip.words,
+            self._steps.tell,
+            self._game,
+            self._zeros,
+        )
+        resources = range(len(zeros))
+        for number, body in told:
+            if number <= self.seq or body["from"] not in OPEN:
+                continue
+            t, arms, costs = body["t"], body["arms"], iter(body["costs"])
+            seen = [
+                min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
+            ]
+            pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
+            desk.left_units[:] = amounts.LARGEST
+            if step(seat, t) != DONE:
+                raise PurseError(
+                    f"entry {number} of the journal of {self.terms.name!r} holds a report "
+                    "that cannot be"
+                )
+        self.seq = max(self.seq, seq)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What it has learnt, as arrays."""
+        return self._game.state._asdict()
+
+    def snapshot(self) -> Snapshot:
+        """What it has learnt, to be stored."""
+        body = self._whole.tobytes()
+        return Snapshot(self.seq, self.code, digest_of(self.seq, self.code, body), body)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its state, and of what a snapshot says about it, at most."""
+        return self._whole.nbytes + 500
+
+    def is_compatible(self, stored: Snapshot) -> bool:
+        """Whether a stored state is whole, and was made by the same code."""
+        return (
+            stored.code == self.code
+            and digest_of(*stored[:2], stored.body) == stored.digest
+            and len(stored.body) == self._whole.nbytes
+        )
+
+    def restore(self, stored: Snapshot | None) -> bool:
+        """Take over a stored state; False, and nothing happens, where it is damaged or was made by
+        other code.
+        """
+        if stored is None or not self.is_compatible(stored):
+            return False
+        self._whole[:] = np.frombuffer(stored.body, np.uint8)
+        self.seq = stored.seq
+        return True
+
+
+def digest_of(seq: int, code: str, body: bytes) -> str:
+    """A hash of all that a snapshot says."""
+    return sha256(f"{seq} {code} ".encode() + body).hexdigest()
+
+
+def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
+    """A state whose arrays lie behind one another in one block, and the block: it is copied in one
+    go.
+    """
+    places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
+    whole = np.zeros(places[-1], np.uint8)
+    parts = [
+        whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape)
+        for place, array in zip(places, state, strict=False)
+    ]
+    for part, array in zip(parts, state, strict=True):
+        part[...] = array
+    return type(state)(*parts), whole

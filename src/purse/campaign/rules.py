@@ -1,0 +1,332 @@
+"""The rules of a campaign: each method looks at the ledger, decides what the next entry is, and
+answers. It writes nothing to a storage itself.
+
+A method raises before it decides on an entry, so that a refusal changes nothing; only a conflict is
+both refused and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import (
+    CLOSED,
+    HELD,
+    OPEN,
+    PRESUMED,
+    RELEASED,
+    RUNNING,
+    SKIPPED,
+    TOLD,
+    VOID,
+    Ledger,
+    TicketRecord,
+    settle,
+)
+from purse.campaign.results import Receipt, receipt
+from purse.campaign.terms import RELEASE
+from purse.errors import (
+    AskRefused,
+    BudgetExhausted,
+    BudgetHeld,
+    CampaignClosed,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+    TicketError,
+)
+from purse.types import SKIP, STOP
+
+# round, units left -> arms, probabilities
+Choose = Callable[[int, list[int]], tuple[list[int], list[float]]]
+
+
+class Transaction:
+    """A ledger with the entries that are to be added to the journal."""
+
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        self.ledger = ledger
+        self.terms = ledger.terms
+        self.now = now
+        self.entries: list[Entry] = []
+        self.touched: dict[int, None] = {}  # tickets that changed, in order
+
+    def add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        request: str | None = None,
+        ticket: int | None = None,
+    ) -> Entry:
+        """Decide on the next entry."""
+        entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
+        self.ledger.fold(entry)
+        self.entries.append(entry)
+        self.touched.update(
+            dict.fromkeys(
+                [ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]
+            )
+        )
+        return entry
+
+    def ask(self, n: int, request: str, choose: Choose) -> list[TicketRecord]:
+        """Up to n tickets, at least one; the same again for a request that was answered before
+        (P4).
+        """
+        entry = self.repeated(request, "asked", n=n)
+        if entry is None:
+            tickets = self.choose_rounds(n, choose)
+            deadline = (
+                None if self.terms.expires_after is None else self.now + self.terms.expires_after
+            )
+            entry = self.add(
+                "asked", {"n": n, "deadline": deadline, "tickets": tickets}, request=request
+            )
+        return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+
+    def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:
+        """The entry that answered this request before; refused where the request was another
+        one.
+        """
+        entry = self.ledger.requests.get(request)
+        if entry is not None and (
+            entry.kind != kind or any(entry.body[name] != value for name, value in same.items())
+        ):
+            before = (
+                f"{entry.body['n']} tickets"
+                if entry.kind == "asked"
+                else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
+            )
+            raise Conflict(f"request_id={request!r} was used before, for something else: {before}")
+        return entry
+
+    def choose_rounds(self, n: int, choose: Choose) -> list[dict[str, Any]]:
+        """The rounds to come, as many of n as fit."""
+        head, left = self.ledger.head, [purse.left for purse in self.ledger.balances]
+        if head.status != RUNNING:
+            closed = head.status == CLOSED
+            raise (CampaignClosed if closed else CampaignPaused)(
+                f"campaign {self.terms.name!r} is {head.status}"
+                + ("" if closed else "; resume it first")
+            )
+        again, taken, t = list(head.again), list(head.taken), head.rounds
+        chosen: list[dict[str, Any]] = []
+        while len(chosen) < n:
+            try:
+                ((this, arms, chances), fresh) = (
+                    (again[0], False) if again else (self.next_round(t, left, choose), True)
+                )
+                held = self.amount_to_hold(arms, left, taken)
+            except AskRefused:
+                if not chosen:
+                    raise
+                break
+            if fresh:
+                t = this
+            else:
+                again.pop(0)
+            left = [rest - part for rest, part in zip(left, held, strict=True)]
+            for arm in arms if taken and arms[0] != SKIP else ():
+                taken[arm] += 1
+            chosen.append(
+                {
+                    "id": head.counts["tickets"] + len(chosen) + 1,
+                    "t": this,
+                    "arms": arms,
+                    "probabilities": chances,
+                    "held": held,
+                }
+            )
+        return chosen
+
+    def next_round(
+        self, t: int, left: list[int], choose: Choose
+    ) -> tuple[int, list[int], list[float]]:
+        """The policy's choice for the round after t."""
+        if t == self.terms.horizon:
+            raise HorizonReached(f"all {t} rounds of the horizon have been asked for")
+        arms, chances = choose(t + 1, left)
+        skipped = arms[0] == SKIP
+        if arms[0] == STOP or (skipped and self.terms.horizon is None):
+            raise AskRefused(f"{self.terms.policy} has ended the game after {t} rounds")
+        for arm, chance in zip(arms, chances, strict=True) if not skipped else ():
+            if not 0 <= arm < len(self.terms.arms):
+                raise PurseError(
+                    f"{self.terms.policy} chose no arm, or one that does not exist, in "
+                    f"round {t + 1}"
+                )
+            if not 0 < chance <= 1 + 1e-9:
+                raise PurseError(
+                    f"{self.terms.policy} chose with probabilities {chances} in round {t + 1}"
+                )
+        return t + 1, arms, chances
+
+    def foresee(self, probabilities: Callable[[int, list[int], Any], None], out: Any) -> None:
+        """The probability of each arm in the next round."""
+        head = self.ledger.head
+        if head.again:
+            out[head.again[0][1]] = 1.0
+        else:
+            probabilities(head.rounds + 1, [purse.left for purse in self.ledger.balances], out)
+
+    def amount_to_hold(self, arms: list[int], left: list[int], taken: list[int]) -> list[int]:
+        """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an
+        arm has had all its pulls.
+        """
+        if arms[0] == SKIP:
+            return [0] * len(left)
+        if self.terms.caps is not None and any(taken[arm] >= self.terms.caps[arm] for arm in arms):
+            raise BudgetExhausted(
+                f"{self.arm_names(arms)}: all pulls that its cap allows have been asked for"
+            )
+        most = self.terms.cost_max
+        held = (
+            list(most[arms[0]])
+            if len(arms) == 1
+            else [sum(most[arm][m] for arm in arms) for m in range(len(left))]
+        )
+        for need, rest in zip(held, left, strict=True):
+            if need > rest:
+                raise self.explain_shortage(arms, held, left)
+        return held
+
+    def explain_shortage(
+        self, arms: list[int], held: list[int], left: list[int]
+    ) -> BudgetExhausted:
+        """Why so much cannot be held: there is a resource of which it would not fit even if nothing
+        were held, or only one that is held for others.
+        """
+        lacks = [
+            (need > rest + purse.held, m)
+            for m, (need, rest, purse) in enumerate(
+                zip(held, left, self.ledger.balances, strict=True)
+            )
+            if need > rest
+        ]
+        gone, m = max(lacks, key=lambda lack: lack[0])
+        purse = self.ledger.balances[m]
+        text = (
+            f"{self.arm_names(arms)} may cost {amounts.text(held[m])} {self.terms.resources[m]} "
+            f"and {amounts.text(left[m])} is left"
+        )
+        if not gone:
+            return BudgetHeld(
+                f"{text}; {amounts.text(purse.held)} is held for tickets that are out; "
+                "tell or void them"
+            )
+        return BudgetExhausted(
+            text
+            + (
+                f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
+                if purse.presumed
+                else ""
+            )
+        )
+
+    def arm_names(self, arms: list[int]) -> str:
+        """Arms by their names."""
+        return " and ".join(repr(self.terms.arms[arm]) for arm in arms)
+
+    def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
+        """Settle a ticket (P3, P6)."""
+        slot = self.find(ticket)
+        report = {"rewards": list(rewards), "costs": list(costs)}
+        if slot.state == SKIPPED:
+            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to tell")
+        if slot.state == TOLD:
+            said = slot.body["report"]
+            if said["rewards"] == report["rewards"] and said["costs"] == report["costs"]:
+                return receipt(slot, duplicate=True)
+            self.add("conflict", {"report": report}, ticket=ticket)
+            raise Conflict(
+                f"ticket {ticket} was told before with another report: {format_report(said)}; "
+                f"that one stands, this one is kept: {format_report(report)}"
+            )
+        total = [
+            sum(costs[m :: len(self.terms.resources)]) for m in range(len(self.terms.resources))
+        ]
+        spent, overrun = settle(
+            slot.body["held"] if slot.state in OPEN else [0] * len(total), total
+        )
+        for purse, more in zip(self.ledger.balances, overrun, strict=True):
+            if purse.overrun + more > amounts.LARGEST:
+                raise InvalidInput(
+                    f"cost={amounts.text(more)}: with it the overrun would exceed what can "
+                    f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
+                )
+        known = {name: slot.body[name] for name in ("t", "arms", "probabilities")}
+        self.add(
+            "told",
+            {**known, **report, "from": slot.state, "spent": spent, "overrun": overrun},
+            ticket=ticket,
+        )
+        return receipt(self.ledger.tickets[ticket])
+
+    def void(self, ticket: int) -> Receipt:
+        """Release a hold."""
+        slot = self.find(ticket)
+        if slot.state == TOLD:
+            self.add("conflict", {"report": {"void": True}}, ticket=ticket)
+            raise Conflict(
+                f"ticket {ticket} was told before: {format_report(slot.body['report'])}; "
+                "that stands"
+            )
+        if slot.state == SKIPPED:
+            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to void")
+        if slot.state in (VOID, RELEASED):
+            return receipt(slot, duplicate=True)
+        self.add("voided", {"from": slot.state, "released": slot.body["held"]}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def find(self, ticket: int) -> TicketRecord:
+        """A ticket that was issued."""
+        slot = self.ledger.tickets.get(ticket)
+        if slot is None:
+            raise TicketError(
+                f"ticket {ticket} is not one that campaign {self.terms.name!r} issued"
+            )
+        return slot
+
+    def expire(self, due: Sequence[TicketRecord]) -> None:
+        """Presume spent, or release, what has outlived its deadline."""
+        for slot in due:
+            if slot.state == HELD and slot.deadline is not None and slot.deadline <= self.now:
+                to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
+                self.add("expired", {"to": to, "units": slot.body["held"]}, ticket=slot.id)
+
+    def top_up(self, units: Sequence[int], request: str) -> None:
+        """Add to the budget, once for each request."""
+        if self.repeated(request, "topped_up", units=list(units)) is None:
+            if self.ledger.head.status == CLOSED:
+                raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
+            for purse, more in zip(self.ledger.balances, units, strict=True):
+                if purse.budget + more > amounts.LARGEST:
+                    raise InvalidInput(
+                        f"amount={amounts.text(more)}: the budget must stay at most "
+                        f"{amounts.LARGEST // amounts.UNIT:,}"
+                    )
+            self.add("topped_up", {"units": list(units)}, request=request)
+
+    def set_status(self, kind: str, status: str) -> None:
+        """Pause, resume or close; nothing happens where that is so already, and closed is for
+        good.
+        """
+        if self.ledger.head.status == status:
+            return
+        if self.ledger.head.status == CLOSED:
+            raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
+        self.add(kind, {})
+
+
+def format_report(report: dict[str, Any]) -> str:
+    """A report for people."""
+    return (
+        f"reward {', '.join(f'{reward:g}' for reward in report['rewards'])}, cost "
+        f"{', '.join(map(amounts.text, report['costs']))}"
+    )

@@ -1,0 +1,74 @@
+"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, and
+what was asked and told in the last minute.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from typing import NamedTuple
+
+POINTS = 256
+MINUTE = 60  # seconds
+
+
+class Sample(NamedTuple):
+    """How things stood at a time; amounts in units, one for each resource."""
+
+    at: int  # ms
+    budget: tuple[int, ...]
+    spent: tuple[int, ...]
+    held: tuple[int, ...]
+    presumed: tuple[int, ...]
+    overrun: tuple[int, ...]
+    pulls: tuple[int, ...]  # of each arm so far
+
+
+class TimeSeries:
+    """At most `POINTS` points, the first of which stays.
+
+    Time is cut into slots of equal width, and a slot keeps its last point. Whenever there are too
+    many points the width doubles, so that neighbours merge: a long campaign keeps its shape. What
+    is kept depends on the points alone, not on when they were looked at.
+    """
+
+    def __init__(self, first: Sample) -> None:
+        self.first = first
+        self.width = 1  # ms
+        self.points: list[Sample] = []
+
+    def slot(self, at: int) -> int:
+        """The slot that a time lies in."""
+        return (at - self.first.at) // self.width
+
+    def add(self, point: Sample) -> None:
+        """Keep the last point of a slot that is over."""
+        self.points.append(point)
+        while len(self.points) > POINTS - 2:  # the first and the present one come on top
+            self.width *= 2
+            self.points = list({self.slot(each.at): each for each in self.points}.values())
+
+    def at(self, time: int) -> Sample:
+        """The last point that is not after a time."""
+        place = bisect_right(self.points, time, key=lambda point: point.at)
+        return self.points[place - 1] if place else self.first
+
+
+class LastMinute:
+    """What was asked and told in the last minute, by seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: deque[tuple[int, int, int]] = deque()  # the second, and the totals before it
+
+    def begin(self, second: int, asks: int, tells: int) -> None:
+        """Remember the totals before a second in which something happens."""
+        self.seconds.append((second, asks, tells))
+        while self.seconds[0][0] <= second - MINUTE:
+            self.seconds.popleft()
+
+    def since(self, second: int, asks: int, tells: int) -> tuple[int, int]:
+        """How many were asked and told in the minute up to and including a second."""
+        for each, asked, told in self.seconds:
+            if each > second - MINUTE:
+                return asks - asked, tells - told
+        return 0, 0

@@ -1,0 +1,195 @@
+"""Verbs that look at campaigns or carry them elsewhere: `purse campaign status`, `list`, `tickets`,
+`export`, `restore`, `audit`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from purse.cli.options import for_machines, stored
+from purse.cli.output import print_json
+from purse.errors import invalid
+
+if TYPE_CHECKING:
+    from purse.campaign.campaign import Campaign
+    from purse.campaign.results import CampaignTicket, Receipt
+    from purse.campaign.storage.base import Storage
+
+OPEN = ("held", "presumed")
+
+
+@click.command()
+@click.argument("name", required=False)
+@for_machines
+@stored
+def status(name: str | None, as_json: bool, storage: str) -> None:
+    """Say how a campaign stands; without a name, list all."""
+    if name is None:
+        print_list(as_json, storage)
+        return
+    found = opened(name, storage).status()
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo(str(found))
+
+
+@click.command("list")
+@for_machines
+@stored
+def listed(as_json: bool, storage: str) -> None:
+    """List the campaigns of a storage."""
+    print_list(as_json, storage)
+
+
+def print_list(as_json: bool, storage: str) -> None:
+    """A line for each campaign."""
+    from purse.campaign.storage.base import connect
+
+    place = connect(storage, create=False)
+    found = [opened(name, place).status() for name in place.names()]
+    if as_json:
+        print_json({"campaigns": [each.as_dict() for each in found]})
+        return
+    for each in found:
+        purses = ", ".join(
+            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses
+        )
+        alarms = ", ".join(alarm.kind for alarm in each.alarms)
+        click.echo(f"{each.name}\t{each.status}\t{purses}" + (f"\t! {alarms}" if alarms else ""))
+    if not found:
+        click.echo("There are no campaigns; `purse campaign new` creates one", err=True)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    default=OPEN,
+    show_default=True,
+    help="held, told, void, presumed, released or skipped; repeat it.",
+)
+@click.option(
+    "--limit",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="The most that are printed, oldest first.",
+)
+@for_machines
+@stored
+def tickets(name: str, states: tuple[str, ...], limit: int, as_json: bool, storage: str) -> None:
+    """List tickets, the oldest first.
+
+    Prints a line for each, separated by tabs: ticket, arm, probability, held, state.
+    """
+    print_tickets(opened(name, storage).tickets(states, limit), as_json, with_state=True)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File, written whole or not at all [default: stdout].",
+)
+@stored
+def export(name: str, out: Path | None, storage: str) -> None:
+    """Write the journal as JSON lines."""
+    source = opened(name, storage)
+    if out is None:
+        source.export(sys.stdout)
+    else:
+        click.echo(f"{source.export(out)} entries written to {out}", err=True)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="Another name for it.")
+@stored
+def restore(file: Path, name: str | None, storage: str) -> None:
+    """Make a campaign of an exported journal."""
+    from purse.campaign.campaign import Campaign
+
+    click.echo(str(Campaign.restore(file, storage=storage, name=name).status()))
+
+
+@click.command()
+@click.argument("name")
+@for_machines
+@stored
+def audit(name: str, as_json: bool, storage: str) -> None:
+    """Hold everything against the journal.
+
+    Folds the whole journal and compares counters, tickets, choices and snapshot with it. Exits with
+    1 where something differs.
+    """
+    found = opened(name, storage).audit()
+    if as_json:
+        print_json(
+            {
+                "ok": found.ok,
+                "entries": found.entries,
+                "findings": found.findings,
+                "digest": found.digest,
+            }
+        )
+    else:
+        for finding in found.findings:
+            click.echo(finding)
+        verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
+        click.echo(f"{name}: {found.entries} entries, {verdict}; digest {found.digest}")
+    if not found.ok:
+        click.get_current_context().exit(1)
+
+
+def opened(name: str, storage: str | Storage) -> Campaign:
+    """A campaign of a storage."""
+    from purse.campaign.campaign import Campaign
+
+    return Campaign.open(name, storage=storage)
+
+
+def number_of(ticket: str) -> int:
+    """A ticket's number."""
+    if not (ticket.isdecimal() and len(ticket) < 19):
+        raise invalid("ticket", ticket, "must be the number of a ticket")
+    return int(ticket)
+
+
+def print_tickets(
+    found: Sequence[CampaignTicket], as_json: bool, *, with_state: bool = False
+) -> None:
+    """A line for each ticket."""
+    if as_json:
+        print_json({"tickets": [ticket.as_dict() for ticket in found]})
+        return
+    for ticket in found:
+        chances = ",".join(f"{chance:.4g}" for chance in ticket.probabilities)
+        words = [
+            str(ticket.id),
+            ",".join(ticket.arms) or "-",
+            chances or "-",
+            ",".join(ticket.held),
+        ]
+        click.echo("\t".join([*words, ticket.state] if with_state else words))
+
+
+def print_receipt(receipt: Receipt) -> None:
+    """What a report came to, for people."""
+    parts = [
+        f"ticket {receipt.ticket} {receipt.state}",
+        *(f"{what} {','.join(getattr(receipt, what))}" for what in ("spent", "refunded")),
+    ]
+    if any(part != "0" for part in receipt.overrun):
+        parts.append(f"overrun {','.join(receipt.overrun)}")
+    marks = [mark for mark in ("duplicate", "late") if getattr(receipt, mark)]
+    click.echo(", ".join(parts) + (f" ({', '.join(marks)})" if marks else ""))

@@ -1,0 +1,197 @@
+"""`purse campaign watch`: a live view of a campaign in the terminal, or a line for each change
+where there is no terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from purse.cli.campaign.read import opened
+from purse.cli.options import stored
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from purse.campaign.campaign import Campaign
+    from purse.campaign.results import CampaignTicket, Status
+
+EVERY = 1.0  # seconds
+SHOWN = 8  # open tickets
+BAR = 60  # characters
+PARTS = (
+    ("spent", "green", "█"),
+    ("held", "yellow", "▓"),
+    ("presumed", "magenta", "▒"),
+    ("left", "dim", "░"),
+)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--once", is_flag=True, help="Print the view once.")
+@stored
+def watch(name: str, once: bool, storage: str) -> None:
+    """Watch a campaign in the terminal.
+
+    Shows the budget, arms, open tickets, alarms, and when the money runs out. It only reads, and
+    Ctrl-C ends it. Where the output is no terminal, prints a line for each change.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    pictures = changes(opened(name, storage))
+    console = Console(highlight=False)
+    with suppress(KeyboardInterrupt):
+        if once:
+            console.print(view(*next(pictures)))
+        elif not console.is_terminal:
+            seen = 0
+            for status, history, _, _ in pictures:
+                if history["seq"] > seen:
+                    click.echo(line(status, history))
+                    seen = history["seq"]
+        else:
+            with Live(console=console, auto_refresh=False) as live:
+                for picture in pictures:
+                    live.update(view(*picture), refresh=True)
+
+
+def changes(
+    campaign: Campaign,
+) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
+    """How the campaign stands, its history, its oldest open tickets and the time, each second."""
+    from purse.campaign.history import History
+
+    history = History(campaign.terms)
+    while True:
+        history.fold(campaign.journal(after=history.seq))
+        now = campaign.storage.now()
+        yield campaign.status(), history.as_dict(now), campaign.tickets(limit=SHOWN), now / 1000
+        time.sleep(EVERY)
+
+
+def line(status: Status, history: dict[str, Any]) -> str:
+    """How the campaign stands, on one line."""
+    purses = ", ".join(
+        f"{purse.resource} spent {purse.spent} held {purse.held} presumed "
+        f"{purse.presumed} left {purse.left} overrun {purse.overrun}"
+        for purse in status.purses
+    )
+    pulls = ", ".join(f"{arm['arm']} {arm['pulls']}" for arm in history["arms"])
+    alarms = "".join(f"; ! {alarm.text}" for alarm in status.alarms)
+    return f"{history['seq']} {status.status}: {purses}; pulls {pulls}{alarms}"
+
+
+def view(
+    status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float
+) -> RenderableType:
+    """The whole picture."""
+    from rich.console import Group
+    from rich.text import Text
+
+    rounds = f"round {status.rounds:,}" + (
+        f" of {status.horizon:,}" if status.horizon is not None else ""
+    )
+    rates = f"{history['rates']['asks']:.3g} asks/s, {history['rates']['tells']:.3g} tells/s"
+    head = Text.assemble(
+        (status.name, "bold"), f"  {status.status}, {status.policy}, {rounds}, {rates}"
+    )
+    parts: list[RenderableType] = [head]
+    for purse, past in zip(status.purses, history["purses"], strict=True):
+        parts += [bar(purse._asdict()), Text(f"  {runs_out(past['forecast'])}")]
+    parts += [arm_table(status, history), open_tickets(status, tickets, now)]
+    parts += [Text(f"! {alarm.text}", "bold red") for alarm in status.alarms]
+    return Group(*parts, *([Text(status.promise, "yellow")] if status.promise else []))
+
+
+def bar(purse: dict[str, str]) -> Text:
+    """One resource: how its budget is split, and in numbers."""
+    from rich.text import Text
+
+    budget = float(purse["budget"])
+    text, done, end = Text(), 0, 0.0
+    for part, style, mark in PARTS:
+        end += float(purse[part])
+        width = round(BAR * min(1.0, end / budget)) - done
+        text.append(mark * width, style)
+        done += width
+    text.append(f"  {purse['budget']} {purse['resource']}\n ")
+    for part, style, mark in PARTS:
+        text.append(f" {mark} ", style).append(f"{part} {purse[part]} ")
+    return (
+        text.append(f"  overrun {purse['overrun']}", "bold red")
+        if purse["overrun"] != "0"
+        else text
+    )
+
+
+def runs_out(forecast: dict[str, float] | None) -> str:
+    """When the money ends, as it is spent now."""
+    if forecast is None:
+        return "nothing was spent of late"
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
+    return (
+        f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {age(forecast['seconds'])}, "
+        f"until {at}"
+    )
+
+
+def arm_table(status: Status, history: dict[str, Any]) -> Table:
+    """What is known of each arm."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for number, title in enumerate(
+        (
+            "arm",
+            "pulls",
+            "reward",
+            *(f"{purse.resource} a pull" for purse in status.purses),
+            "efficiency",
+            "95%",
+            "share",
+        )
+    ):
+        table.add_column(title, justify="right" if number else "left", no_wrap=True)
+    for arm in history["arms"]:
+        costs = arm["mean_costs"] or [None] * len(status.purses)
+        low, high = arm["interval"] or (None, None)
+        span = "" if low is None else f"{low:.3g} … {high:.3g}"
+        numbers = [brief(value) for value in (arm["mean_reward"], *costs, arm["efficiency"])]
+        table.add_row(arm["arm"], f"{arm['pulls']:,}", *numbers, span, f"{arm['share']:.0%}")
+    return table
+
+
+def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> Text:
+    """What is out, the oldest first."""
+    from rich.text import Text
+
+    count = status.counts["held"] + status.counts["presumed"]
+    text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
+    for ticket in tickets:
+        text.append(
+            f"\n  {ticket.id}  {', '.join(ticket.arms)}  {', '.join(ticket.held)} "
+            f"{ticket.state}, {age(now - ticket.asked_at)} old"
+        )
+    return text.append("\n  …") if count > len(tickets) else text
+
+
+def brief(value: float | None) -> str:
+    """A number in four digits."""
+    return "" if value is None else f"{value:.4g}"
+
+
+def age(seconds: float) -> str:
+    """A time in its largest unit that it has two of."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"

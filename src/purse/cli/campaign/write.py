@@ -1,0 +1,290 @@
+"""Verbs of live campaigns that change something: `purse campaign new`, `ask`, `tell`, `void`,
+`top-up`, `pause`, `resume`, `close`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from purse.cli.campaign import read, watch
+from purse.cli.options import Duration, for_machines, stored
+from purse.cli.output import print_json
+from purse.errors import InvalidInput, PurseError, invalid
+
+if TYPE_CHECKING:
+    from purse.campaign.campaign import Campaign
+
+BATCH = 1000  # reports in one transaction
+
+
+@click.group()
+def campaign() -> None:
+    """Spend a real budget: ask which arm, tell what it brought and cost.
+
+    \b
+    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
+    purse campaign ask prompts                        ticket, arm, probability, what is held for it
+    purse campaign tell prompts 1 --reward 0.93 --cost 0.0021
+    purse campaign watch prompts
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    required=True,
+    metavar="NAME=COST",
+    help="An arm and the most that a pull of it may cost; repeat it.",
+)
+@click.option("--budget", required=True, metavar="AMOUNT", help="What may be spent in all.")
+@click.option("--cost-min", required=True, metavar="AMOUNT", help="The least that a pull costs.")
+@click.option(
+    "--resource",
+    "resources",
+    multiple=True,
+    default=("units",),
+    show_default=True,
+    help="What is spent; repeat it, and give amounts as 0.01,500.",
+)
+@click.option(
+    "--policy",
+    default="primal-dual-bwk",
+    show_default=True,
+    help="Name or name:option=value,... or a policy file.",
+)
+@click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@click.option(
+    "--expires-after",
+    type=Duration(),
+    default="1h",
+    show_default=True,
+    help="How long a ticket may stay unreported: 90s, 30m, 1h, 7d or never.",
+)
+@click.option(
+    "--on-expiry",
+    default="presume",
+    show_default=True,
+    help="presume: count it as spent at its most; release: give it back, a weaker promise.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Same seed and same reports, same choices.",
+)
+@stored
+def new(
+    name: str,
+    arms: tuple[str, ...],
+    budget: str,
+    cost_min: str,
+    resources: tuple[str, ...],
+    storage: str,
+    **options: Any,
+) -> None:
+    """Create a campaign."""
+    import warnings
+
+    from purse.campaign.campaign import Campaign
+
+    pairs = [arm_of(arm, len(resources)) for arm in arms]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the weaker promise is printed below
+        made = Campaign.create(
+            name,
+            arms=[arm for arm, _ in pairs],
+            budget=amounts("budget", budget, len(resources)),
+            cost_min=[amounts("cost-min", cost_min, len(resources))] * len(pairs),
+            cost_max=[most for _, most in pairs],
+            resources=resources,
+            storage=storage,
+            **options,
+        )
+    click.echo(str(made.status()))
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-n",
+    "count",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Tickets; fewer come where no more fit.",
+)
+@click.option(
+    "--request",
+    "request_id",
+    metavar="ID",
+    help="A name for this ask: a repeat returns the same tickets and holds nothing more.",
+)
+@for_machines
+@stored
+def ask(name: str, count: int, request_id: str | None, as_json: bool, storage: str) -> None:
+    """Ask which arm to pull, and hold the most that it may cost.
+
+    Prints a line for each ticket, separated by tabs: ticket, arm, probability, held.
+    """
+    read.print_tickets(read.opened(name, storage).ask_many(count, request_id), as_json)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("ticket", metavar="TICKET|-")
+@click.option("--reward", type=float, help="From 0 to 1.")
+@click.option(
+    "--cost", metavar="AMOUNT", help="What it really cost; with several resources as 0.01,500."
+)
+@for_machines
+@stored
+def tell(
+    name: str, ticket: str, reward: float | None, cost: str | None, as_json: bool, storage: str
+) -> None:
+    """Report what a ticket brought and cost.
+
+    With - in place of the ticket, reports are read from stdin, a JSON object on each line:
+    {"ticket": 17, "reward": 0.93, "cost": "0.0021"}. Each stands alone: what is wrong with one is
+    said, and the others count.
+    """
+    if ticket == "-":
+        if reward is not None or cost is not None:
+            raise InvalidInput("reward and cost are read from stdin where the ticket is -")
+        reports = [
+            report_of(number, line) for number, line in enumerate(sys.stdin, 1) if line.strip()
+        ]
+    elif reward is None or cost is None:
+        raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
+    else:
+        reports = [(read.number_of(ticket), reward, listed(cost))]
+    send(read.opened(name, storage), reports, as_json)
+
+
+def report_of(number: int, line: str) -> tuple[int, Any, Any]:
+    """The report on a line of stdin."""
+    try:
+        report = json.loads(line)
+        ticket, reward, cost = (report.pop(field) for field in ("ticket", "reward", "cost"))
+        if report or type(ticket) is not int:
+            raise ValueError
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise invalid(
+            f"stdin, line {number}",
+            line.strip(),
+            'must be as {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
+        ) from None
+    return ticket, reward, cost
+
+
+def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -> None:
+    """Tell all reports; what is wrong with one goes to stderr, and the exit code is 2."""
+    answers = [
+        answer
+        for start in range(0, len(reports), BATCH)
+        for answer in target.tell_many(reports[start : start + BATCH])
+    ]
+    for (ticket, *_), answer in zip(reports, answers, strict=True):
+        if isinstance(answer, PurseError):
+            click.echo(
+                f"purse: {answer}"
+                if f"ticket {ticket}" in str(answer)
+                else f"purse: ticket {ticket}: {answer}",
+                err=True,
+            )
+        elif not as_json:
+            read.print_receipt(answer)
+    if as_json:
+        wrong = [
+            {"ticket": ticket, "error": str(answer)}
+            for (ticket, *_), answer in zip(reports, answers, strict=True)
+            if isinstance(answer, PurseError)
+        ]
+        print_json(
+            {
+                "receipts": [
+                    answer.as_dict() for answer in answers if not isinstance(answer, PurseError)
+                ],
+                "errors": wrong,
+            }
+        )
+    if any(isinstance(answer, PurseError) for answer in answers):
+        click.get_current_context().exit(2)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("ticket")
+@stored
+def void(name: str, ticket: str, storage: str) -> None:
+    """Cancel a ticket, for which nothing was spent."""
+    read.print_receipt(read.opened(name, storage).void(read.number_of(ticket)))
+
+
+@click.command("top-up")
+@click.argument("name")
+@click.argument("amount")
+@click.option(
+    "--request",
+    "request_id",
+    metavar="ID",
+    help="A name for this top-up: a repeat adds nothing more.",
+)
+@stored
+def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None:
+    """Add to the budget."""
+    click.echo(str(read.opened(name, storage).top_up(listed(amount), request_id)))
+
+
+def switch(verb: str, text: str) -> click.Command:
+    """A verb that changes whether a campaign gives out tickets."""
+
+    @click.command(verb, help=text)
+    @click.argument("name")
+    @stored
+    def change(name: str, storage: str) -> None:
+        click.echo(str(getattr(read.opened(name, storage), verb)()))
+
+    return change
+
+
+def arm_of(text: str, n_resources: int) -> tuple[str, Any]:
+    """An arm's name and its largest cost."""
+    name, equals, most = text.rpartition("=")
+    if not (name and equals):
+        raise invalid("arm", text, "must be NAME=COST, such as small=0.01")
+    return name, amounts(f"arm {name}", most, n_resources)
+
+
+def amounts(field: str, text: str, count: int) -> list[str]:
+    """An amount for each of `count` resources; one stands for all. The library reads them."""
+    parts = text.split(",")
+    if len(parts) not in (1, count):
+        raise invalid(
+            field, text, f"must be one amount, or {count} between commas, one for each resource"
+        )
+    return parts * count if len(parts) == 1 else parts
+
+
+def listed(text: str) -> str | list[str]:
+    """One amount, or several between commas."""
+    parts = text.split(",")
+    return parts if len(parts) > 1 else text
+
+
+for command in (
+    new, ask, tell, void, top_up,
+    switch("pause", "Give out no tickets until it is resumed; reports are taken."),
+    switch("resume", "Give out tickets again."),
+    switch("close", "Give out no tickets any more; reports are taken."),
+    read.status, read.listed, read.tickets, watch.watch,
+    read.export, read.restore, read.audit,
+):  # fmt: skip
+    campaign.add_command(command)

@@ -1,0 +1,257 @@
+"""Verbs of studies: `compare`, `init`, `run`, `status`, `show`, `report`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common, run_options
+from purse.cli.output import print_gains, print_json, print_regrets
+from purse.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from purse.study.results import Study
+
+RESULTS = Path("purse-results")
+
+
+class Publishable(Protocol):
+    """What can be put on a page."""
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the page and its figures."""
+
+
+@click.command()
+@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@click.option(
+    "-w",
+    "--world",
+    "worlds",
+    multiple=True,
+    metavar="WORLD",
+    help=f"{WORLD_HELP}; may be repeated [default: four worlds].",
+)
+@click.option(
+    "-b",
+    "--budget",
+    "budgets",
+    multiple=True,
+    type=Budget(),
+    help="May be repeated [default: several].",
+)
+@click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget.")
+@click.option(
+    "-o",
+    "--out",
+    "folder",
+    default=str(RESULTS),
+    show_default=True,
+    help="Folder for results and report.",
+)
+@click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
+@common
+def compare(
+    policies: tuple[str, ...],
+    worlds: tuple[str, ...],
+    budgets: tuple[float, ...],
+    paths: int | None,
+    folder: str,
+    **options: Any,
+) -> None:
+    """Compare policies on worlds over budgets.
+
+    POLICY is a name or name:option=value,... or the path of a policy file; without any, the paper's
+    two algorithms, our variant with a price, and uniform play are compared. Prints each policy's
+    regret against the best fixed arm on the same draws, with a 95% interval, and writes the report
+    (HTML), its figures (PNG, SVG, CSV) and the results (Parquet) to the output folder. Parts that
+    are there already are not computed again: an interrupted run continues where it was.
+    """
+    from purse.study import compare as defaults
+    from purse.study.plan import WorldLike
+
+    places: Mapping[str, WorldLike] = {world: world for world in worlds} or defaults.DEFAULT_WORLDS
+    result = defaults.compare(
+        policies or defaults.DEFAULT_POLICIES,
+        places,
+        budgets=budgets or defaults.DEFAULT_BUDGETS,
+        n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
+        seed=options["seed"],
+        stop=options["stop"],
+        n_workers=options["workers"],
+        device=options["device"],
+        folder=folder,
+    )
+    present(result, Path(folder), options["as_json"])
+
+
+@click.command()
+@click.argument("path", default="study.toml", type=click.Path(path_type=Path))
+def init(path: Path) -> None:
+    """Write a commented study file to start from."""
+    from purse.base.files import write_text
+    from purse.study.study_file import EXAMPLE
+
+    if path.exists():
+        raise InvalidInput(f"{str(path)!r} is there already; give another name, or remove it")
+    write_text(path, EXAMPLE.format(name=path))
+    click.echo(f"Written to {path}; edit it, then: purse run {path}")
+
+
+@click.command()
+@click.argument("study", metavar="STUDY.TOML|FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder for results and report [default: purse-results/NAME].",
+)
+@run_options
+def run(
+    study: Path,
+    folder: Path | None,
+    workers: int | None,
+    device: str,
+    on: str | None,
+    as_json: bool,
+) -> None:
+    """Run the study in a file, or continue the one in a folder.
+
+    What is there already is not played again: an interrupted study continues, a changed one plays
+    only what is new. Prints the regrets, and writes the report (HTML), its figures (PNG, SVG, CSV)
+    and the results (Parquet).
+    """
+    from purse.study import manifest, study_file
+    from purse.study.compare import run as run_plan
+
+    target = folder or folder_of(study)
+    plan = (
+        study_file.parse(manifest.study(study), study / manifest.NAME)
+        if study.is_dir()
+        else study_file.load(study)
+    )
+    present(run_plan(plan, n_workers=workers, device=device, on=on, folder=target), target, as_json)
+
+
+@click.command()
+@click.argument(
+    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
+def status(study: Path, as_json: bool) -> None:
+    """Say how far a study has come."""
+    from purse.study import manifest
+
+    target = folder_of(study)
+    facts = manifest.load(target)
+    done, planned, size = manifest.progress_of(target)
+    if as_json:
+        print_json(
+            {
+                "folder": str(target),
+                "shards": planned,
+                "finished": done,
+                "bytes": size,
+                **{key: facts[key] for key in facts if key != "shards"},
+            }
+        )
+        return
+    counts = " × ".join(
+        f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
+        for key, one in (("policies", "policy"), ("worlds", "world"), ("budgets", "budget"))
+    )
+    click.echo(
+        f"{facts['title']}: {counts} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
+        f"stop={facts['stop']}"
+    )
+    click.echo(
+        f"{manifest.standing(target)}; "
+        + (
+            f"finished {facts['made']}"
+            if facts["made"]
+            else "not finished: run it again to continue"
+        )
+    )
+
+
+@click.command()
+@click.argument(
+    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def show(study: Path, as_json: bool) -> None:
+    """Print the regrets of a finished study, or the gains of a replay."""
+    from purse.study.results import Study
+
+    found = Study.load(folder_of(study))
+    if as_json:
+        print_json({"worlds": found.facts["worlds"], "rows": found.table().to_dicts()})
+    elif "replay" in found.facts:
+        print_gains(found)
+    else:
+        print_regrets(found, found.facts["worlds"])
+
+
+@click.command()
+@click.argument(
+    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the page and its figures [default: the study's].",
+)
+def report(study: Path, out: Path | None) -> None:
+    """Write the report of a finished study: one HTML file, and each figure as PNG, SVG and CSV."""
+    from purse.study.results import Study
+
+    target = folder_of(study)
+    for file in Study.load(target).publish(out or target):
+        click.echo(str(file))
+
+
+def folder_of(study: Path) -> Path:
+    """The folder of a study that is named by itself or by its file."""
+    return RESULTS / study.stem if study.suffix == ".toml" else study
+
+
+def present(study: Study, target: Path, as_json: bool) -> None:
+    """Write the report and print the regrets."""
+    files = wrote(study, target)
+    if as_json:
+        print_json(
+            {
+                "folder": str(target),
+                "files": [str(file) for file in files],
+                "worlds": study.facts["worlds"],
+                "rows": study.table().to_dicts(),
+            }
+        )
+    else:
+        print_regrets(study, study.facts["worlds"])
+        click.echo(where(target, files))
+
+
+def wrote(result: Publishable, target: Path) -> list[Path]:
+    """The files of the report, its page first; none, and a line that says so, where what it needs
+    is not installed.
+    """
+    try:
+        return result.publish(target)
+    except MissingExtra as error:
+        click.echo(f"No report: {error}", err=True)
+        return []
+
+
+def where(target: Path, files: list[Path]) -> str:
+    """What was written."""
+    return (
+        f"Results and figures are in {target}, the report is {files[0]}"
+        if files
+        else f"Results are in {target}"
+    )

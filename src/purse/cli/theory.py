@@ -1,0 +1,215 @@
+"""Verbs that judge: `paper`, `leaderboard`, `bounds`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from purse.base.optional import needs
+from purse.cli.options import Budget
+from purse.cli.output import print_bounds, print_json
+
+BOUND_OPTIONS = {
+    "n_arms": "--arms",
+    "cost_min": "--cost-min",
+    "cost_max": "--cost-max",
+    "iid": "--iid",
+    "costs": "--costs",
+    "gaps": "--gap",
+}
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--out",
+    "folder",
+    default="purse-results/paper",
+    show_default=True,
+    help="Folder for the page and for what it is made from.",
+)
+@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@click.option(
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Threads [default: all cores]. Does not change any number.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
+    """Study every claim of the paper, and write the page that says what is true.
+
+    Runs Theorems 1 to 5, the equations they rest on, and the propositions that do hold; prints the
+    verdicts and writes paper.html (one file), paper.md and pictures. An interrupted run continues
+    where it was.
+    """
+    with needs("the page", "report"):
+        from purse.paper import study
+
+    found = study(folder, quick=quick, n_workers=workers)
+    if as_json:
+        verdicts = {
+            title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees}
+            for title, each in found.findings.items()
+        }
+        print_json(
+            {
+                "page": str(found.page),
+                "files": [str(path) for path in found.files],
+                "agrees": found.agrees,
+                "claims": verdicts,
+            }
+        )
+    else:
+        for title, each in found.findings.items():
+            click.echo(
+                f"{title}: {each.verdict}\n    {each.measured}"
+                + ("" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT")
+            )
+        click.echo(f"\nWritten to {found.page}")
+    sys.exit(0 if found.agrees else 1)
+
+
+@click.command()
+@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@click.option(
+    "-o",
+    "--out",
+    "folder",
+    default="purse-results/leaderboard",
+    show_default=True,
+    help="Folder for the page and for what it is made from.",
+)
+@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers.")
+@click.option(
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Threads [default: all cores]. Does not change any number.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def leaderboard(
+    policies: tuple[str, ...],
+    folder: str,
+    quick: bool,
+    seed: int,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Play the suite with every policy, and say which one to use.
+
+    POLICY is a name or name:option=value,... or the path of a policy file; without any, all that
+    purse ships play. Prints the standings, and writes which-policy.md, a figure and scores.csv. An
+    interrupted run continues where it was.
+    """
+    import purse
+    from purse.base.files import write_atomically, write_text
+    from purse.ranking import page
+
+    board = purse.leaderboard(
+        policies or None, quick=quick, seed=seed, n_workers=workers, folder=folder
+    )
+    target = Path(folder)
+    with needs("the picture", "report"):
+        files = page.heat_figure(board, target)
+    write_text(target / "which-policy.md", page.markdown(board, "leaderboard.svg"))
+    write_atomically(target / "scores.csv", board.frame().write_csv)
+    if as_json:
+        print_json(
+            {
+                "folder": str(target),
+                "standings": board.standings().to_dicts(),
+                "scores": board.frame().to_dicts(),
+            }
+        )
+    else:
+        click.echo(str(board))
+        click.echo(
+            f"Written to {target}: which-policy.md, scores.csv, "
+            + ", ".join(file.name for file in files)
+        )
+
+
+@click.command()
+@click.option("--arms", "n_arms", type=int, metavar="K", help="Number of arms.")
+@click.option("-b", "--budget", required=True, type=Budget())
+@click.option("--cost-min", type=float, metavar="C", help="The least that a pull may cost.")
+@click.option(
+    "--cost-max", type=float, default=1.0, show_default=True, help="The most that a pull may cost."
+)
+@click.option(
+    "--iid",
+    is_flag=True,
+    help="Rewards and costs are independent and identically distributed in time.",
+)
+@click.option(
+    "--costs",
+    default="any",
+    show_default=True,
+    help="What is known of costs: any, per arm (each arm's is constant) or one (the same for all).",
+)
+@click.option(
+    "--gap",
+    "gaps",
+    type=float,
+    multiple=True,
+    help="How much less efficient a worse arm is; may be repeated.",
+)
+@click.option(
+    "--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha."
+)
+@click.option("--horizon", type=int, metavar="T", help="Rounds, for the bounds that need it.")
+@click.option(
+    "--all", "everything", is_flag=True, help="The published bounds of all other policies, too."
+)
+@click.option("-w", "--world", metavar="WORLD", help="Take all of this from a world instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def bounds(
+    budget: float,
+    alpha: float,
+    horizon: int | None,
+    everything: bool,
+    world: str | None,
+    as_json: bool,
+    **known: Any,
+) -> None:
+    """Evaluate every theorem, and say which of them apply.
+
+    \b
+    purse bounds --arms 10 --budget 1e4 --cost-min 0.1
+    purse bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+    from purse.theory import bounds as theory
+
+    if world is not None:
+        source = click.get_current_context().get_parameter_source
+        if given := [
+            option
+            for name, option in BOUND_OPTIONS.items()
+            if source(name) is not ParameterSource.DEFAULT
+        ]:
+            raise click.UsageError(
+                f"--world says all that {', '.join(given)} would say; leave one of them out"
+            )
+        problem = theory.problem_of(world, budget)
+    elif known["n_arms"] is None or known["cost_min"] is None:
+        raise click.UsageError("give --arms and --cost-min, or --world")
+    else:
+        problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")} | {
+            "gaps": known["gaps"] or None
+        }
+        problem["setting"] = theory.Setting(known["iid"], known["costs"])
+    rows = theory.table(budget=budget, alpha=alpha, **problem)
+    if everything:
+        from purse.theory import published_bounds
+
+        rows += published_bounds.table(budget=budget, horizon=horizon, **problem)
+    if as_json:
+        print_json([row._asdict() for row in rows])
+    else:
+        print_bounds(rows)

@@ -1,0 +1,1 @@
+"""The compiler: kernels, bound loops, fingerprints, and numba's private parts that we use."""

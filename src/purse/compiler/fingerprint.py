@@ -1,0 +1,85 @@
+"""A hash of compiled code and of everything that it reaches."""
+
+from __future__ import annotations
+
+from enum import Enum
+from hashlib import sha256
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config
+from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
+
+# no exceptions, no reference counts, no C callback
+LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+def fingerprint(value: Any) -> str:
+    """A hash of a function and of everything that it reaches through global names: code, constants,
+    types, options, level of optimisation.
+
+    The NamedTuples of each module count too, named or not: numba knows arguments by their class,
+    fields in order.
+    """
+    level = int(config.OPT)
+    digest = sha256(f"{numba.__version__} {LEAN} {level}".encode())
+    seen: set[int] = set()
+
+    def add(*items: Any) -> None:
+        for item in items:
+            digest.update(repr(item).encode() + b"\0")
+
+    def visit_function(function: FunctionType) -> None:
+        add(function.__defaults__)
+        visit_code(function.__code__, function.__globals__)
+        for cell in function.__closure__ or ():
+            visit(cell.cell_contents)
+        for item in list(function.__globals__.values()):
+            if isinstance(item, type) and hasattr(item, "_fields"):
+                visit(item)
+
+    def visit_code(code: CodeType, scope: dict[str, Any]) -> None:
+        add(code.co_code, code.co_varnames, code.co_names)
+        for constant in code.co_consts:
+            visit_code(constant, scope) if isinstance(constant, CodeType) else add(constant)
+        for name in code.co_names:
+            if name in scope:
+                visit(scope[name], code.co_names)
+
+    def visit(item: Any, names: tuple[str, ...] = ()) -> None:
+        if isinstance(item, Dispatcher):
+            add(item.targetoptions)
+            item = item.py_func
+        elif isinstance(item, _Intrinsic):
+            item = item._defn
+        if isinstance(item, FunctionType):
+            if id(item) not in seen:
+                seen.add(id(item))
+                visit_function(item)
+        elif isinstance(item, ModuleType):
+            add(item.__name__)
+            # attributes are looked up by the names that the code mentions, submodules' too
+            for name in names:
+                found = getattr(item, name, None)
+                if not (isinstance(found, ModuleType) and id(found) in seen):
+                    seen.add(id(found)) if isinstance(found, ModuleType) else None
+                    visit(found, names)
+        elif isinstance(item, np.ndarray):
+            add(item.dtype, item.shape, item.tobytes())
+        elif isinstance(item, tuple):
+            add(type(item).__qualname__, len(item))
+            for part in item:
+                visit(part)
+        elif isinstance(item, (int, float, str, np.generic)):
+            add(item)
+        elif isinstance(item, type):
+            add(item.__module__, item.__qualname__, getattr(item, "_fields", ()))
+            add(*item) if issubclass(item, Enum) else None
+        else:
+            add(type(item).__qualname__, getattr(item, "__qualname__", ""))
+
+    visit(value)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""Compilation: one decorator for what runs in the loop, one function that binds the loop to its
+parts.
+
+Two facts shape this file. Reference counting costs four times the work of a round, so kernels are
+compiled without it (`_nrt`, a private option of numba; a test watches that it holds). And numba's
+disk cache never looks beyond the file of the function that it caches, so a bound loop carries a
+fingerprint of all the code and constants that it reaches in its name: a fresh process finds it, and
+an edit anywhere makes a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.errors import NumbaError
+from numba.core.registry import CPUDispatcher
+
+from purse.compiler.fingerprint import LEAN, fingerprint
+from purse.errors import PurseError, shorten
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that other compiled functions call; what lets Python call it is compiled
+    only when Python does.
+    """
+
+    def __call__(self, *args: Any) -> Any:
+        """Take what Python passes: the code for that takes as long to compile as all the rest, and
+        is seldom needed.
+        """
+        if self not in _from_python:
+            _from_python[self] = numba.njit(**LEAN)(self.py_func)
+        return _from_python[self](*args)
+
+
+_from_python: dict[Kernel, Any] = {}
+
+
+def _inner(function: F, *, inline: bool) -> F:
+    dispatcher = numba.njit(forceinline=inline, no_cpython_wrapper=True, **LEAN)(function)
+    dispatcher.__class__ = Kernel
+    return cast(F, dispatcher)
+
+
+def kernel(function: F) -> F:
+    """Compile a function that the loop calls: inlined, never allocates, never raises."""
+    return _inner(function, inline=True)
+
+
+def cold(function: F) -> F:
+    """Compile a function that the loop calls rarely: it may stay a call, which keeps the loop small
+    and quick to compile.
+
+    It says so, because a function is compiled with the options of the one that calls it where it
+    has none of its own.
+    """
+    return _inner(function, inline=False)
+
+
+@contextmanager
+def compile_errors(name: str) -> Iterator[None]:
+    """Say in one line that a policy does not compile, and why."""
+    try:
+        yield
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        telling = next(
+            (line for line in lines if not line.startswith("Failed in")), "no reason given"
+        )
+        where = next(
+            (line.replace("File ", "") for line in reversed(lines) if line.startswith('File "')), ""
+        )
+        raise PurseError(
+            f"{name} does not compile: {shorten(telling, 300)} {where}".strip()
+        ) from error
+
+
+class Cache(FunctionCache):  # type: ignore[misc]
+    """numba's disk cache, without loading all of numba's built-in functions before machine code
+    that needs none of them.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for these types, or None."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+_bound: dict[tuple[Any, str], Any] = {}
+
+
+def bind(function: Callable[..., Any], **parts: Any) -> Any:
+    """The function's code with `parts` as globals, compiled; the machine code is cached on disk.
+
+    Kernels and constants are bound alike: as globals the compiler sees through both.
+    """
+    scope = {**cast(FunctionType, function).__globals__, **parts}
+    mark = fingerprint(with_globals(function, scope, function.__name__))
+    if (function, mark) not in _bound:
+        copy = with_globals(function, scope, f"{function.__name__}_{mark}")
+        _bound[function, mark] = numba.njit(nogil=True, **LEAN)(copy)
+        _bound[function, mark]._cache = Cache(copy)
+    return _bound[function, mark]
+
+
+def attach(function: F, **parts: Any) -> F:
+    """The function with `parts` as globals, as a kernel."""
+    return kernel(
+        with_globals(
+            function, {**cast(FunctionType, function).__globals__, **parts}, function.__name__
+        )
+    )
+
+
+def with_globals(function: F, scope: dict[str, Any], name: str) -> F:
+    """A copy of the function under another name, with other globals."""
+    origin = cast(FunctionType, function)
+    copy = FunctionType(origin.__code__.replace(co_name=name, co_qualname=name), scope, name)
+    copy.__module__ = origin.__module__
+    return cast(F, copy)

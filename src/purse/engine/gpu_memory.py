@@ -1,0 +1,123 @@
+"""What lies in a GPU's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda
+
+from purse.compiler.cuda_patches import compiling
+from purse.engine.cpu import empty_results, iter_arrays
+from purse.engine.job import Job
+from purse.engine.loop import GOING, PathResults
+from purse.engine.rules import RETRY
+
+MAX_THREADS = 128  # in a block
+CHUNK = 1 << 20  # paths on the card at once, at most
+MEMORY_FRACTION = 0.8  # of the card's free memory
+
+
+class DeviceBuffers(NamedTuple):
+    """What lies on the card for a chunk of paths."""
+
+    first: Any  # the state of one path, as the policy starts
+    states: Any  # (blocks block words,) floats
+    out: PathResults  # the path axis contiguous
+    excluded: Any  # (P, K) integers for rule `retry`, else (P, 0)
+    standing: Any  # (P,) integers: `GOING`, `OVER` or `FAULT`
+
+
+@cuda.jit  # type: ignore[untyped-decorator]
+def repeat(one: Any, many: Any) -> None:
+    """Give every path the same items; `many` is flat, the path axis the fastest."""
+    k = cuda.grid(1)
+    if k < many.shape[0]:
+        many[k] = one[k // (many.shape[0] // one.shape[0])]
+
+
+@cuda.jit  # type: ignore[untyped-decorator]
+def transpose(columns: Any, rows: Any) -> None:
+    """(P, S) column after column -> row after row; both are flat."""
+    k = cuda.grid(1)
+    if k < rows.shape[0]:
+        size = rows.shape[0] // columns.shape[0]
+        rows[k] = columns[k // size, k % size]
+
+
+def words_of(state: Any) -> int:
+    """How many items of 8 bytes the state of one path has."""
+    return sum(array.size for array in state)
+
+
+def map_arrays(values: Any, change: Callable[[Any], Any]) -> Any:
+    """A NamedTuple with its arrays, and those of NamedTuples in it, changed."""
+    changed = (
+        map_arrays(value, change)
+        if isinstance(value, tuple)
+        else change(value)
+        if isinstance(value, np.ndarray)
+        else value
+        for value in values
+    )
+    return type(values)._make(changed)
+
+
+def repeat_paths(one: Any, n_paths: int) -> Any:
+    """(1, ...) -> (P, ...) on the card, all paths alike, the path axis contiguous."""
+    many = cuda.device_array((n_paths, *one.shape[1:]), one.dtype, order="F")
+    if many.size:
+        with compiling():
+            repeat[-(-many.size // MAX_THREADS), MAX_THREADS](
+                cuda.to_device(one.ravel()), many.ravel(order="F")
+            )
+    return many
+
+
+def fetch(many: Any) -> Any:
+    """(P, ...) from the card, as arrays usually are: the last axis contiguous. The card turns it,
+    which would take the host longer than the rest.
+    """
+    rest = many.shape[1:]
+    flat = cuda.device_array(many.size, many.dtype)
+    if many.size:
+        with compiling():
+            transpose[-(-many.size // MAX_THREADS), MAX_THREADS](
+                many.reshape(many.shape[0], many.size // many.shape[0], order="F"), flat
+            )
+    turned = flat.copy_to_host().reshape(many.shape[0], *reversed(rest))
+    return turned.transpose(0, *range(len(rest), 0, -1))
+
+
+def allocate(job: Job, first: Any, n_paths: int, block: int) -> DeviceBuffers:
+    """Room on the card for a chunk of paths, none of which has begun."""
+    aside = np.zeros((1, job.problem.n_arms if job.game.rule == RETRY else 0), np.int64)
+    return DeviceBuffers(
+        map_arrays(first, cuda.to_device),
+        cuda.device_array(-(-n_paths // block) * block * words_of(first)),
+        map_arrays(empty_results(job, 1), lambda one: repeat_paths(one, n_paths)),
+        repeat_paths(aside, n_paths),
+        repeat_paths(np.full(1, GOING), n_paths),
+    )
+
+
+def chunk_of(job: Job, first: Any) -> int:
+    """How many paths fit on the card at once, at most `CHUNK`."""
+    per_path = 8 * (words_of(first) + job.problem.n_arms + 1) + sum(
+        array.nbytes for array in iter_arrays(empty_results(job, 1))
+    )
+    return max(
+        1,
+        min(
+            CHUNK, int(cuda.current_context().get_memory_info().free * MEMORY_FRACTION) // per_path
+        ),
+    )
+
+
+def example_buffers(job: Job, first: Any) -> DeviceBuffers:
+    """A card of the same types in the host's memory."""
+    out = map_arrays(empty_results(job, 2), np.asfortranarray)
+    return DeviceBuffers(
+        first, np.zeros(1), out, np.zeros((2, 2), np.int64, order="F"), np.zeros(2, np.int64)
+    )

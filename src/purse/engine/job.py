@@ -1,0 +1,169 @@
+"""A job: everything that decides the numbers of a simulation, checked and put together."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse import policies, worlds
+from purse.base import amounts, spec, validation
+from purse.engine.loop import CheckpointPlan, Game
+from purse.engine.rules import NEVER, initial_rounds
+from purse.errors import InvalidInput, invalid
+from purse.types import STOP_RULES, Problem, World, cap_array
+
+SEEDS = 2**63 - 1
+
+
+class Job(NamedTuple):
+    """Everything that decides the numbers of a simulation."""
+
+    name: str  # how the policy was written
+    policy: ModuleType
+    params: Any
+    problem: Problem
+    world: World
+    game: Game
+    checkpoints: CheckpointPlan
+
+
+def make_job(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: Any,
+    *,
+    seed: int = 0,
+    stop: str = "exit",
+    plays: int = 1,
+    horizon: int | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    caps: Any = None,
+    checkpoints: int = 0,
+) -> Job:
+    """Check everything, apply the defaults and put together what the engine needs."""
+    place = worlds.make(world, budget)
+    problem = problem_of(
+        place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, caps=caps
+    )
+    module, params = make_policy(policy, problem)
+    last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
+    game = make_game(module, problem, stop, seed, last_round)
+    name = policy if isinstance(policy, str) else module.NAME
+    return Job(
+        name,
+        module,
+        params,
+        problem,
+        place,
+        game,
+        make_checkpoint_plan(
+            validation.integer("checkpoints", checkpoints, low=0, high=10_000), problem, last_round
+        ),
+    )
+
+
+def single_arm_jobs(world: World, budget: Any, *, seed: int = 0, stop: str = "exit") -> list[Job]:
+    """Each arm alone. Alone means that under `retry` no other arm steps in: the game ends, as under
+    `exit`.
+    """
+    rule = "exit" if stop == "retry" else stop
+    return [
+        make_job(f"fixed:arm={arm}", world, budget, seed=seed, stop=rule)
+        for arm in range(world.n_arms)
+    ]
+
+
+def make_game(
+    policy: ModuleType, problem: Problem, stop: str, seed: int, last_round: int = NEVER
+) -> Game:
+    """What all paths of a problem have in common."""
+    rule = STOP_RULES.index(validation.choice("stop", stop, STOP_RULES))
+    seed = validation.integer("seed", seed, low=0, high=SEEDS)
+    # a round may take time in proportion to K
+    beat = 1 << min(16, max(0, 20 - problem.n_arms.bit_length()))
+    initial = initial_rounds(policy, problem.n_arms, problem.plays)
+    return Game(
+        problem.budget,
+        problem.cost_max,
+        problem.unit_scale,
+        rule,
+        initial,
+        last_round,
+        problem.horizon is not None,
+        beat,
+        seed,
+    )
+
+
+def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
+    """The policy's module and its parameters for this problem, from a name with options."""
+    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
+    module = policies.load(name)
+    spec.check_options(module.NAME, module.params, options, given=("problem",))
+    if problem.caps is not None and not getattr(module, "CAPS", False):
+        raise InvalidInput(
+            f"{module.NAME} does not keep to caps; leave them out or choose a policy that does"
+        )
+    return module, module.params(problem, **options)
+
+
+def problem_of(
+    world: World,
+    budget: Any,
+    *,
+    plays: int,
+    horizon: int | None,
+    cost_min: Any,
+    cost_max: Any,
+    caps: Any,
+) -> Problem:
+    """What a player of this world is told; bounds on costs may be declared wider than they are."""
+    n_arms, n_resources = world.n_arms, world.n_resources
+    low = (
+        world.cost_min
+        if cost_min is None
+        else amounts.cost_array("cost_min", cost_min, n_arms, n_resources)
+    )
+    high = (
+        world.cost_max
+        if cost_max is None
+        else amounts.cost_array("cost_max", cost_max, n_arms, n_resources)
+    )
+    if (low > world.cost_min).any():
+        raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")
+    if (high < world.cost_max).any():
+        raise invalid("cost_max", cost_max, "must not be less than what the world's arms may cost")
+    return Problem(
+        n_arms,
+        amounts.budget_array(budget, n_resources),
+        low,
+        high,
+        plays=validation.integer("plays", plays, low=1, high=n_arms),
+        horizon=world.horizon if horizon is None else validation.integer("horizon", horizon, low=1),
+        costs=world.costs,
+        caps=None if caps is None else cap_array(caps, n_arms),
+        reward_means=world.reward_means,
+        cost_means=world.cost_means,
+    )
+
+
+def make_checkpoint_plan(count: int, problem: Problem, last_round: int) -> CheckpointPlan:
+    """Log-spaced rounds up to the most that there can be, and equal fractions of the budget."""
+    most = (
+        last_round
+        if problem.horizon is not None
+        else min(last_round, int(problem.budget.max() // problem.cost_min.max(axis=1).min()))
+    )
+    rounds = (
+        np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64))
+        if count
+        else np.zeros(0, np.int64)
+    )
+    floors = [
+        [units - units * part // count for units in problem.budget.tolist()]
+        for part in range(1, count + 1)
+    ]
+    return CheckpointPlan(rounds, np.array(floors, np.int64).reshape(count, problem.n_resources))

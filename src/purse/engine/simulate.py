@@ -1,0 +1,163 @@
+"""`purse.simulate`: a policy against a world, many times over."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.base.optional import needs
+from purse.base.progress import Progress, progress
+from purse.engine import cpu
+from purse.engine.job import Job, make_job
+from purse.engine.loop import Checkpoints, PathResults
+from purse.engine.rules import NEVER
+from purse.errors import invalid
+from purse.types import (
+    CPU,
+    CUDA,
+    DEVICES,
+    STOP_RULES,
+    Floats,
+    Run,
+    Trajectory,
+    World,
+)
+
+MAX_GIGABYTES = 4  # for what is recorded at checkpoints
+
+
+def simulate(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: Any,
+    *,
+    n_paths: int = 100,
+    seed: int = 0,
+    stop: str = "exit",
+    plays: int = 1,
+    horizon: int | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    caps: Any = None,
+    checkpoints: int = 0,
+    n_workers: int | None = None,
+    device: str = CPU,
+    block: int | None = None,
+) -> Run:
+    """Play `policy` against `world` on `n_paths` independent paths until the budget is gone.
+
+    policy    a name with options, such as "exp3++.bwk:beta=1"; the path of a policy file; or a
+              module
+    world     a `World`, or text such as "two_worlds:cost_min=0.1,world=2"
+    budget    one number, or one per resource
+    stop      what happens when a pull cannot be paid: "exit" ends the game; "hold" ends it as soon
+              as the most that the chosen arm may cost does not fit; "retry" tries the other arms
+              first
+    plays     arms per round
+    horizon   rounds after which the game ends, known to the policy; None: the world's own
+    cost_min, cost_max   what the policy is told, where that is wider than what the world declares
+    caps      pulls allowed per arm, one number or one for each, for policies that keep to them
+    checkpoints   so many log-spaced rounds and equal fractions of the budget at which the standing
+              is recorded
+    n_workers, block     threads, and paths per block
+    device    "cpu", or "cuda" for an NVIDIA GPU (needs purse[gpu]); none of these three changes any
+              number
+    """
+    validation.choice("device", device, DEVICES)
+    job = make_job(
+        policy,
+        world,
+        budget,
+        seed=seed,
+        stop=stop,
+        plays=plays,
+        horizon=horizon,
+        cost_min=cost_min,
+        cost_max=cost_max,
+        caps=caps,
+        checkpoints=checkpoints,
+    )
+    with progress(f"{job.name} on {job.world.name}") as shown:
+        return play(job, n_paths, n_workers=n_workers, block=block, device=device, shown=shown)
+
+
+def play(
+    job: Job,
+    n_paths: int,
+    *,
+    n_workers: int | None,
+    shown: Progress,
+    block: int | None = None,
+    device: str = CPU,
+) -> Run:
+    """Run a job and name its results."""
+    n_paths = validation.integer("n_paths", n_paths, low=1)
+    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
+    block = None if block is None else validation.integer("block", block, low=1)
+    gigabytes = (
+        n_paths
+        * (len(job.checkpoints.rounds) + len(job.checkpoints.left))
+        * (job.problem.n_arms + job.problem.n_resources + 2)
+        * 8
+        / 1e9
+    )
+    if gigabytes > MAX_GIGABYTES:
+        raise invalid(
+            "checkpoints",
+            len(job.checkpoints.left),
+            f"would need {gigabytes:.0f} GB for {n_paths} paths and {job.problem.n_arms} arms",
+        )
+    return to_run(
+        job,
+        gpu_engine().simulate(job, n_paths, shown)
+        if device == CUDA
+        else cpu.simulate(job, n_paths, n_workers, block, shown),
+    )
+
+
+def to_run(job: Job, results: PathResults) -> Run:
+    """The results of a job under their names, in the user's unit."""
+    plain, n_marks = job.world.reward_range == (0.0, 1.0), len(job.checkpoints.left)
+    return Run(
+        policy=job.name,
+        world=job.world.name,
+        budget=job.problem.budget / amounts.UNIT,
+        stop=STOP_RULES[job.game.rule],
+        seed=job.game.seed,
+        gain=job.world.in_units_of_user(results.gain, results.pulls),
+        efficiency=results.efficiency * float(job.problem.unit_scale[0] * amounts.UNIT)
+        if job.problem.n_resources == 1 and plain
+        else None,
+        rounds=results.rounds,
+        spent_units=results.spent,
+        pulls=results.pulls,
+        ended=(results.rounds >= (job.world.n_rounds or NEVER))
+        & (results.spent < job.problem.budget).all(axis=1),
+        by_round=trajectory(job.world, job.checkpoints.rounds.astype(np.float64), results.by_round)
+        if n_marks
+        else None,
+        by_budget=trajectory(job.world, np.arange(1, n_marks + 1) / n_marks, results.by_budget)
+        if n_marks
+        else None,
+    )
+
+
+def gpu_engine() -> Any:
+    """The engine for GPUs, which needs an extra."""
+    with needs('device="cuda"', "gpu"):
+        from purse.engine import gpu
+    return gpu
+
+
+def trajectory(world: World, checkpoints: Floats, record: Checkpoints) -> Trajectory:
+    """A record in the user's unit."""
+    return Trajectory(
+        checkpoints,
+        record.rounds,
+        world.in_units_of_user(record.gain, record.pulls),
+        record.spent / amounts.UNIT,
+        record.pulls,
+    )

@@ -1,0 +1,1 @@
+"""What policies are made of: random numbers, fast mathematics, weights, index rules."""

@@ -1,0 +1,111 @@
+r"""The best mixture of arms under one limit, in closed form: a linear program that is a walk along
+an upper hull.
+
+    max  sum_i rewards(i) x(i)    subject to    sum_i costs(i) x(i) <= limit,   sum_i x(i) <= 1,   x
+         >= 0
+
+Doing nothing is the point (0, 0), arm i the point (costs(i), rewards(i)). What mixtures reach at a
+cost is the upper concave hull of these points, so that an optimum lies on the hull at `limit`:
+between two neighbours on it, or at its top where the limit does not bind. The walk starts at the
+best point that costs nothing and takes the steepest way up, edge by edge (gift wrapping), until an
+edge ends beyond the limit or nothing is higher. O(K) an edge and no memory: the hull is never
+built, nothing is sorted. At most K edges, so O(K^2) if all arms lie on the hull below the limit;
+few do, and for the K at which that would count a sort would be better.
+
+Arms that share a corner share its weight equally: with bounds cut off at 0 and 1 many arms stand at
+the same point, and the first of them must not be favoured. Of several corners that are equally good
+the cheapest is taken.
+"""
+
+from __future__ import annotations
+
+from purse.compiler.jit import kernel
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import pick, total
+from purse.types import SKIP, Floats, Ints
+
+
+@kernel
+def best_mixture(limit: float, costs: Floats, rewards: Floats, shares: Floats) -> float:
+    """Write the x of an optimum, for limit > 0 and costs and rewards >= 0; returns their sum: what
+    is missing to 1 is for doing nothing.
+    """
+    low_cost = 0.0
+    low_reward = 0.0
+    for i in range(costs.shape[0]):
+        if costs[i] == 0.0:
+            low_reward = max(low_reward, rewards[i])
+    high_cost = low_cost
+    high_reward = low_reward
+    weight = 0.0  # of the high end
+    while True:
+        steepest = 0.0
+        for i in range(costs.shape[0]):
+            if costs[i] > low_cost and rewards[i] > low_reward:
+                slope = (rewards[i] - low_reward) / (costs[i] - low_cost)
+                if slope > steepest:
+                    steepest = slope
+                    high_cost = costs[i]
+                    high_reward = rewards[i]
+        if steepest == 0.0:
+            break
+        if high_cost > limit:
+            weight = (limit - low_cost) / (high_cost - low_cost)
+            break
+        low_cost = high_cost
+        low_reward = high_reward
+    return share_corners(
+        low_cost, low_reward, high_cost, high_reward, weight, costs, rewards, shares
+    )
+
+
+@kernel
+def share_corners(
+    low_cost: float,
+    low_reward: float,
+    high_cost: float,
+    high_reward: float,
+    weight: float,
+    costs: Floats,
+    rewards: Floats,
+    shares: Floats,
+) -> float:
+    """Write the weights of the arms at two corners, equal at each; returns their sum."""
+    n_low = 0
+    n_high = 0
+    for i in range(costs.shape[0]):
+        n_low += costs[i] == low_cost and rewards[i] == low_reward
+        n_high += costs[i] == high_cost and rewards[i] == high_reward
+    total = 0.0
+    for i in range(costs.shape[0]):
+        share = 0.0
+        if costs[i] == low_cost and rewards[i] == low_reward:
+            share = (1 - weight) / n_low
+        elif weight > 0.0 and costs[i] == high_cost and rewards[i] == high_reward:
+            share = weight / n_high
+        shares[i] = share
+        total += share
+    return total
+
+
+@kernel
+def draw_shares(key: U, skips: bool, shares: Floats, arms: Ints, probs: Floats) -> None:
+    """Draw an arm by its share; with what is missing to 1 let the round pass or, where that may not
+    be, draw again.
+    """
+    every = total(shares)
+    u = uniform(key, 0) * (1.0 if skips else every)
+    if skips and u >= every:
+        arms[0] = SKIP
+        probs[0] = 1 - every
+    else:
+        arms[0] = pick(u, shares)
+        probs[0] = shares[arms[0]] / (1.0 if skips else every)
+
+
+@kernel
+def show_shares(skips: bool, shares: Floats, out: Floats) -> None:
+    """Write the probabilities of `draw_shares`."""
+    every = 1.0 if skips else total(shares)
+    for i in range(shares.shape[0]):
+        out[i] = shares[i] / every

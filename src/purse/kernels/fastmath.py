@@ -1,0 +1,117 @@
+"""exp and log without branches or calls, so that a loop over arms becomes vector code.
+
+Fused multiply-adds stand where they are written and nowhere else: every machine gives the same
+bits. The errors are below one unit in the last place (tests hold them against 40-digit arithmetic).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from purse.compiler.jit import kernel
+
+
+def _fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fma(*args)
+
+    return types.float64(types.float64, types.float64, types.float64), codegen
+
+
+def _powers() -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The bits of 2^(j/128), less j in the place where the exponent is added later."""
+    with localcontext() as context:
+        context.prec = 40
+        root = Decimal(2)
+        for _ in range(7):
+            root = root.sqrt()
+        values = np.array([float(root**j) for j in range(128)])
+    return values.view(np.int64) - (np.arange(128) << np.int64(45))
+
+
+def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Of the 128 stretches of mantissas from `EDGE` on: c, one over the middle; the leading digits
+    of -ln c; the rest of it.
+
+    c is so short that c z - 1 is exact for z near 1, and the leading digits are so few that k
+    LN2_HIGH can be added to them without error.
+    """
+    middles = (EDGE + (np.arange(128) << np.int64(45)) + (1 << 44)).view(np.float64)
+    rows = []
+    with localcontext() as context:
+        context.prec = 40
+        for middle in middles.tolist():
+            grid = 512 if middle >= 1 else 256
+            inverse = round(grid / middle) / grid
+            exact = -Decimal(inverse).ln()
+            leading = round(exact * 2**42) / 2**42
+            rows.append((inverse, leading, float(exact - Decimal(leading))))
+    return np.array(rows)
+
+
+fma: Any = intrinsic(_fma)
+# LN2_HIGH is a multiple of 2^-32
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+POWERS = _powers()
+PER_LN2 = 128 / 0.6931471805599453
+# the bits of 0.705, near sqrt(1/2); seen from there 1 is the middle of a stretch, whose c is 1
+EDGE = 0x3FE6900000000000
+LOGS = _logs()
+# 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the low bits
+ROUND = 6755399441055744.0
+LOWEST = -708.0  # below, the result would be subnormal
+
+
+@kernel
+def exp(x: float) -> float:
+    """e^x for x <= 709; below -708 it stays at e^-708.
+
+    x = (128 k + j) ln 2 / 128 + r with |r| <= ln 2 / 256, so e^x = 2^k 2^(j/128) e^r: a table and a
+    short series.
+    """
+    x = x if x > LOWEST else LOWEST
+    shifted = fma(x, PER_LN2, ROUND)
+    n = shifted - ROUND
+    r = fma(-LN2_LOW / 128, n, fma(-LN2_HIGH / 128, n, x))
+    k = np.float64(shifted).view(np.int64)
+    power = np.int64(POWERS[k & 127] + (k << 45)).view(np.float64)
+    r2 = r * r
+    q = fma(r2, fma(r2, fma(r, 1 / 120, 1 / 24), fma(r, 1 / 6, 0.5)), r)
+    return fma(power, q, power)
+
+
+@kernel
+def times_exp(w: float, x: float) -> float:
+    """w e^x by the series to x^6: the error is w x^7 / 5040 for small x."""
+    x2 = x * x
+    q = fma(x2, fma(x2, 1 / 720, fma(x, 1 / 120, 1 / 24)), fma(x, 1 / 6, 0.5))
+    return fma(w, fma(x2, q, x), w)
+
+
+@kernel
+def log(x: float) -> float:
+    """ln x for positive, finite x that is not subnormal; exactly 0 at 1.
+
+    x = 2^k z with 0.705 <= z < 1.41, and with c near 1/z from a table ln x = k ln 2 - ln c + ln(1 +
+    r), where r = c z - 1 is below 1/200 and a short series does. What the sum of the large parts
+    loses is put back.
+    """
+    bits = np.float64(x).view(np.int64)
+    above = bits - EDGE
+    k = above >> 52
+    j = (above >> 45) & 127
+    table = LOGS  # named once: a GPU keeps a copy for each time that a global array is named
+    r = fma(np.int64(bits - (k << 52)).view(np.float64), table[j, 0], -1.0)
+    large = fma(np.float64(k), LN2_HIGH, table[j, 1])
+    high = large + r
+    low = (large - high) + r + fma(np.float64(k), LN2_LOW, table[j, 2])
+    r2 = r * r
+    q = fma(r2, fma(r2, fma(r, 1 / 7, -1 / 6), fma(r, 1 / 5, -1 / 4)), fma(r, 1 / 3, -0.5))
+    return high + fma(r2, q, low)

@@ -1,0 +1,20 @@
+"""The number of rounds that a policy without a horizon tunes itself to."""
+
+from __future__ import annotations
+
+from purse.types import Problem
+
+
+def rounds_of(problem: Problem, policy: str) -> int:
+    """T for a policy that looks at no costs: the horizon, else the most rounds that can be paid
+    for; refused where there is neither.
+    """
+    return problem.horizon or most_paid(problem) or problem.known_horizon(policy)
+
+
+def most_paid(problem: Problem) -> int:
+    """ceil(B / c_min) of the resource that runs out first, exactly; 0 where each of them may be
+    left untouched.
+    """
+    each = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
+    return min((-(-budget // least) for budget, least in each if least > 0), default=0)

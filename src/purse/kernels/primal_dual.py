@@ -1,0 +1,93 @@
+r"""What policies share that learn the arms and the prices of the resources at the same time.
+
+Budgets b_j of d resources and, where they limit anything, T rounds become one budget, with costs
+rescaled to match:
+
+    B = min(b_1, .., b_d, T),     c'_j = c_j B / b_j,     a round of time costs B / T
+
+A learner that may do nothing has one more action, the last. A round in which it does nothing brings
+no report, and nothing in it needs one: what doing nothing is worth is known, and so is what a bonus
+for every action adds. So the rounds that have passed are counted, and their known parts are booked
+with the next report. A report that comes after one of a later round finds its own already booked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from purse.compiler.jit import kernel
+from purse.kernels.fastmath import exp
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import pick
+from purse.types import SKIP, Floats, Ints, Problem
+
+OLD = 2**62  # the age of weights that are to be computed afresh
+
+
+def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
+    """B, and for each resource the factor B / b_j of its costs."""
+    each = problem.budget * problem.unit_scale
+    least = float(each.min()) if rounds is None else min(float(each.min()), float(rounds))
+    return least, least / each
+
+
+@kernel
+def draw_action(key: U, n_arms: int, chances: Floats, arms: Ints, probs: Floats) -> None:
+    """Draw an action by its chance; the one beyond the arms, where there is one, lets the round
+    pass.
+    """
+    action = pick(uniform(key, 0), chances)
+    arms[0] = action if action < n_arms else SKIP
+    probs[0] = chances[action]
+
+
+@kernel
+def rounds_passed(booked: Ints, t: int) -> int:
+    """How many rounds have passed that are not booked, round t included; books them."""
+    passed = max(0, t - booked[0])
+    booked[0] += passed
+    return passed
+
+
+@kernel
+def apply_skipped_rounds(
+    passed: int, nothing: float, n_arms: int, primal: Any, learner: Any
+) -> None:
+    """Add to the gains that EXP3.P has estimated what is known of these rounds, less the bonuses of
+    one of them, which come with its report.
+
+    A round is worth beta / chance to every action, and `nothing` to the action beyond the arms.
+    Where more than that one action changes, all weights are computed afresh with the report.
+    """
+    if learner.gains.shape[0] > n_arms:
+        learner.gains[n_arms] += passed * nothing
+        learner.weights[n_arms] *= exp(primal.eta * nothing)
+    if passed != 1:
+        learner.age[0] = OLD
+        for i in range(learner.gains.shape[0]):
+            learner.gains[i] += (passed - 1) * primal.beta / learner.chances[i]
+
+
+@kernel
+def project(point: Floats, size: float) -> None:
+    """Move a point to the nearest one in {x >= 0, sum x <= size}.
+
+    Where the positive parts sum to more than `size`, each loses the same, down to 0. That loss is
+    found from below: it is right once those that it leaves above 0 would lose all that is too much.
+    O(d^2), for d resources, which are few.
+    """
+    loss = 0.0
+    kept = -1
+    while True:
+        above = 0.0
+        count = 0
+        for j in range(point.shape[0]):
+            if point[j] > loss:
+                above += point[j]
+                count += 1
+        if count == kept or above - count * loss <= size:
+            break
+        kept = count
+        loss = (above - size) / count
+    for j in range(point.shape[0]):
+        point[j] = max(0.0, point[j] - loss)

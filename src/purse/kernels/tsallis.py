@@ -1,0 +1,150 @@
+r"""What the Tsallis-INF family shares: its weights, and a learner of losses that draws from them.
+
+The weights of the losses L under the rate eta, with x < min L the one number for which they sum to
+1:
+
+    w(i) = 4 / (eta (L(i) - x))^2
+
+With d(i) = (eta / 2) (L(i) - min L) >= 0 and y = (eta / 2) (min L - x) they are w(i) = 1 / (d(i) +
+y)^2, and 1 <= y <= sqrt K. Instead of sum w = 1 we solve g(y) = (sum_i (d(i) + y)^-2)^(-1/2) = 1: g
+is a power mean, increasing and concave, and a straight line where all d are equal. With S_k = sum_i
+(d(i) + y)^-k a step of Chebyshev's method is
+
+    u = (1 - g) / g' = (sqrt(S_2) - 1) S_2 / S_3                                     Newton's step
+    b = -(u / 2) g'' / g' = (3/2) (sqrt(S_2) - 1) (S_2 S_4 / S_3^2 - 1)
+    y <- y + u (1 + min(1, b))
+
+It starts at y = 1, where g <= 1. Two or three steps suffice for ten arms, a handful for any K and
+any losses; Newton's alone would need one more, and what a step costs is a division an arm. The
+error after a step is of the order of its cube: after one below `CLOSE` nothing is left to gain, and
+a series brings 1 / (d(i) + y) to the new y without a division. Each call starts afresh, so that a
+round's weights are a function of its losses alone, to the last bit, whatever was asked before; a
+start near the last root would save a step and lose that.
+
+A policy whose losses are sums over reports needs to write only the loss: its module imports `init`,
+`row`, `choose` and `probabilities` from here and calls `learn` in `update`. Its params hold
+`scale`, for eta_t = scale / sqrt t, and `reduced`, for the estimator
+
+    plain     L(j) += 1{j = i_t} loss / w_t(j)
+    reduced   L(j) += 1{j = i_t} (loss - b(j)) / w_t(j) + b(j),     b(j) = 1/2 if w_t(j) >= eta_t^2
+              else 0
+
+A ticket carries the probability of its own arm only: for the others' b the weights of round t are
+computed again from the reports so far, which gives the same numbers unless reports are late. Any b
+that does not look at the draw leaves the estimate unbiased.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.base import validation
+from purse.compiler.jit import kernel
+from purse.kernels.random import U, uniform
+from purse.kernels.weights import pick, smallest
+from purse.types import Floats, Ints, Problem
+
+CLOSE = 3e-6
+# importance-weighted, reduced variance: the scale of the rate of each
+ESTIMATORS = {"iw": 2.0, "rv": 4.0}
+
+
+class TsallisState(NamedTuple):
+    """Estimated losses per arm over the reports so far."""
+
+    losses: Floats  # (P, K)
+    weights: Floats  # (P, K) scratch
+
+
+def init(params: Any, problem: Problem, n_paths: int) -> TsallisState:
+    """Nothing lost yet."""
+    return TsallisState(np.zeros((n_paths, problem.n_arms)), np.zeros((n_paths, problem.n_arms)))
+
+
+def scale_of(estimator: str) -> float:
+    """The scale of the rate, from the estimator's name."""
+    return ESTIMATORS[validation.choice("estimator", estimator, tuple(ESTIMATORS))]
+
+
+@kernel
+def row(state: TsallisState, path: int) -> TsallisState:
+    """One path's slice."""
+    return TsallisState(state.losses[path], state.weights[path])
+
+
+@kernel
+def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
+    """Write w; returns their sum, which is 1 to rounding."""
+    low = smallest(losses)
+    half = 0.5 * eta
+    y = 1.0
+    step = 1.0
+    while abs(step) > CLOSE:
+        squares = cubes = fourths = 0.0
+        for i in range(losses.shape[0]):
+            root = 1 / (half * (losses[i] - low) + y)
+            weights[i] = root  # until y is known
+            square = root * root
+            squares += square
+            cubes += square * root
+            fourths += square * square
+        off = math.sqrt(squares) - 1
+        per_cubes = 1 / cubes
+        bend = 1.5 * off * (squares * fourths * (per_cubes * per_cubes) - 1)
+        step = off * (squares * per_cubes) * (1 + min(1.0, bend))
+        y += step
+    total = 0.0
+    for i in range(losses.shape[0]):
+        shift = weights[i] * step
+        root = weights[i] * (1 - shift + shift * shift)
+        weights[i] = root * root
+        total += weights[i]
+    return total
+
+
+@kernel
+def weigh(params: Any, state: TsallisState, t: int) -> float:
+    """Write the weights of round t; returns their sum."""
+    return tsallis_weights(params.scale / math.sqrt(t), state.losses, state.weights)
+
+
+@kernel
+def choose(
+    key: U, params: Any, state: TsallisState, t: int, left: Floats, arms: Ints, probs: Floats
+) -> None:
+    """Draw an arm by weight."""
+    total = weigh(params, state, t)
+    arms[0] = pick(uniform(key, 0) * total, state.weights)
+    probs[0] = state.weights[arms[0]] / total
+
+
+@kernel
+def learn(params: Any, state: TsallisState, t: int, arm: int, chance: float, loss: float) -> None:
+    """Add the estimate of a round's losses."""
+    if params.reduced:
+        learn_reduced(params, state, t, arm, chance, loss)
+    else:
+        state.losses[arm] += loss / chance
+
+
+@kernel
+def learn_reduced(
+    params: Any, state: TsallisState, t: int, arm: int, chance: float, loss: float
+) -> None:
+    """The same with less variance."""
+    least = params.scale * params.scale / t
+    total = weigh(params, state, t)
+    for j in range(state.losses.shape[0]):
+        base = 0.5 if (chance if j == arm else state.weights[j] / total) >= least else 0.0
+        state.losses[j] += base + (loss - base) / chance if j == arm else base
+
+
+@kernel
+def probabilities(params: Any, state: TsallisState, t: int, left: Floats, out: Floats) -> None:
+    """Write the probabilities of `choose`."""
+    total = weigh(params, state, t)
+    for i in range(out.shape[0]):
+        out[i] = state.weights[i] / total

@@ -1,0 +1,1 @@
+"""A policy in memory that is asked for arms and told what they returned."""

@@ -1,0 +1,152 @@
+"""What a live policy has: its budget, what is left of it, and the tickets that are out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.base.amounts import in_users_unit
+from purse.errors import InvalidInput, TicketError, invalid, shorten
+from purse.types import Ints, Problem, Ticket
+
+ONE = (float, int, str, Decimal, np.number)  # what stands for one number
+
+
+class Account:
+    """A budget of which every unit is spent, held for a ticket that is out, or left."""
+
+    def __init__(self, problem: Problem, purse: Ints) -> None:
+        self.problem = problem
+        self._purse = purse  # (d,) units left; the compiled steps take from it
+        self._purse[:] = problem.budget
+        self._single = problem.plays == problem.n_resources == 1
+        # tickets that are out, each with its round's arms set aside
+        self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}
+        self._next_id = 1
+        self._lock = threading.RLock()
+
+    @property
+    def left_units(self) -> list[int]:
+        """`left`, exactly, in units of 1e-9, one per resource."""
+        with self._lock:
+            return self._purse.tolist()
+
+    @property
+    def held_units(self) -> list[int]:
+        """`held`, exactly, in units of 1e-9, one per resource."""
+        with self._lock:
+            return [
+                sum(ticket.held_units[m] for ticket, _ in self._open.values())
+                for m in range(self.problem.n_resources)
+            ]
+
+    @property
+    def spent_units(self) -> list[int]:
+        """`spent`, exactly, in units of 1e-9, one per resource."""
+        with self._lock:
+            parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
+            return [budget - left - held for budget, left, held in parts]
+
+    @property
+    def left(self) -> Any:
+        """What can still be held or paid: the budget less what is spent and held. A number, or one
+        per resource.
+        """
+        return in_users_unit(self.left_units)
+
+    @property
+    def held(self) -> Any:
+        """What is held for tickets that are out."""
+        return in_users_unit(self.held_units)
+
+    @property
+    def spent(self) -> Any:
+        """What has been paid."""
+        return in_users_unit(self.spent_units)
+
+    @property
+    def tickets(self) -> list[Ticket]:
+        """The tickets that are out, oldest first."""
+        with self._lock:
+            return sorted(ticket for ticket, _ in self._open.values())
+
+    def _why_refused(self, ticket: Ticket, short: int) -> str:
+        who = (
+            f"arm {ticket.arm}"
+            if len(ticket.arms) == 1
+            else "arms " + ", ".join(map(str, ticket.arms))
+        )
+        refusal = (
+            f"{who} may cost {amounts.text(ticket.held_units[short])} and "
+            f"{amounts.text(self.left_units[short])} is left"
+        )
+        return refusal + (
+            f"; tickets that are out: {len(self._open)}, holding "
+            f"{amounts.text(self.held_units[short])}"
+            if self._open
+            else ""
+        )
+
+    def _find(self, ticket: Ticket) -> tuple[Ticket, tuple[int, ...]]:
+        """A ticket that is out, and the arms set aside in its round; refuses one that is not."""
+        if not isinstance(ticket, Ticket) or not isinstance(ticket.id, int):
+            raise TicketError(f"{shorten(repr(ticket))} is not a ticket; pass what `ask` returned")
+        found = self._open.get(ticket.id)
+        if found is None or found[0] != ticket:
+            finished = found is None and 0 < ticket.id < self._next_id
+            raise TicketError(
+                f"ticket {ticket.id} is "
+                f"{'finished already' if finished else 'not one that this policy issued'}"
+            )
+        return found
+
+    def _can_be_out(self, ticket: Ticket) -> bool:
+        """Whether a ticket from a file is one that the compiled steps can take: they trust its arms
+        and its sizes.
+        """
+        sizes = len(ticket.arms), len(ticket.probabilities), len(ticket.held_units)
+        return sizes == (self.problem.plays, self.problem.plays, self.problem.n_resources) and all(
+            arm in range(self.problem.n_arms) for arm in ticket.arms
+        )
+
+    def _read_report(self, reward: Any, cost: Any) -> tuple[Sequence[float], Sequence[int]]:
+        """The reward of each play, and the units of each resource that each play cost; the step
+        that learns from them holds them to their bounds.
+        """
+        if self._single and isinstance(reward, ONE) and isinstance(cost, ONE):
+            return (reward if type(reward) is float else validation.number("reward", reward),), (
+                amounts.to_units("cost", cost),
+            )
+        plays, resources = self.problem.plays, self.problem.n_resources
+        rewards, costs = validation.numbers("reward", reward), amounts.unit_array("cost", cost)
+        fits = costs.shape == (plays, resources) or (
+            1 in (plays, resources) and costs.shape in ((plays * resources,), ())
+        )
+        if len(rewards) != plays or costs.size != plays * resources or not fits:
+            raise InvalidInput(
+                f"a report needs {plays} rewards and costs of shape ({plays}, "
+                f"{resources}), not {len(rewards)} and {costs.shape}"
+            )
+        return rewards, costs.ravel().tolist()
+
+    def _out_of_bounds(
+        self, ticket: Ticket, rewards: Sequence[float], cost: Any, entry: int
+    ) -> InvalidInput:
+        """The error for one entry of a report, counted as `engine.step.tell` does: the rewards,
+        then the costs of each play.
+        """
+        plays = len(ticket.arms)
+        if entry < plays:
+            return invalid("reward", rewards[entry], "must lie between 0 and 1")
+        play, resource = divmod(entry - plays, self.problem.n_resources)
+        arm = ticket.arms[play]
+        low, high = (
+            amounts.text(bound[arm, resource])
+            for bound in (self.problem.cost_min, self.problem.cost_max)
+        )
+        return invalid("cost", cost, f"must lie between {low} and {high} for arm {arm}")

@@ -1,0 +1,244 @@
+r"""What policies on a recorded table are measured against, in the user's unit of reward.
+
+    always ARM           the arm alone, round by round, until a pull cannot be paid: played
+    best fixed mixture   in every round an arm drawn with the probabilities x(i) / T of the LP
+                         optimum, nothing with the rest, under the same hard budget and the same
+                         stop rule: played by one who knows the means from the start and never
+                         adapts
+    LP optimum           max sum_i mu(i) x(i)  subject to  sum_i rho(i) x(i) <= B,  sum_i x(i) <= T,
+                         with the table's mean rewards mu and costs rho: what one can expect who
+                         knows the means but not the rows, and has to keep to the budget on average
+                         only
+    hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
+                         relaxation of the multiple-choice knapsack, solved exactly; at least what
+                         anyone can gain on these rows
+
+The third bounds the expectation of players who neither see a row before they choose nor know which
+rows are left, up to the last pulls: a pull that the rest of a hard budget cannot pay is not
+counted, and those that still fit are the cheap ones. The last is solved row by row: the corners of
+each row's upper hull from (0, 0) are steps of (cost, reward), and the budget buys steps in the
+order of reward per cost, the last one in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.compiler.jit import bind
+from purse.engine.draws import draws
+from purse.engine.simulate import simulate
+from purse.theory.fluid import mix
+from purse.theory.notions import estimate
+from purse.types import Floats, Ints, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Score(NamedTuple):
+    """What a player comes to with a budget, on average over paths."""
+
+    budget: float
+    player: str
+    kind: str  # policy, arm, mixture or bound
+    gain: float
+    # ends of the 95% interval; NaN for a single path, the gain itself where nothing is random
+    gain_low: float
+    gain_high: float
+    spent: float
+    pulls: float
+
+
+def score(budget: float, player: str, kind: str, gain: Floats, spent: Floats, pulls: Any) -> Score:
+    """The averages over paths."""
+    found = estimate(gain)
+    return Score(
+        budget,
+        player,
+        kind,
+        found.mean,
+        found.low,
+        found.high,
+        float(np.mean(spent)),
+        float(np.mean(pulls)),
+    )
+
+
+def references(
+    world: World,
+    budgets: Sequence[float],
+    *,
+    n_paths: int,
+    seed: int = 0,
+    stop: str = "retry",
+    n_workers: int | None = None,
+) -> pl.DataFrame:
+    """A row for each budget and reference: gain with its 95% interval, what was spent, and how many
+    rounds had a pull.
+    """
+    import polars as pl
+
+    rows = [
+        row
+        for budget in budgets
+        for row in references_of(world, budget, n_paths, seed, stop, n_workers)
+    ]
+    return pl.DataFrame(rows, Score._fields, orient="row")
+
+
+def references_of(
+    world: World, budget: float, n_paths: int, seed: int, stop: str, n_workers: int | None
+) -> Iterator[Score]:
+    """The references for one budget."""
+    assert world.horizon is not None
+    low, high = world.reward_range
+    rewards, units = (
+        low + (high - low) * world.tables.rewards[:, :, 0],
+        world.tables.costs[:, :, 0, 0],
+    )
+    reward_means, cost_means = rewards.mean(axis=0), units.mean(axis=0) / amounts.UNIT
+    for arm, name in enumerate(world.arm_names):
+        alone = simulate(
+            f"fixed:arm={arm}",
+            world,
+            budget,
+            n_paths=n_paths,
+            seed=seed,
+            stop="hold" if stop == "hold" else "exit",
+            n_workers=n_workers,
+        )
+        notes = [
+            note
+            for note, best in (("cheapest", cost_means.argmin()), ("best", reward_means.argmax()))
+            if arm == best
+        ]
+        yield score(
+            budget,
+            f"always {name}" + (f" ({', '.join(notes)})" if notes else ""),
+            "arm",
+            alone.gain,
+            alone.spent,
+            alone.pulls.sum(axis=1),
+        )
+    plays = mix(cost_means, reward_means, budget, world.horizon)
+    yield score(
+        budget,
+        "best fixed mixture",
+        "mixture",
+        *play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop),
+    )
+    value = float(reward_means @ plays)
+    yield Score(
+        budget,
+        "LP optimum",
+        "bound",
+        value,
+        value,
+        value,
+        float(cost_means @ plays),
+        float(plays.sum()),
+    )
+    if world.horizon == len(rewards):  # on every path the same rows
+        found = hindsight(rewards, units, budget)
+        yield Score(budget, "hindsight optimum", "bound", found[0], found[0], found[0], *found[1:])
+    else:
+        paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
+        best = np.array(
+            [
+                hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
+                for inside, costs in paths
+            ]
+        )
+        yield score(budget, "hindsight optimum", "bound", *best.T)
+
+
+def hindsight(rewards: Floats, units: Ints, budget: float) -> tuple[float, float, float]:
+    """The linear optimum of one who knows all rows (T, K): gain, what it spends, and how many
+    rounds have a pull.
+    """
+    at_cost, at_reward = (
+        np.zeros(len(rewards)),
+        np.where(units == 0, rewards, 0).max(axis=1, initial=0.0),
+    )
+    free, steps = at_reward.copy(), [np.zeros((4, 0))]
+    while True:
+        more_cost, more_reward = units - at_cost[:, None], rewards - at_reward[:, None]
+        slopes = np.divide(
+            more_reward,
+            more_cost,
+            out=np.zeros_like(rewards),
+            where=(more_cost > 0) & (more_reward > 0),
+        )
+        rows = np.flatnonzero(slopes.max(axis=1) > 0)
+        if len(rows) == 0:
+            break
+        arms = slopes[rows].argmax(axis=1)
+        first = (at_cost[rows] == 0) & (at_reward[rows] == 0)
+        steps.append(
+            np.stack([slopes[rows, arms], more_cost[rows, arms], more_reward[rows, arms], first])
+        )
+        at_cost[rows], at_reward[rows] = units[rows, arms], rewards[rows, arms]
+    every = np.concatenate(steps, axis=1)
+    _, costs, gains, firsts = every[:, np.argsort(-every[0], kind="stable")]
+    # the budget buys the first steps, and one of them in part
+    parts = np.clip((budget * amounts.UNIT - np.cumsum(costs) + costs) / costs, 0, 1)
+    return (
+        float(free.sum() + parts @ gains),
+        float(parts @ costs) / amounts.UNIT,
+        float((free > 0).sum() + parts @ firsts),
+    )
+
+
+def play_mixture(
+    world: World, shares: Floats, budget: float, n_paths: int, seed: int, stop: str
+) -> tuple[Floats, Floats, Floats]:
+    """(P,) Gains, amounts spent and pulls of one who draws arms with these probabilities, on the
+    same draws as the policies.
+    """
+    assert world.horizon is not None
+    found, (low, high) = np.zeros((n_paths, 3)), world.reward_range
+    purse, tries, rounds = (
+        int(amounts.budget_array(budget, 1)[0]),
+        world.n_arms if stop == "retry" else 1,
+        np.arange(world.horizon),
+    )
+    for path in range(n_paths):
+        rewards, costs = draws(world, world.horizon, seed=seed, path=path)
+        units, chances = costs[:, :, 0], np.random.default_rng([seed, path])
+        # n_arms: nothing
+        arms = np.searchsorted(np.cumsum(shares), chances.random(world.horizon), side="right")
+        ranks = np.pad(chances.random(units.shape), ((0, 0), (0, 1)), constant_values=2)
+        ranks[rounds, arms] = -1
+        needs = (
+            np.broadcast_to(world.cost_max[:, 0], units.shape).copy() if stop == "hold" else units
+        )
+        found[path] = bind(fill_path)(
+            rewards, units.copy(), needs.copy(), np.argsort(ranks, axis=1), purse, tries
+        )
+    gain, spent, pulls = found.T
+    return low * pulls + (high - low) * gain, spent / amounts.UNIT, pulls
+
+
+def fill_path(
+    rewards: Floats, units: Ints, needs: Ints, orders: Ints, purse: int, tries: int
+) -> tuple[float, float, float]:
+    """One path: gain, units spent and pulls. An arm that needs more than is left makes way for the
+    next in its round's order, `tries` of them at most.
+    """
+    left, gain, pulls = purse, 0.0, 0.0
+    for t in range(rewards.shape[0]):
+        if orders[t, 0] == rewards.shape[1]:
+            continue
+        k = 0
+        while k < tries and needs[t, orders[t, k]] > left:
+            k += 1
+        if k == tries:
+            break
+        gain += rewards[t, orders[t, k]]
+        left -= units[t, orders[t, k]]
+        pulls += 1
+    return gain, float(purse - left), pulls

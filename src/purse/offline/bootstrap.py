@@ -1,0 +1,121 @@
+"""How sure an estimate from a log is: the same estimate from logs drawn again from the log.
+
+Every estimate is a mean over paths, and its error has two parts. The log is a sample: its rows are
+drawn again with replacement `REPLICATES` times (the bootstrap; Efron 1979), and the policy plays
+each of these logs on a few paths. With the noise of the simulation taken off,
+
+    error^2 = max(0, variance between replicates - variance within / paths of a replicate) +
+    variance over paths / paths
+
+and the interval is the estimate +- Student's t times error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.base.progress import Progress
+from purse.engine import cpu
+from purse.engine.job import SEEDS, Job
+from purse.engine.loop import FAULT
+from purse.engine.simulate import to_run
+from purse.theory.notions import LEVEL, Estimate
+from purse.types import Floats, Ints, Run, World
+
+REPLICATES = 200  # logs drawn from the log
+REPLICATE_PATHS = 16
+# beside a seed: whoever made the log may have used that seed, too, and replicates must not follow
+# their numbers
+OURS = 0x7075727365
+
+
+class Played(NamedTuple):
+    """A policy on the log, and on each log that was drawn from it."""
+
+    main: list[tuple[World, Run]]  # some paths each, in a world of their own
+    replicates: list[Run]
+
+    @property
+    def pulls(self) -> Ints:
+        """(K,) Of each arm, over all paths."""
+        return np.sum(
+            [run.pulls.sum(axis=0) for run in (*(run for _, run in self.main), *self.replicates)],
+            axis=0,
+        )
+
+
+def generator(seed: int, number: int) -> np.random.Generator:
+    """What a replicate draws its rows with; the same for every policy and budget, so that these are
+    compared on the same logs.
+    """
+    return np.random.default_rng((seed, number, OURS))
+
+
+def play_log(
+    job: Job,
+    world: Callable[[Ints], World],
+    once: Ints,
+    redrawn: Callable[[np.random.Generator], Ints],
+    *,
+    n_paths: int,
+    workers: int,
+    shown: Progress,
+) -> Played:
+    """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
+    each replicate's rows, with a seed of its own.
+    """
+    size = min(cpu.block_size(job), -(-n_paths // workers))
+    starts = range(0, n_paths, size)
+    seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=REPLICATES).tolist()
+    main: dict[int, tuple[World, Run]] = {}
+    replicates: dict[int, Run] = {}
+    first = job._replace(world=world(once))
+    cpu.warm_up(first, shown)
+    loop, halt = cpu.compiled_loop(first), np.zeros(1, np.int64)
+
+    def play(place: World, seed: int, start: int, count: int) -> Run:
+        task = job._replace(world=place, game=job.game._replace(seed=seed))
+        results = cpu.empty_results(task, count)
+        cpu.play_rows(loop, task, start, results, np.zeros(1), halt)
+        return to_run(task, results)
+
+    def play_main(start: int) -> None:
+        place = world(once)
+        main[start] = place, play(place, job.game.seed, start, min(size, n_paths - start))
+
+    def play_again(number: int) -> None:
+        replicates[number] = play(
+            world(redrawn(generator(job.game.seed, number))), seeds[number], 0, REPLICATE_PATHS
+        )
+
+    tasks = [
+        *(partial(play_main, start) for start in starts),
+        *(partial(play_again, number) for number in range(REPLICATES)),
+    ]
+    cpu.in_threads(
+        tasks, workers, halt, lambda: shown.show((len(main) + len(replicates)) / len(tasks))
+    )
+    if halt[0] == FAULT:
+        raise cpu.fault_error(job)
+    return Played(
+        [main[start] for start in starts], [replicates[number] for number in range(REPLICATES)]
+    )
+
+
+def with_log_error(values: Floats, redone: Floats) -> Estimate:
+    """The mean of `values` (P,), one per path, with error and interval that hold what the
+    replicates (R, paths) say about the log.
+    """
+    from scipy.special import stdtrit  # late: loading it takes as long as a simulation
+
+    between = (
+        float(redone.mean(axis=1).var(ddof=1))
+        - float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
+    )
+    error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
+    mean, half = float(values.mean()), float(stdtrit(len(redone) - 1, 0.5 + LEVEL / 2)) * error
+    return Estimate(mean, error, mean - half, mean + half)

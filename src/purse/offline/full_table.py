@@ -1,0 +1,318 @@
+r"""A full table: what every arm returned and cost in every round, so that any policy can be played
+on it.
+
+Two forms, told apart by whether there is a column `arm`:
+
+    wide    a row for each round:            reward_small, cost_small, reward_large, cost_large
+    long    a row for each round and arm:    round, arm, reward, cost
+
+Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is
+known to the players: both money and rounds run out.
+
+Rewards are any numbers. Policies see them divided by the largest; only where some are negative are
+they shifted, too, since zero has to stay what a round without a pull is worth. Costs are rounded to
+units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
+
+The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end:
+a cheaper arm may serve the rounds that are left, and `exit` or `hold` would give these up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse.base import amounts, html, validation
+from purse.base.files import write_atomically
+from purse.errors import InvalidInput, shorten
+from purse.offline.baselines import references
+from purse.offline.source import Source, read
+from purse.report.command import command
+from purse.report.standings import cells, ranked, standings
+from purse.study import manifest
+from purse.study.compare import compare
+from purse.study.results import Study
+from purse.types import Floats, Ints, World
+from purse.worlds._tables import make_world
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# two that reckon with a horizon, and one that does not learn
+DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")
+
+
+@dataclass(frozen=True, eq=False)
+class FullTable:
+    """Rewards and costs of K arms in T rounds."""
+
+    name: str
+    arms: tuple[str, ...]
+    rewards: Floats  # (T, K) in the user's unit
+    costs: Ints  # (T, K) units
+
+
+def read_table(
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    *,
+    reward: str = "reward",
+    cost: str = "cost",
+    arm: str = "arm",
+    round: str = "round",
+) -> FullTable:
+    """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its
+    columns; in the wide form they begin their names.
+    """
+    source = data if isinstance(data, Source) else read(data)
+    arms, rewards, costs = (
+        read_long(source, reward, cost, arm, round)
+        if arm in source.frame.columns
+        else read_wide(source, reward, cost, arm)
+    )
+    if len(arms) == 1:
+        raise InvalidInput(f"{source.path} has one arm, {arms[0]!r}: there is nothing to choose")
+    return FullTable(source.path.name, arms, rewards, costs)
+
+
+def read_wide(
+    source: Source, reward: str, cost: str, arm: str
+) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a pair of columns for each arm; a column without its other half
+    is refused, since an arm would be missing.
+    """
+    columns = source.frame.columns
+    arms = list(
+        dict.fromkeys(
+            column.removeprefix(f"{each}_")
+            for column in columns
+            for each in (reward, cost)
+            if column.startswith(f"{each}_")
+        )
+    )
+    if not arms:
+        raise InvalidInput(
+            f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for "
+            f"each arm nor {arm!r}; it has {shorten(', '.join(columns))}"
+        )
+    rewards = np.stack([source.numbers(f"{reward}_{name}") for name in arms], axis=1)
+    costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
+    return tuple(arms), rewards, costs
+
+
+def read_long(
+    source: Source, reward: str, cost: str, arm: str, round: str
+) -> tuple[tuple[str, ...], Floats, Ints]:
+    """Arms, rewards and costs from a row for each round and arm, in the order in which they first
+    appear.
+    """
+    rounds, arms = source.labels(round), source.labels(arm)
+    values, units = source.numbers(reward), cost_units(source, cost)
+    round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
+    arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
+    cells = np.array(
+        [
+            round_numbers[one] * len(arm_numbers) + arm_numbers[other]
+            for one, other in zip(rounds, arms, strict=True)
+        ]
+    )
+    found, first = np.unique(cells, return_index=True)
+    if len(found) < len(cells):
+        again = int(np.setdiff1d(np.arange(len(cells)), first)[0])
+        raise InvalidInput(
+            f"{source.where(again)}: round {rounds[again]!r} has arm {arms[again]!r} already"
+        )
+    shape = len(round_numbers), len(arm_numbers)
+    if len(found) < shape[0] * shape[1]:
+        row, column = divmod(int(np.setdiff1d(np.arange(shape[0] * shape[1]), found)[0]), shape[1])
+        raise InvalidInput(
+            f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
+            f"{list(arm_numbers)[column]!r}"
+        )
+    return tuple(arm_numbers), values[first].reshape(shape), units[first].reshape(shape)
+
+
+def cost_units(source: Source, column: str) -> Ints:
+    """(rows,) The column's costs in units."""
+    values, most = source.numbers(column, low=0), amounts.LARGEST // amounts.UNIT
+    for wrong, allowed in (
+        (values > most, f"must be at most {most:,}"),
+        (
+            (values > 0) & (np.rint(values * amounts.UNIT) == 0),
+            "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit",
+        ),
+    ):
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise source.refuse(row, column, float(values[row]), allowed)
+    return amounts.unit_array(column, values)
+
+
+def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
+    """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for
+    all of them.
+    """
+    n_rounds = len(table.rewards)
+    rounds = (
+        n_rounds
+        if horizon is None
+        else validation.integer("horizon", horizon, low=1, high=n_rounds)
+    )
+    low, high = min(0.0, float(table.rewards.min())), max(0.0, float(table.rewards.max()))
+    if low == high:
+        high = 1.0  # all rewards are zero
+    world = make_world(
+        table.name,
+        np.ones((*table.rewards.shape, 1)),
+        np.clip((table.rewards - low) / (high - low), 0, 1)[:, :, None],
+        table.costs[:, :, None, None],
+        last=np.arange(1, n_rounds + 1),
+        shuffle=True,
+        n_rounds=n_rounds,
+        horizon=rounds,
+    )
+    return replace(world, arms=table.arms, reward_range=(low, high))
+
+
+@dataclass(frozen=True, eq=False)
+class TableReplay:
+    """Policies on a table, and what they are measured against."""
+
+    world: World
+    stop: str
+    study: Study
+    references: pl.DataFrame
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each budget and player, policies and references alike: gain with its 95%
+        interval, its share of the LP optimum, spent, pulls.
+        """
+        return standings(self.study)
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figures; the page comes first."""
+        return self.study.publish(folder)
+
+    def grids(self) -> Iterator[list[list[str]]]:
+        """A table for each budget as text, the largest gain first."""
+        for budget, players in ranked(self.frame()).items():
+            yield [
+                [f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"],
+                *map(cells, players),
+            ]
+
+    @property
+    def summary(self) -> str:
+        """What was replayed, in a line."""
+        rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
+        return (
+            f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, "
+            f"stop={self.stop}"
+        )
+
+    def _repr_html_(self) -> str:
+        """The tables, for notebooks."""
+        return html.paragraph(self.summary) + "".join(
+            html.table(head, rows) for head, *rows in self.grids()
+        )
+
+    def __str__(self) -> str:
+        """The tables as plain text."""
+        lines = [self.summary]
+        for grid in self.grids():
+            widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+            lines += [
+                "  ".join(
+                    [
+                        row[0].ljust(widths[0]),
+                        *(
+                            cell.rjust(width)
+                            for cell, width in zip(row[1:], widths[1:], strict=True)
+                        ),
+                    ]
+                )
+                for row in grid
+            ]
+        return "\n".join(lines)
+
+
+def replay_table(
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    *,
+    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    budgets: float | Sequence[float],
+    n_paths: int = 100,
+    seed: int = 0,
+    horizon: int | None = None,
+    stop: str = "retry",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    reward: str = "reward",
+    cost: str = "cost",
+    arm: str = "arm",
+    round: str = "round",
+) -> TableReplay:
+    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
+    beside the references.
+
+    `horizon` is the number of rounds that a player has and knows of, by default all; for the names
+    of columns see `read_table`, for the rest `purse.compare`.
+    """
+    source = data if isinstance(data, Source) else read(data)
+    columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
+    world = world_of_table(read_table(source, **columns), horizon=horizon)
+    title = f"{world.name}: which policy spends a budget best?"
+    study = compare(
+        policies,
+        world,
+        budgets=budgets,
+        n_paths=n_paths,
+        seed=seed,
+        stop=stop,
+        n_workers=n_workers,
+        folder=folder,
+        title=title,
+    )
+    found = references(
+        world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers
+    )
+    given = {
+        "horizon": horizon,
+        "n_paths": n_paths,
+        "seed": seed,
+        "stop": None if stop == "retry" else stop,
+        **columns,
+    }
+    facts = {
+        "command": command(source.path, policies, budgets, "purse.replay", **given),
+        "replay": {
+            "kind": "table",
+            "data": world.name,
+            "rounds": world.n_rounds,
+            "horizon": world.horizon,
+            "arms": list(world.arm_names),
+        },
+    }
+    return TableReplay(world, stop, beside(study, found, facts, folder), found)
+
+
+def beside(
+    study: Study, found: pl.DataFrame, facts: dict[str, Any], folder: str | os.PathLike[str] | None
+) -> Study:
+    """The study with these references and facts instead of its own, in its folder too."""
+    import polars as pl
+
+    (world,) = study.facts["worlds"]
+    rows = found.select(
+        pl.lit(world).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
+    )
+    known = {**study.facts, **facts}
+    if folder is not None:
+        write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
+        manifest.save(Path(folder), known)
+    return replace(study, frames={**study.frames, "references": rows}, facts=known)

@@ -1,0 +1,221 @@
+"""A log of rounds, one pull each: which arm, what it returned and cost, and the probability that it
+was chosen with.
+
+With p_t the probability of the logged arm i_t given all that the logging policy looked at, the
+weights w_t = 1/p_t make the rows of an arm represent all rounds, whatever the choice was based on:
+E[1{i_t = i} w_t f(r_t, c_t)] = E[f(r(i), c(i))] (Horvitz and Thompson 1952).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.errors import InvalidInput, invalid, shorten
+from purse.offline.full_table import cost_units
+from purse.offline.source import Source
+from purse.types import Floats, Ints
+
+# standard errors between stated probabilities and frequencies that are no chance any more
+DOUBT = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The rows as arrays, and what a player is told: the arms, the bounds of their costs, the range
+    of rewards.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    arm: Ints  # (n,)
+    reward: Floats  # (n,) in the user's unit
+    cost: Ints  # (n,) units
+    weight: Floats  # (n,) 1/p
+    cost_min: Ints  # (K,) units
+    cost_max: Ints  # (K,) units
+    reward_range: tuple[float, float]
+    horizon: int | None
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+    def sums(self, values: Floats | Ints) -> Floats:
+        """(K,) The sum of one value per row over the rows of each arm."""
+        return np.bincount(self.arm, values, minlength=len(self.arms)).astype(
+            np.float64, copy=False
+        )
+
+    @property
+    def rows(self) -> Ints:
+        """(K,) How often each arm was logged."""
+        return np.bincount(self.arm, minlength=len(self.arms))
+
+    @property
+    def ess(self) -> Floats:
+        """(K,) Effective sample size of each arm, (sum w)^2 / sum w^2: as many rows of equal weight
+        tell as much; 0 where there are none.
+        """
+        squares = self.sums(self.weight**2)
+        return np.divide(
+            self.sums(self.weight) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0
+        )
+
+    @property
+    def doubts(self) -> Floats:
+        """(K,) How many standard errors (sum w)/n of each arm is from 1, which it is on average
+        where the probabilities are right.
+
+        1{i_t = i} w_t has mean 1 and variance E[1/p] - 1, which sum w^2 / sum w - 1 estimates. 0
+        for arms that were never logged.
+        """
+        total, n = self.sums(self.weight), len(self)
+        spread = (
+            np.divide(self.sums(self.weight**2), total, out=np.ones(len(total)), where=total > 0)
+            - 1
+        )
+        apart = np.where(total > 0, total / n - 1, 0.0)
+        apart[np.abs(apart) < 1e-9] = 0.0  # rounding, where an arm was always chosen
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(apart == 0, 0.0, apart / np.sqrt(np.maximum(spread, 0) / n))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A line for each arm that was logged more or less often than its probabilities allow."""
+        means = self.sums(self.weight) / len(self)
+        return tuple(
+            f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often "
+            f"it was chosen: sum of 1/probability is {means[i]:.3g} times the rows"
+            f" and should be 1, {abs(self.doubts[i]):.3g} standard errors apart; every "
+            "estimate rests on them"
+            for i in np.flatnonzero(np.abs(self.doubts) > DOUBT)
+        )
+
+    def filled(self) -> tuple[Ints, Floats, Ints]:
+        """Arm, reward from 0 to 1 and cost of each row; then, for each arm that was never logged, a
+        row that nobody may pull, so that a world can be made.
+        """
+        missing = np.flatnonzero(self.rows == 0)
+        low, high = self.reward_range
+        inside = np.clip((self.reward - low) / (high - low), 0, 1)
+        return (
+            np.concatenate([self.arm, missing]),
+            np.concatenate([inside, np.zeros(len(missing))]),
+            np.concatenate([self.cost, self.cost_max[missing]]),
+        )
+
+
+def read_log(
+    source: Source,
+    *,
+    arm: str = "arm",
+    reward: str = "reward",
+    cost: str = "cost",
+    probability: str = "probability",
+    arms: Sequence[str] | None = None,
+    reward_range: tuple[float, float] | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    horizon: int | None = None,
+) -> Log:
+    """The log in these columns of the source; see `purse.offline.off_policy.estimate_log` for what
+    may be declared.
+    """
+    labels = source.labels(arm)
+    rewards, units = source.numbers(reward), cost_units(source, cost)
+    weights = 1 / source.numbers(probability, above=0, high=1)
+    names = in_order(labels) if arms is None else distinct(arms)
+    index = {name: i for i, name in enumerate(names)}
+    for row, label in enumerate(labels):
+        if label not in index:
+            raise source.refuse(
+                row, arm, label, f"must be one of the arms {shorten(', '.join(names))}"
+            )
+    arm_of_row = np.array([index[label] for label in labels], np.int64)
+    if horizon is None and (free := np.flatnonzero(units == 0)).size:
+        raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
+    bounds = [
+        bound_array(field, given, units, arm_of_row, len(names))
+        for field, given in (("cost_min", cost_min), ("cost_max", cost_max))
+    ]
+    for bound, side, beyond in ((bounds[0], "at least", -1), (bounds[1], "at most", 1)):
+        if (bad := np.flatnonzero((units - bound[arm_of_row]) * beyond > 0)).size:
+            row = int(bad[0])
+            raise source.refuse(
+                row,
+                cost,
+                float(units[row] / amounts.UNIT),
+                f"must be {side} {amounts.text(bound[arm_of_row[row]])}, as is declared",
+            )
+    low, high = (
+        range_of(rewards)
+        if reward_range is None
+        else (validation.number("reward_range", end) for end in reward_range)
+    )
+    if not low < high:
+        raise invalid(
+            "reward_range", reward_range, "must be two numbers, the first below the second"
+        )
+    if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
+        raise source.refuse(
+            int(bad[0]),
+            reward,
+            float(rewards[bad[0]]),
+            f"must lie between {low:g} and {high:g}, as is declared",
+        )
+    return Log(
+        source.path.name,
+        names,
+        arm_of_row,
+        rewards,
+        units,
+        weights,
+        bounds[0],
+        bounds[1],
+        (low, high),
+        horizon,
+    )
+
+
+def in_order(labels: Sequence[str]) -> tuple[str, ...]:
+    """The arms that occur: by number where all are whole numbers, else by alphabet."""
+    found = set(labels)
+    return tuple(
+        sorted(found, key=int) if all(label.isdecimal() for label in found) else sorted(found)
+    )
+
+
+def distinct(arms: Sequence[str]) -> tuple[str, ...]:
+    """The arms as they were declared."""
+    names = tuple(str(name) for name in arms)
+    if isinstance(arms, str) or not names or len(set(names)) < len(names):
+        raise invalid("arms", arms, "must be the names of all arms, each once")
+    return names
+
+
+def bound_array(field: str, given: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
+    """(K,) The least or the most that each arm may cost: as declared, else as logged; that of all
+    rows for an arm that was never logged.
+    """
+    if given is not None:
+        return amounts.cost_array(field, given, n_arms, 1)[:, 0]
+    lowest = field == "cost_min"
+    bound = np.full(n_arms, amounts.LARGEST if lowest else -1)
+    (np.minimum if lowest else np.maximum).at(bound, arm, units)
+    seen = np.bincount(arm, minlength=n_arms) > 0
+    return np.where(seen, bound, units.min() if lowest else units.max())
+
+
+def range_of(rewards: Floats) -> tuple[float, float]:
+    """From the least to the largest reward, and to zero, which is what a round without a pull is
+    worth.
+    """
+    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+    if not math.isfinite(high - low):
+        raise InvalidInput(f"rewards from {low:g} to {high:g} span more than a number can hold")
+    return (low, high) if low < high else (0.0, 1.0)

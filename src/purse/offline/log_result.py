@@ -1,0 +1,160 @@
+"""What a log says about policies: estimates with intervals, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts, html
+from purse.offline.log import Log
+from purse.report.standings import within
+from purse.theory.notions import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NUMBERS = ("estimate", "error", "low", "high")
+
+
+class LogEstimate(NamedTuple):
+    """One method's estimate of a policy's gain with a budget."""
+
+    policy: str
+    budget: float
+    method: str
+    found: Estimate
+    ess: float  # effective sample size of the rows behind it
+    refused: str | None  # why the log cannot tell
+
+
+@dataclass(frozen=True, eq=False)
+class LogResult:
+    """What each policy would have gained with each budget, by each method."""
+
+    log: Log
+    estimates: tuple[LogEstimate, ...]
+    facts: Mapping[str, Any]  # what was asked, with what it was answered, and how to ask again
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A line for each reason to doubt all of it."""
+        return self.log.warnings
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each policy, budget and method: estimate, standard error, 95% interval,
+        effective sample size; where refused, nulls and the reason.
+        """
+        import polars as pl
+
+        rows = []
+        for answer in self.estimates:
+            numbers = (
+                dict.fromkeys(NUMBERS)
+                if answer.refused
+                else dict(zip(NUMBERS, answer.found, strict=True))
+            )
+            rows.append(
+                {
+                    "policy": answer.policy,
+                    "budget": answer.budget,
+                    "method": answer.method,
+                    **numbers,
+                    "ess": answer.ess,
+                    "refused": answer.refused,
+                }
+            )
+        types = (
+            {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
+            | dict.fromkeys((*NUMBERS, "ess"), pl.Float64)
+            | {"refused": pl.String}
+        )
+        return pl.DataFrame(rows, types)
+
+    def arms(self) -> pl.DataFrame:
+        """A row for each arm: rows, effective sample size, weighted means, and sum of 1/probability
+        over all rows, which should be about 1.
+        """
+        import polars as pl
+
+        log = self.log
+        total = log.sums(log.weight)
+        with np.errstate(invalid="ignore"):
+            reward, cost = (
+                log.sums(log.weight * log.reward) / total,
+                log.sums(log.weight * log.cost) / total / amounts.UNIT,
+            )
+        columns = {
+            "arm": log.arms,
+            "rows": log.rows,
+            "ess": log.ess,
+            "reward": reward,
+            "cost": cost,
+            "weight": total / len(log),
+            "doubt": log.doubts,
+        }
+        return pl.DataFrame(columns).with_columns(pl.col("reward", "cost").fill_nan(None))
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figure and tables; the page comes first."""
+        from purse.report.log_page import publish
+
+        return publish(self, folder)
+
+    def grid(self) -> tuple[list[list[str]], list[str]]:
+        """A line for each policy and budget, a column for each method; and the reasons why
+        something is missing, by their numbers from 1.
+        """
+        methods = list(dict.fromkeys(answer.method for answer in self.estimates))
+        found: dict[tuple[str, float], dict[str, str]] = {}
+        reasons: dict[str, int] = {}
+        for answer in self.estimates:
+            number = reasons.setdefault(answer.refused, len(reasons) + 1) if answer.refused else 0
+            text = (
+                f"[{number}]"
+                if number
+                else f"{within(answer.found.mean, answer.found.high)} ({answer.ess:,.0f})"
+            )
+            found.setdefault((answer.policy, answer.budget), {})[answer.method] = text
+        lines = [
+            [policy, f"{budget:g}", *texts.values()] for (policy, budget), texts in found.items()
+        ]
+        return [["policy", "budget", *methods], *lines], list(reasons)
+
+    @property
+    def summary(self) -> str:
+        """What was asked of which log, in a line."""
+        return (
+            f"{self.log.name}: {len(self.log):,} rounds of {len(self.log.arms)} arms; gain ± "
+            "95% (effective sample size)"
+        )
+
+    def _repr_html_(self) -> str:
+        """The table, and below it why something is missing or doubtful, for notebooks."""
+        (head, *rows), notes = self.grid()
+        return html.table(head, rows, title=self.summary) + "".join(
+            map(html.paragraph, self.remarks(notes))
+        )
+
+    def remarks(self, reasons: Sequence[str]) -> list[str]:
+        """A line for each reason, by its number, and for each warning."""
+        return [
+            *(f"[{number}] {reason}" for number, reason in enumerate(reasons, 1)),
+            *(f"warning: {line}" for line in self.warnings),
+        ]
+
+    def __str__(self) -> str:
+        """The table as plain text, and below it why something is missing or doubtful."""
+        grid, reasons = self.grid()
+        widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+        lines = [
+            "  ".join(
+                f"{cell:{'<' if place == 0 else '>'}{width}}"
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in grid
+        ]
+        return "\n".join([self.summary, *lines, *self.remarks(reasons)])

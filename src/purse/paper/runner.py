@@ -1,0 +1,130 @@
+"""Where the claims are measured: simulations that are kept and found again, at full size or for a
+quick look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts
+from purse.base.progress import Progress
+from purse.engine.job import make_job
+from purse.study.regrets import Regrets, measure
+from purse.study.store import Store
+from purse.theory.bounds import proposition_a
+from purse.theory.growth import Growth, fit_growth
+from purse.theory.notions import Estimate, best_arm, best_fixed_arm, estimate
+from purse.types import Floats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+QUICK_BUDGET, QUICK_PATHS = 1e4, 8
+
+
+class Runner:
+    """Runs what the claims ask for; with `quick`, only budgets up to 10,000 and a few paths."""
+
+    def __init__(self, store: Store, shown: Progress, n_workers: int | None, quick: bool) -> None:
+        self.store, self.shown, self.n_workers, self.quick = store, shown, n_workers, quick
+        self.done, self.title = 0.0, ""
+
+    def begin(self, done: float, title: str) -> None:
+        """Say how far the whole is, and what comes next."""
+        self.done, self.title = done, title
+
+    def say(self, policy: str, budget: float) -> None:
+        """Show what is running; a claim does not know how much it will ask for, so the bar waits
+        for its end.
+        """
+        self.shown.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
+
+    def budgets(self, *sizes: float) -> list[float]:
+        """The budgets to use: all of them, or those for a quick look."""
+        return [size for size in sizes if not self.quick or size <= QUICK_BUDGET]
+
+    def paths(self, count: int) -> int:
+        """The paths to use: as many as that, or fewer for a quick look."""
+        return min(count, QUICK_PATHS) if self.quick else count
+
+    def runs(
+        self, policy: str, world: str, budget: float, n_paths: int, stop: str = "exit"
+    ) -> pl.DataFrame:
+        """The runs of a policy, a row for each path."""
+        self.say(policy, budget)
+        return self.store.run(
+            make_job(policy, world, budget, stop=stop),
+            self.paths(n_paths),
+            self.n_workers,
+            self.shown,
+        )
+
+    def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
+        """Every notion of regret."""
+        self.say(policy, budget)
+        return measure(
+            self.store,
+            policy,
+            world,
+            budget,
+            n_paths=self.paths(n_paths),
+            n_workers=self.n_workers,
+            shown=self.shown,
+        )
+
+    def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
+        """(P,) sum_i rho(i) Delta(i) N(i), for which nothing but the policy need be played."""
+        place = worlds.make(world, budget)
+        assert place.efficiencies is not None
+        assert place.cost_means is not None
+        loss = (place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]
+        return self.runs(policy, world, budget, n_paths)["pulls"].to_numpy() @ loss
+
+    def own_rounds(
+        self, policy: str, world: str, budget: float, n_paths: int
+    ) -> tuple[Estimate, float]:
+        """Efficiency regret over the player's own rounds, and what Proposition A says that it is at
+        most.
+        """
+        self.say(policy, budget)
+        job = make_job(policy, world, budget)
+        runs = self.store.run(job, self.paths(n_paths), self.n_workers, self.shown)
+        lead = (
+            self.store.counterfactuals(job, runs, self.n_workers, self.shown)["shadow"].to_numpy().T
+            - runs["efficiency"].to_numpy()
+        )
+        low, high = (
+            float(units / amounts.UNIT)
+            for units in (job.world.cost_min.min(), job.world.cost_max.max())
+        )
+        bound = proposition_a(job.world.n_arms, budget, low, cost_max=high, policy=policy)
+        return estimate(lead[best_arm(lead)]), float(bound.value or np.nan)
+
+    def regret_growth(
+        self, policy: str, world: str, budgets: Sequence[float], n_paths: int
+    ) -> Growth:
+        """How a policy's regret against the best fixed arm grows with the budget."""
+        return fit_growth(
+            np.array(budgets),
+            np.array(
+                [
+                    best_fixed_arm(self.regrets(policy, world, budget, n_paths).evidence)
+                    for budget in budgets
+                ]
+            ),
+        )
+
+    def growth(
+        self, policy: str, world: str, budgets: Sequence[float], n_paths: int
+    ) -> tuple[Growth, Floats]:
+        """How a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
+        themselves.
+        """
+        values = np.array(
+            [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]
+        )
+        return fit_growth(np.array(budgets), values), values

@@ -1,0 +1,1 @@
+"""The leaderboard: every policy on the cases of the suite."""

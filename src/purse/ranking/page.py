@@ -1,0 +1,210 @@
+"""The leaderboard as a picture and as the page "Which policy should I use?"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purse.ranking.suite import VERSION
+from purse.report.figure import STYLE, save
+
+if TYPE_CHECKING:
+    from purse.ranking.leaderboard import Leaderboard
+
+KNOWN_COSTS = "needs to know what each arm costs"
+NOTHING = "I know nothing"
+TITLE = "Which policy should I use?"
+
+
+def heat_figure(board: Leaderboard, folder: Path, name: str = "leaderboard") -> list[Path]:
+    """Draw every policy's score on every case; writes `name.png` and `name.svg` and returns their
+    paths.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    order = board.standings()["policy"].to_list()
+    scores = np.array(
+        [
+            [
+                np.nan if (found := board.score(policy, case.name)) is None else found.mean
+                for case in board.cases
+            ]
+            for policy in order
+        ]
+    )
+    with rc_context(STYLE):
+        figure = Figure(
+            figsize=(0.62 * len(board.cases) + 3, 0.27 * len(order) + 2.6), layout="constrained"
+        )
+        axes = figure.subplots()
+        image = axes.imshow(np.clip(scores, 0.001, 1), norm="log", cmap="cividis_r", aspect="auto")
+        for i, j in np.argwhere(np.isfinite(scores)).tolist():
+            dark = scores[i, j] > 0.06
+            axes.text(
+                j,
+                i,
+                f"{100 * scores[i, j]:.0f}"
+                if scores[i, j] >= 0.095
+                else f"{100 * scores[i, j]:.1f}",
+                ha="center",
+                va="center",
+                fontsize=6.5,
+                color="white" if dark else "black",
+            )
+        axes.set_xticks(
+            range(len(board.cases)),
+            [case.name for case in board.cases],
+            rotation=40,
+            ha="right",
+            fontsize=8,
+        )
+        axes.set_yticks(range(len(order)), order, fontsize=8)
+        axes.set_title("normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it")
+        figure.colorbar(image, ax=axes, shrink=0.6, pad=0.01)
+        paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+        for path in paths:
+            save(figure, path)
+    return paths
+
+
+def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple[str, float]]:
+    """The policies that play all these cases, by their mean score."""
+    playing = [
+        policy for policy in allowed if all((policy, case) in board.scores for case in cases)
+    ]
+    means = {
+        policy: float(np.mean([board.scores[policy, case].mean() for case in cases]))
+        for policy in playing
+    }
+    return sorted(means.items(), key=lambda pair: pair[1])
+
+
+def recommendations(
+    board: Leaderboard,
+) -> list[tuple[str, list[tuple[str, float]], list[tuple[str, float]]]]:
+    """For all cases, for those of money alone, and for each situation: the best policies, without
+    and with known costs.
+    """
+    knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
+    free = [policy for policy in board.policies if policy not in knowing]
+    situations = list(dict.fromkeys(case.situation for case in board.cases))
+    money = [
+        case.name
+        for case in board.cases
+        if case.situation not in ("budget and horizon", "several resources")
+    ]
+    groups = [
+        (NOTHING, [case.name for case in board.cases]),
+        ("money alone, nothing else is known", money),
+    ]
+    groups += [
+        (situation, [case.name for case in board.cases if case.situation == situation])
+        for situation in situations
+    ]
+    return [
+        (label, best(board, cases, free)[:4], best(board, cases, sorted(knowing))[:2])
+        for label, cases in groups
+    ]
+
+
+def markdown(board: Leaderboard, picture: str) -> str:
+    """The page: what to take in which situation, the standings, every score, and who beats whom."""
+
+    def listed(pairs: list[tuple[str, float]]) -> str:
+        return ", ".join(f"`{policy}` ({100 * score:.1f})" for policy, score in pairs) or "—"
+
+    parts = [
+        f"# {TITLE}",
+        f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, "
+        f"{len(board.policies)} policies, the same draws for all. The score of a "
+        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best "
+        "fixed arm on the same draws, or the arm that is best at the time "
+        "where that is more; with a horizon or several resources, the linear program — "
+        "and 100 is nothing gained. Reproduce it with",
+        "    purse leaderboard",
+        "## In short",
+        table(
+            ["situation", "take (mean score)", "with known constant costs"],
+            [[label, listed(free), listed(known)] for label, free, known in recommendations(board)],
+        ),
+        "## Standings",
+        "Over the cases that a policy can play: mean score, mean rank, and the case that "
+        "it does worst on.",
+        table(
+            ["policy", "cases", "mean score", "mean rank", "worst score", "on"],
+            [
+                [
+                    f"`{row['policy']}`",
+                    str(row["cases"]),
+                    f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
+                    f"{row['rank']:.1f}",
+                    f"{100 * row['worst']:.1f}",
+                    row["worst_case"],
+                ]
+                for row in board.standings().iter_rows(named=True)
+            ],
+        ),
+        f"![Scores of all policies on all cases]({picture})",
+        "## Every score",
+        "Mean normalised regret in percent with half its 95% interval.",
+        table(
+            ["policy", *(case.name for case in board.cases)],
+            [
+                [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
+                for policy in board.standings()["policy"].to_list()
+            ],
+        ),
+        "## Who beats whom",
+        "In how many cases the policy of the row is better than that of the column "
+        "beyond doubt (paired runs, 95% interval), for the twelve best standings.",
+        wins_table(board, board.standings()["policy"].to_list()[:12]),
+        "## What is not here",
+        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from "
+        "public text, and we do not guess. BalancedExploration "
+        "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute "
+        "it. Contextual algorithms: the game has no contexts.",
+        "## The cases",
+        table(
+            ["case", "situation", "world", "budget"],
+            [
+                [case.name, case.situation, f"`{case.world}`", budget(case.budget)]
+                for case in board.cases
+            ],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def budget(value: float | tuple[float, ...]) -> str:
+    """A budget, or several, as text."""
+    return ", ".join(f"{each:,.0f}" for each in (value if isinstance(value, tuple) else (value,)))
+
+
+def cell(board: Leaderboard, policy: str, case: str) -> str:
+    """A score with half its interval."""
+    found = board.score(policy, case)
+    return (
+        "" if found is None else f"{100 * found.mean:.1f} ± {100 * (found.high - found.mean):.1f}"
+    )
+
+
+def wins_table(board: Leaderboard, chosen: list[str]) -> str:
+    """The win matrix of some policies."""
+    places, wins = [board.policies.index(policy) for policy in chosen], board.wins()
+    return table(
+        ["", *(f"`{policy}`" for policy in chosen)],
+        [
+            [f"`{chosen[i]}`", *(f"{wins[place, other]:.0f}" for other in places)]
+            for i, place in enumerate(places)
+        ],
+    )
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)
+    )

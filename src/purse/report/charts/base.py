@@ -1,0 +1,136 @@
+"""What all figures share: a figure is panels side by side, one for each world or budget; every
+policy has one colour and one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import extra
+from purse.report.charts.axes import CONFIG, NUMBER
+from purse.report.charts.palette import colours, dashes, shapes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIDTH, HEIGHT = 400, 260  # of a panel
+STEP = 30  # of a row
+# `chosen` are the policies, or methods, that a reader has picked out; at first none
+CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"
+FAINT = 0.15
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure: a world or a budget, and a policy where it is about one."""
+
+    world: str
+    chart: Any  # an Altair chart
+    policy: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its panels, and the frame that holds what they show."""
+
+    name: str
+    data: pl.DataFrame
+    panels: list[Panel]
+    columns: int = 2
+    one_legend: bool = True
+
+    def chart(self) -> Any:
+        """All panels as one Altair chart."""
+        alt = extra("altair")
+        own = (
+            {}
+            if self.one_legend
+            else {
+                "resolve": alt.Resolve(
+                    scale=alt.ScaleResolveMap(color="independent", stroke="independent")
+                )
+            }
+        )
+        nobody = alt.VariableParameter(name="chosen", value=[])
+        columns = min(self.columns, len(self.panels))
+        return alt.concat(
+            *(panel.chart for panel in self.panels),
+            columns=columns,
+            params=[nobody],
+            config=alt.Config(**CONFIG),
+            **own,
+        )
+
+    def spec(self) -> dict[str, Any]:
+        """The chart as Vega-Lite, checked against its schema, with the data inside."""
+        alt = extra("altair")
+        with alt.data_transformers.enable("default", max_rows=None):
+            return self.chart().to_dict()
+
+
+def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
+    """The colour of a policy, or of a method."""
+    alt = extra("altair")
+    return alt.Color(
+        f"{by}:N",
+        scale=alt.Scale(domain=list(policies), range=colours(policies)),
+        legend=alt.Legend(title=None),
+    )
+
+
+def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
+    """The shape of a policy's points, or of a method's."""
+    alt = extra("altair")
+    return alt.Shape(
+        f"{by}:N",
+        scale=alt.Scale(domain=list(policies), range=shapes(policies)),
+        legend=alt.Legend(title=None),
+    )
+
+
+def dash(names: Sequence[str]) -> Any:
+    """The dash of a theorem or a reference."""
+    alt = extra("altair")
+    return alt.StrokeDash(
+        "name:N",
+        scale=alt.Scale(domain=list(names), range=dashes(names)),
+        legend=alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5),
+    )
+
+
+def visible(full: float = 1.0, by: str = "policy") -> Any:
+    """The opacity of a policy's marks, or a method's: faint where a reader has picked out
+    others.
+    """
+    alt = extra("altair")
+    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN.format(by=by), "value": full})
+
+
+def tips(**fields: str) -> list[Any]:
+    """What is shown for a point that is pointed at: fields by their titles, numbers in full."""
+    alt = extra("altair")
+    return [
+        alt.Tooltip(
+            field.partition("|")[0],
+            title=title.replace("_", " "),
+            **({"format": field.partition("|")[2] or NUMBER} if ":Q" in field else {}),
+        )
+        for title, field in fields.items()
+    ]
+
+
+def policies_of(table: pl.DataFrame) -> list[str]:
+    """The policies, in the order in which they were given."""
+    return table["policy"].unique(maintain_order=True).to_list()
+
+
+def worlds_of(table: pl.DataFrame) -> list[str]:
+    """The worlds, in the order in which they were given."""
+    return table["world"].unique(maintain_order=True).to_list()
+
+
+def names_of(frame: pl.DataFrame) -> list[str]:
+    """The theorems or references, in the order in which they were given."""
+    return frame["name"].unique(maintain_order=True).to_list()

@@ -1,0 +1,84 @@
+"""The figure of a log's replay: what each policy would have gained, by each method that answers, a
+panel for each budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from purse.base.optional import extra
+from purse.report.charts.axes import linear
+from purse.report.charts.base import (
+    WIDTH,
+    Figure,
+    Panel,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    tips,
+    visible,
+)
+from purse.report.charts.rows import policy_rows
+from purse.report.standings import money
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LANE, BETWEEN = 12, 14  # the height of a method's lane, and what keeps policies apart
+TIPS = {
+    "policy": "policy:N",
+    "method": "method:N",
+    "B": "budget:Q",
+    "estimate": "estimate:Q",
+    "from": "low:Q",
+    "to": "high:Q",
+    "effective_sample_size": "ess:Q|,.0f",
+}
+
+
+def estimates(found: pl.DataFrame) -> Figure | None:
+    """Estimates with their intervals; None where the log tells nothing."""
+    import polars as pl
+
+    answered = found.filter(pl.col("refused").is_null())
+    if answered.is_empty():
+        return None
+    policies, methods = policies_of(found), methods_of(found)
+    return Figure(
+        "estimates",
+        found,
+        [
+            panel(answered.filter(budget=budget), budget, policies, methods)
+            for budget in sorted(answered["budget"].unique())
+        ],
+    )
+
+
+def methods_of(found: pl.DataFrame) -> list[str]:
+    """The methods, in the order in which they were given."""
+    return found["method"].unique(maintain_order=True).to_list()
+
+
+def panel(
+    here: pl.DataFrame, budget: float, policies: Sequence[str], methods: Sequence[str]
+) -> Panel:
+    """A lane for each method within a row for each policy."""
+    alt = extra("altair")
+    ends = [*here["low"], *here["high"]]
+    x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
+    lane = alt.YOffset("method:N", scale=alt.Scale(domain=list(methods)))
+    base = alt.Chart(here).encode(
+        y=policy_rows(policies), yOffset=lane, color=policy_colour(methods, "method")
+    )
+    points = base.mark_point(filled=True, size=46, opacity=1).encode(
+        x=alt.X("estimate:Q", **x), shape=policy_shape(methods, "method")
+    )
+    layers = [
+        base.mark_rule(strokeWidth=3).encode(
+            x=alt.X("low:Q", **x), x2="high:Q", opacity=visible(0.45, "method")
+        ),
+        points.encode(opacity=visible(by="method"), tooltip=tips(**TIPS)),
+    ]
+    title, height = f"B = {money(budget)}", (LANE * len(methods) + BETWEEN) * len(policies)
+    return Panel(title, alt.layer(*layers, title=title, width=WIDTH, height=height))

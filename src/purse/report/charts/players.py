@@ -1,0 +1,132 @@
+"""Gain on recorded rounds: a row for each player, policies in their colours and references in grey,
+a panel for each budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import extra
+from purse.report.charts.axes import PERCENT, linear
+from purse.report.charts.base import (
+    STEP,
+    WIDTH,
+    Figure,
+    Panel,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    tips,
+    visible,
+)
+from purse.report.charts.palette import DASHES, NEUTRAL
+from purse.report.standings import LP, NOTES, money, standings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.report.data import StudyData
+
+MOST_ARMS = 8  # that are drawn alone
+ROOM = 190  # for the names of players
+TIPS = {
+    "player": "player:N",
+    "B": "budget:Q",
+    "gain": "gain:Q",
+    "from": "gain_low:Q",
+    "to": "gain_high:Q",
+    "of_the_LP_optimum": f"share:Q|{PERCENT}",
+    "spent": "spent:Q",
+    "pulls": "pulls:Q",
+}
+
+
+def gain(study: StudyData) -> Figure:
+    """Mean gain with its interval of every policy and reference."""
+    import polars as pl
+
+    data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
+    drawn = without_notes(data)
+    shown = pl.col("player").is_in(players_of(drawn))
+    return Figure(
+        "gain",
+        data,
+        [
+            panel(drawn.filter(shown, budget=budget), budget, policies_of(study.table()))
+            for budget in sorted(data["budget"].unique())
+        ],
+    )
+
+
+def without_notes(data: pl.DataFrame) -> pl.DataFrame:
+    """The frame with references' names alone: what stands in brackets is in the table."""
+    import polars as pl
+
+    bare = pl.col("player").str.replace(NOTES, "")
+    return data.with_columns(
+        pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
+    )
+
+
+def players_of(data: pl.DataFrame) -> list[str]:
+    """Who has a row: of the arms only those that gain most, where there are many."""
+    import polars as pl
+
+    arms = (
+        data.filter(kind="arm")
+        .group_by("player", maintain_order=True)
+        .agg(pl.col("gain").max())
+        .sort("gain", descending=True, maintain_order=True)
+    )
+    last = arms["player"].to_list()[MOST_ARMS:]
+    return [player for player in data["player"].unique(maintain_order=True) if player not in last]
+
+
+def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """The players with one budget."""
+    import polars as pl
+
+    alt = extra("altair")
+    order, x = here["player"].to_list(), linear("gain", zero=True)
+    y = alt.Y(
+        "player:N",
+        scale=alt.Scale(domain=order),
+        axis=alt.Axis(title=None, grid=False, labelLimit=ROOM),
+    )
+    own, others = (
+        here.filter(kind="policy").with_columns(policy="player"),
+        here.filter(pl.col("kind") != "policy"),
+    )
+    layers: list[Any] = [
+        alt.Chart(here.filter(player=LP))
+        .mark_rule(color=NEUTRAL, strokeDash=DASHES[0], strokeWidth=1.2)
+        .encode(x=alt.X("gain:Q", **x))
+    ]
+    for part, colour, opacity in (
+        (others, alt.value(NEUTRAL), {}),
+        (own, policy_colour(policies), {"opacity": visible(0.45)}),
+    ):
+        if part["gain_low"].is_null().all():
+            continue
+        rule = alt.Chart(part).mark_rule(strokeWidth=3, **({} if opacity else {"opacity": 0.45}))
+        layers.append(
+            rule.encode(y=y, color=colour, x=alt.X("gain_low:Q", **x), x2="gain_high:Q", **opacity)
+        )
+    at, shown = {"y": y, "x": alt.X("gain:Q", **x)}, tips(**TIPS)
+    played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
+        filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
+    )
+    computed = alt.Chart(others.filter(kind="bound")).mark_tick(
+        thickness=3, size=14, color=NEUTRAL, opacity=1
+    )
+    points = (
+        alt.Chart(own)
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(color=policy_colour(policies), shape=policy_shape(policies), opacity=visible())
+    )
+    layers += [each.encode(**at, tooltip=shown) for each in (played, computed, points)]
+    title = f"B = {money(budget)}"
+    return Panel(
+        title, alt.layer(*layers, title=title, width=WIDTH, height=(STEP - 6) * len(order))
+    )

@@ -1,0 +1,254 @@
+"""A row for each policy: one value with its interval, the spread of single runs, the slope of
+growth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import extra
+from purse.report import frames
+from purse.report.charts.axes import NUMBER, WIDE, either, linear
+from purse.report.charts.base import (
+    STEP,
+    WIDTH,
+    Figure,
+    Panel,
+    dash,
+    names_of,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    tips,
+    visible,
+    worlds_of,
+)
+from purse.report.charts.palette import NEUTRAL
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.report.data import StudyData
+
+SHAPES = {0.5: "√B", 1.0: "B"}  # what slopes in a log-log plot mean
+LEAST_SLOPE, MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
+
+
+def rows(
+    name: str,
+    data: pl.DataFrame,
+    values: tuple[str, str | None, str | None],
+    title: str,
+    shown: list[Any],
+    limits: pl.DataFrame | None = None,
+    format: str = NUMBER,
+) -> Figure:
+    """A point with its interval for each policy: what a curve is where there is one budget.
+    `limits` are bounds or references, with a `value` each.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    policies = policies_of(data)
+    value, low, high = values
+    panels = []
+    for world in worlds_of(data):
+        here = data.filter(pl.col("world") == world)
+        known = None if limits is None else limits.filter(pl.col("world") == world)
+        ends = [number for column in values if column is not None for number in here[column]] + (
+            [] if known is None else known["value"].to_list()
+        )
+        x = either(ends, title) if name == "regret" else linear(title, format, zero=True)
+        base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
+        layers = []
+        if low is not None and here[low].is_not_null().any():
+            layers.append(
+                base.mark_rule(strokeWidth=3).encode(
+                    x=alt.X(f"{low}:Q", **x), x2=f"{high}:Q", opacity=visible(0.45)
+                )
+            )
+        if limits is not None and known is not None:
+            layers += limit_marks(known, x, policies, names_of(limits))
+        points = base.encode(x=alt.X(f"{value}:Q", **x), shape=policy_shape(policies))
+        layers += [
+            points.mark_point(filled=True, size=70, opacity=1).encode(
+                opacity=visible(), tooltip=shown
+            )
+        ]
+        panels.append(panel(world, layers, len(policies)))
+    return Figure(name, data, panels)
+
+
+def limit_marks(
+    known: pl.DataFrame, x: dict[str, Any], policies: Sequence[str], names: Sequence[str]
+) -> list[Any]:
+    """Dashed lines: across the row of the policy that they are about, or across all rows."""
+    import polars as pl
+
+    alt = extra("altair")
+    about = pl.col("policy").is_in(list(policies)) if "policy" in known.columns else pl.lit(False)
+    own, common = known.filter(about), known.filter(~about)
+    shown = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
+    layers = []
+    if common.height:
+        lines = alt.Chart(common).mark_rule(color=NEUTRAL, strokeWidth=1.4)
+        layers.append(lines.encode(x=alt.X("value:Q", **x), strokeDash=dash(names), tooltip=shown))
+    if own.height:
+        lines = alt.Chart(own).mark_tick(thickness=1.6, size=STEP - 6)
+        layers.append(
+            lines.encode(
+                x=alt.X("value:Q", **x),
+                y=policy_rows(policies),
+                color=policy_colour(policies),
+                opacity=visible(),
+                tooltip=shown,
+            )
+        )
+    return layers
+
+
+def runs(study: StudyData) -> Figure:
+    """Outcomes of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as
+    a line, the median white.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    data, single, outcome = frames.runs(study), frames.single_runs(study), frames.outcome(study)
+    policies = policies_of(study.table())
+    shown = tips(
+        policy="policy:N",
+        B="budget:Q",
+        median="median:Q",
+        middle_half_from="quarter:Q",
+        to="three_quarters:Q",
+        least="least:Q",
+        most="most:Q",
+        runs="n_paths:Q",
+    )
+    panels = []
+    for world in worlds_of(data):
+        here, drawn = data.filter(pl.col("world") == world), single.filter(pl.col("world") == world)
+        floor = floor_of(here)
+        here, drawn = (
+            part.with_columns(
+                pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
+                .clip(floor)
+                .name.prefix("x_")
+            )
+            for part in (here, drawn)
+        )
+        x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
+        base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
+        ticks = (
+            alt.Chart(drawn)
+            .mark_tick(thickness=1.2, size=18)
+            .encode(
+                x=alt.X(f"x_{outcome}:Q", **x),
+                y=policy_rows(policies),
+                color=policy_colour(policies),
+            )
+        )
+        layers = [
+            ticks.encode(
+                opacity=visible(0.35),
+                tooltip=tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"}),
+            )
+        ]
+        if here["n_paths"].max() != 1:
+            layers += [
+                base.mark_rule(strokeWidth=1.6).encode(
+                    x=alt.X("x_low:Q", **x), x2="x_high:Q", opacity=visible(), tooltip=shown
+                ),
+                base.mark_bar(size=9).encode(
+                    x=alt.X("x_quarter:Q", **x),
+                    x2="x_three_quarters:Q",
+                    opacity=visible(),
+                    tooltip=shown,
+                ),
+                base.mark_tick(thickness=2, size=9).encode(
+                    x=alt.X("x_median:Q", **x), color=alt.value("#FFFFFF"), tooltip=shown
+                ),
+            ]
+        panels.append(panel(world, layers, len(policies)))
+    return Figure("runs", data, panels)
+
+
+def growth(study: StudyData) -> Figure | None:
+    """The slopes of log regret against log budget with their intervals, beside those of √B and B;
+    None where none could be fitted.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    data = frames.growth(study)
+    if data.is_empty() or data["slope"].is_null().all():
+        return None
+    policies = policies_of(study.table())
+    data = data.drop_nulls("slope")
+    lowest, highest = (
+        max(data["low"].min() or 0.0, LEAST_SLOPE),
+        min(data["high"].max() or 1.0, MOST_SLOPE),
+    )
+    x = linear(
+        "slope of log regret against log B",
+        domain=[min(-0.05, lowest, *data["slope"]), max(1.1, highest, *data["slope"])],
+    )
+    marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
+    shown = tips(
+        policy="policy:N",
+        slope="slope:Q|,.3f",
+        from_="low:Q|,.3f",
+        to="high:Q|,.3f",
+        best_fit="shape:N",
+        misfit=f"misfit:Q|{'.1%'}",
+    )
+    panels = []
+    for world in worlds_of(data):
+        base = alt.Chart(data.filter(pl.col("world") == world)).encode(
+            y=policy_rows(policies), color=policy_colour(policies)
+        )
+        points = base.encode(x=alt.X("slope:Q", **x), shape=policy_shape(policies))
+        guides = alt.Chart(marks).encode(x=alt.X("slope:Q", **x))
+        layers = [
+            guides.mark_rule(color=NEUTRAL, strokeDash=[5, 3]),
+            guides.mark_text(color=NEUTRAL, baseline="bottom", y=-4, fontSize=12).encode(
+                text="shape:N"
+            ),
+            base.mark_rule(strokeWidth=3, clip=True).encode(
+                x=alt.X("low:Q", **x), x2="high:Q", opacity=visible(0.45)
+            ),
+            points.mark_point(filled=True, size=70, opacity=1).encode(
+                opacity=visible(), tooltip=shown
+            ),
+        ]
+        panels.append(panel(world, layers, len(policies)))
+    return Figure("growth", data, panels)
+
+
+def floor_of(spread: pl.DataFrame) -> float:
+    """Below which the runs of a world are drawn on the edge, where they differ by orders: a third
+    of the least median that is above zero beyond doubt.
+    """
+    import polars as pl
+
+    medians = spread.filter(pl.col("low") > 0)["median"].to_list()
+    wide = len(medians) > 1 and max(medians) > WIDE * min(medians)
+    least: float = spread["least"].min()  # type: ignore[assignment]
+    return min(medians) / 3 if wide and least <= 0 else least
+
+
+def policy_rows(policies: Sequence[str]) -> Any:
+    """The axis with a row for each policy, in the order in which they were given."""
+    alt = extra("altair")
+    return alt.Y(
+        "policy:N", scale=alt.Scale(domain=list(policies)), axis=alt.Axis(title=None, grid=False)
+    )
+
+
+def panel(world: str, layers: Sequence[Any], n_rows: int) -> Panel:
+    """The layers as one panel, as high as its rows need."""
+    return Panel(
+        world, extra("altair").layer(*layers, title=world, width=WIDTH, height=STEP * n_rows)
+    )

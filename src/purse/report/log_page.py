@@ -1,0 +1,143 @@
+"""The replay of a log as one HTML page: estimates with intervals, why some are refused, and what
+the log knows of each arm.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from purse.base.files import make_folder, write_atomically, write_text
+from purse.report.charts.estimates import estimates, methods_of
+from purse.report.charts.export import write_figure
+from purse.report.panels import describe
+from purse.report.prose import log_replay
+from purse.report.shell import inline, render
+from purse.report.standings import digits, money, within
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.report.data import LogData
+
+CAPTION = (
+    "Estimated gain ± half its 95% interval, in brackets the effective sample size; the "
+    "largest of each column is bold."
+)
+REFUSED = " Numbers in square brackets are the reasons below why there is no estimate."
+ARMS = (
+    "Effective sample size: as many rows of equal weight tell as much. Mean reward and "
+    "cost are weighted by 1/probability. The sum of 1/probability "
+    "over all rounds is 1 on average where the probabilities are the true ones; the last "
+    "column says how many standard errors it is from there."
+)
+
+
+def publish(found: LogData, folder: Path) -> list[Path]:
+    """Write the page, its figure as PNG, SVG and CSV, and the table of the arms as CSV; the page
+    comes first.
+    """
+    text, figure = html(found), estimates(found.frame())
+    page, figures = make_folder(folder) / "report.html", make_folder(folder / "figures")
+    write_text(page, text)
+    frames = {
+        "arms.csv": found.arms(),
+        **({"estimates.csv": found.frame()} if figure is None else {}),
+    }
+    for name, frame in frames.items():
+        write_atomically(figures / name, frame.write_csv)
+    return [
+        page,
+        *([] if figure is None else write_figure(figure, figures)),
+        *(figures / name for name in frames),
+    ]
+
+
+def html(found: LogData) -> str:
+    """The page."""
+    frame = found.frame()
+    figure, (tables, reasons) = estimates(frame), estimate_tables(frame)
+    methods = methods_of(frame)
+    return render(
+        "log.html",
+        found.facts,
+        short=log_replay.summary(found.facts),
+        findings=log_replay.findings(frame),
+        by="method",
+        series=methods,
+        warnings=found.warnings,
+        assumptions=[inline(each) for each in log_replay.ASSUMPTIONS],
+        figure=None
+        if figure is None
+        else describe(figure, "Estimated gain", log_replay.caption(frame)),
+        estimates=tables,
+        estimates_caption=CAPTION + (REFUSED if reasons else ""),
+        reasons=reasons,
+        methods={method: log_replay.METHODS[method] for method in methods},
+        arms=arm_table(found.arms()),
+        arms_caption=ARMS,
+    )
+
+
+def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
+    """For each budget a row per policy and a column per method; and the reasons of refusals, in the
+    order of their numbers.
+    """
+    methods, reasons = (
+        methods_of(frame),
+        frame["refused"].drop_nulls().unique(maintain_order=True).to_list(),
+    )
+    tables = []
+    for budget in sorted(frame["budget"].unique()):
+        here = frame.filter(budget=budget)
+        most = {method: here.filter(method=method)["estimate"].max() for method in methods}
+        rows = []
+        for (policy,), part in here.group_by(["policy"], maintain_order=True):
+            cells = {row["method"]: row for row in part.iter_rows(named=True)}
+            texts = [
+                f"[{reasons.index(row['refused']) + 1}]"
+                if row["refused"]
+                else f"{within(row['estimate'], row['high'])} ({row['ess']:,.0f})"
+                for row in cells.values()
+            ]
+            best = [
+                place
+                for place, (method, row) in enumerate(cells.items(), 1)
+                if not row["refused"] and row["estimate"] == most[method]
+            ]
+            rows.append({"cells": [policy, *texts], "best": best})
+        tables.append(
+            {
+                "title": f"B = {money(budget)}",
+                "label": f"Estimated gain with a budget of {money(budget)}",
+                "head": ["policy", *methods],
+                "rows": rows,
+            }
+        )
+    return tables, reasons
+
+
+def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
+    """What the log knows of each arm, as text."""
+    rows = []
+    for row in arms.iter_rows(named=True):
+        means = ["—" if row[name] is None else digits(row[name]) for name in ("reward", "cost")]
+        cells = [
+            row["arm"],
+            f"{row['rows']:,}",
+            f"{row['ess']:,.0f}",
+            *means,
+            f"{row['weight']:.3f}",
+            f"{row['doubt']:.1f}".replace("-", "−"),
+        ]
+        rows.append({"cells": cells, "best": []})
+    head = [
+        "arm",
+        "rows",
+        "effective sample size",
+        "mean reward",
+        "mean cost",
+        "Σ 1/probability / rounds",
+        "standard errors from 1",
+    ]
+    return {"title": None, "label": "Arms of the log", "head": head, "rows": rows}

@@ -1,0 +1,1 @@
+"""The sentences and tables of a report."""

@@ -1,0 +1,136 @@
+"""What the report of a replay on a full table says in words: what was replayed, and who would have
+spent each budget best.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from purse.report.prose.study import code, counted, listed
+from purse.report.standings import NOTES, money, ranked, standings, within
+from purse.theory.notions import estimate
+
+if TYPE_CHECKING:
+    from purse.report.data import StudyData
+
+GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
+LP = (
+    "The LP optimum is what a player can expect who knows the mean reward and the mean "
+    "cost of every arm, does not see a round before choosing, "
+    "and keeps to the budget on average."
+)
+
+
+def summary(study: StudyData) -> str:
+    """What was replayed."""
+    facts, replay = study.facts, study.facts["replay"]
+    sizes = listed(money(budget) for budget in sorted(facts["budgets"]))
+    rounds = (
+        f"{replay['rounds']:,} rounds"
+        if replay["horizon"] == replay["rounds"]
+        else f"{replay['horizon']:,} of {replay['rounds']:,} rounds"
+    )
+    return (
+        f"{counted(len(facts['policies']), 'policy', 'policies').capitalize()} on "
+        f"{rounds} of {counted(len(replay['arms']), 'arm')} with "
+        f"{'a budget' if len(facts['budgets']) == 1 else 'budgets'} of {sizes}, in "
+        f"{counted(facts['n_paths'], 'random order')} of the rounds, "
+        f"the same for every policy (seed {facts['seed']}, stop rule {facts['stop']}). {GAIN} {LP}"
+        + (
+            ""
+            if facts["n_paths"] > 1
+            else " One order tells nothing about chance: there are no intervals on this page."
+        )
+    )
+
+
+def findings(study: StudyData) -> dict[str, str]:
+    """For each budget the policy that gains most, whether the next gains less beyond doubt, and the
+    best single arm.
+    """
+    return {
+        f"B = {money(budget)}": finding(study, budget, players)
+        for budget, players in ranked(standings(study)).items()
+    }
+
+
+def finding(study: StudyData, budget: float, players: list[dict[str, Any]]) -> str:
+    """What is to be said about one budget."""
+    policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
+    best = policies[0]
+    share = "" if best["share"] is None else f", {best['share']:.1%} of the LP optimum"
+    lead = (
+        f"{code(best['player'])} "
+        f"{'gains most of the policies:' if len(policies) > 1 else 'gains'} "
+        f"{tight(best)}{share}"
+    )
+    return (
+        f"{lead}{compare_to_best(study, budget, policies)}. "
+        f"{against_arm(study, budget, best['player'], arms[0])}"
+    )
+
+
+def compare_to_best(study: StudyData, budget: float, policies: list[dict[str, Any]]) -> str:
+    """Which policies cannot be told from the best one, or how far behind the next is."""
+    import polars as pl
+
+    if len(policies) == 1:
+        return ""
+    after = policies[1]
+    if study.facts["n_paths"] == 1:
+        return f"; the next is {code(after['player'])} with {tight(after)}"
+    runs = (
+        study.lazy()
+        .filter(pl.col("budget") == budget)
+        .select("policy", "path", "gain")
+        .collect()
+        .sort("path")
+    )
+    gains = {
+        row["player"]: runs.filter(policy=row["player"])["gain"].to_numpy() for row in policies
+    }
+    behind = {
+        row["player"]: estimate(gains[policies[0]["player"]] - gains[row["player"]])
+        for row in policies[1:]
+    }
+    tied = [policy for policy, difference in behind.items() if not difference.low > 0]
+    if tied:
+        return (
+            f"; {listed(map(code, tied))} cannot be told from it: "
+            f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
+        )
+    less = behind[after["player"]]
+    return (
+        f"; the next, {code(after['player'])}, gains {joined(within(less.mean, less.high))} "
+        "less in the same orders, a difference beyond its 95% interval"
+    )
+
+
+def against_arm(study: StudyData, budget: float, policy: str, arm: dict[str, Any]) -> str:
+    """How the policy stands to the arm that gains most when it is pulled in every round."""
+    row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
+    lead = f"The best single arm, {code(re.sub(NOTES, '', arm['player']))},"
+    low, high = (
+        (row["regret"], row["regret"]) if study.facts["n_paths"] == 1 else (row["low"], row["high"])
+    )
+    if low <= 0 <= high:
+        return (
+            f"{lead} gains {tight(arm)}: "
+            f"{'as much' if low == high else 'a difference within the 95% interval'}."
+        )
+    size = within(abs(row["regret"]), abs(row["regret"]) + (high - row["regret"]))
+    return (
+        f"{lead} gains {tight(arm)}: {joined(size)} {'more' if low > 0 else 'less'} than "
+        f"{code(policy)}."
+    )
+
+
+def tight(row: dict[str, Any]) -> str:
+    """A player's gain with half its interval, on one line."""
+    return joined(within(row["gain"], row["gain_high"]))
+
+
+def joined(text: str) -> str:
+    """A number and what is added to it, on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")

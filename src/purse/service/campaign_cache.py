@@ -1,0 +1,51 @@
+"""The campaigns of a storage that are open, so that requests of several threads share one object,
+and one transaction.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from purse.campaign.campaign import Campaign
+from purse.campaign.results import Status
+from purse.campaign.storage.base import Storage
+
+# whichever was used longest ago is let go; opening it again costs time and nothing else
+MOST_OPEN = 256
+
+
+class CampaignCache:
+    """Open campaigns by name."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._open: OrderedDict[str, Campaign] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Campaign:
+        """The campaign of this name."""
+        with self._lock:
+            if name in self._open:
+                self._open.move_to_end(name)
+                return self._open[name]
+        return self.put(Campaign.open(name, storage=self.storage))
+
+    def put(self, campaign: Campaign) -> Campaign:
+        """Keep a campaign; the one that is here already where another thread was faster."""
+        with self._lock:
+            kept = self._open.setdefault(campaign.name, campaign)
+            if len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+            return kept
+
+    def drop(self, name: str) -> None:
+        """Let go of a campaign that is not there any more: another may have taken its name."""
+        with self._lock:
+            self._open.pop(name, None)
+
+    def statuses(self) -> Iterator[Status]:
+        """How all campaigns stand."""
+        for name in self.storage.names():
+            yield self.get(name).status()

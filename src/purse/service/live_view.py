@@ -1,0 +1,149 @@
+"""What the dashboard lives on: pictures of campaigns, made by reading alone, as answers and as a
+stream of events.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import anyio
+from anyio.to_thread import run_sync
+
+from purse.base.json import compact
+from purse.campaign.campaign import Campaign
+from purse.campaign.history import History
+from purse.campaign.storage.base import Storage
+from purse.errors import NoSuchCampaign, PurseError
+
+FRESH = 0.5  # seconds for which a picture serves everybody
+OLDEST = 50  # tickets in a picture
+# histories; whichever was looked at longest ago is let go and folded again when it is wanted
+MOST_KEPT = 64
+BEAT = 1.0  # seconds between two looks of a stream
+HEARTBEAT = 15  # beats without news after which a stream says that it is alive
+# beats after which a stream ends, so that a token that was revoked is asked for again
+LONGEST = 600
+THREADS = 4  # reading takes no more than these from the requests that ask and tell
+
+
+class ViewVersion(NamedTuple):
+    """A picture, and what tells it from the next: how long the journal is and how many tickets are
+    overdue.
+    """
+
+    version: tuple[int, int]
+    body: str  # JSON
+
+
+class LiveView:
+    """One campaign's history as it grows."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.history = History(campaign.terms)
+        self._lock = threading.Lock()
+        self._taken = -FRESH
+        self._shot = ViewVersion((0, 0), "")
+
+    def version(self) -> ViewVersion:
+        """A picture that is at most half a second old."""
+        with self._lock:
+            if time.monotonic() - self._taken >= FRESH:
+                self._shot = self._take()
+                self._taken = time.monotonic()
+            return self._shot
+
+    def _take(self) -> ViewVersion:
+        campaign = self.campaign
+        status, now = campaign.status(), campaign.storage.now()
+        self.history.fold(campaign.journal(after=self.history.seq))
+        tickets = [
+            {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
+            for ticket in campaign.tickets(limit=OLDEST)
+        ]
+        facts = {
+            "now": now / 1000,
+            "status": status.as_dict(),
+            "history": self.history.as_dict(now),
+            "tickets": tickets,
+        }
+        return ViewVersion((self.history.seq, status.overdue), compact(facts))
+
+
+class LiveViews:
+    """The pictures of all campaigns of a storage. However many look, each campaign is read at most
+    every half second, and never locked.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self.viewers = 0
+        self.closed = False
+        self._views: OrderedDict[str, LiveView] = OrderedDict()
+        self._lock = threading.Lock()
+        self._threads = anyio.CapacityLimiter(THREADS)
+
+    def version(self, name: str) -> ViewVersion:
+        """The picture of a campaign; one that was made anew since is opened again the next time."""
+        try:
+            return self._view(name).version()
+        except NoSuchCampaign:
+            with self._lock:
+                self._views.pop(name, None)
+            raise
+
+    def _view(self, name: str) -> LiveView:
+        with self._lock:
+            if name in self._views:
+                self._views.move_to_end(name)
+                return self._views[name]
+        opened = LiveView(Campaign.open(name, storage=self.storage))
+        with self._lock:
+            kept = self._views.setdefault(name, opened)
+            if len(self._views) > MOST_KEPT:
+                self._views.popitem(last=False)
+            return kept
+
+    async def look(self, name: str) -> ViewVersion:
+        """The picture of a campaign, read in another thread."""
+        return await run_sync(self.version, name, limiter=self._threads)
+
+    def close(self) -> None:
+        """End all streams within a second, so that a server that stops has no one to wait for."""
+        self.closed = True
+
+    @contextmanager
+    def viewing(self) -> Iterator[None]:
+        """Count a viewer."""
+        self.viewers += 1
+        try:
+            yield
+        finally:
+            self.viewers -= 1
+
+    async def events(self, name: str) -> AsyncIterator[str]:
+        """What is sent to one viewer. It ends where the storage does not answer: who comes again is
+        told why.
+        """
+        version, quiet = None, 0
+        with self.viewing():
+            for _ in range(LONGEST):
+                try:
+                    shot = await self.look(name)
+                except PurseError:
+                    return
+                quiet += 1
+                if shot.version != version:
+                    version, quiet = shot.version, 0
+                    yield f"id: {shot.version[0]}\nevent: picture\ndata: {shot.body}\n\n"
+                elif quiet >= HEARTBEAT:
+                    quiet = 0
+                    yield ": still here\n\n"
+                if self.closed:
+                    return
+                await anyio.sleep(BEAT)

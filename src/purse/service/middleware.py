@@ -1,0 +1,142 @@
+"""The gate that every request passes: who sent it, how much, how often; and what is logged and
+counted of it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from purse.errors import PurseError
+from purse.service import problems, request_log
+from purse.service.auth import authenticate, is_public, reject_foreign_request
+from purse.service.limits import TokenBuckets, again, body_of, check_size
+from purse.service.metrics import Metrics
+from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, ProblemError
+from purse.service.settings import Settings
+from purse.service.tokens import Principal, TokenFile
+
+REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+WITH_BODY = ("POST", "PUT", "PATCH")
+GONE = 499  # what is logged where nobody waits for the answer any more
+ALIVE = "/healthz"  # never limited: who watches the server must not think it dead
+
+
+class RequestMiddleware:
+    """The outermost layer of the app."""
+
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, meters: Metrics
+    ) -> None:
+        self.app, self.settings, self.tokens, self.meters = app, settings, tokens, meters
+        self.buckets = None if settings.rate is None else TokenBuckets(settings.rate)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        passage = RequestContext(scope, send)
+        try:
+            await self.app(scope, await self.admit(passage, receive), passage.send)
+        except ProblemError as refusal:
+            await problems.response(refusal.kind, refusal.detail, refusal.headers)(
+                scope, receive, passage.send
+            )
+        except PurseError as error:
+            await problems.answer_to(error)(scope, receive, passage.send)
+        except ClientDisconnect:
+            pass
+        except Exception:
+            request_log.LOGGER.exception(
+                "a request failed", extra={request_log.FACTS: {"request_id": passage.request_id}}
+            )
+            if passage.status == GONE:
+                await problems.response(
+                    BROKEN, f"the server's log says more under {passage.request_id}"
+                )(scope, receive, passage.send)
+        finally:
+            passage.finish(self.meters)
+
+    async def admit(self, passage: RequestContext, receive: Receive) -> Receive:
+        """Let a request in, with its body read; or raise what is answered instead."""
+        scope, headers = passage.scope, passage.headers
+        scope.setdefault("state", {})["who"] = None
+        if self.tokens is None:
+            reject_foreign_request(headers)
+        passage.who = scope["state"]["who"] = authenticate(headers, self.tokens)
+        if self.buckets is not None and scope["path"] != ALIVE:
+            address = (scope.get("client") or ("unknown",))[0]
+            wait = self.buckets.take(
+                f"token {passage.who.name}"
+                if passage.who and passage.who.name
+                else f"address {address}"
+            )
+            if wait:
+                rate = f"{self.buckets.rate:g} requests per second are allowed"
+                raise ProblemError(
+                    TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)}
+                )
+        if passage.who is None and not is_public(scope["path"]):
+            raise ProblemError(
+                NO_TOKEN,
+                "send the header Authorization: Bearer TOKEN with a token that is known "
+                "and not expired",
+            )
+        announced = headers.get("content-length", "0")
+        check_size(int(announced) if announced.isdecimal() else 0, self.settings.max_body)
+        if scope["method"] not in WITH_BODY:
+            return receive
+        body = await body_of(receive, self.settings.max_body)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if body and kind != "application/json":
+            raise ProblemError(NOT_JSON, f"Content-Type {kind!r}: must be application/json")
+        return again(body, receive)
+
+
+class RequestContext:
+    """One request on its way."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.scope, self._send, self.headers = scope, send, Headers(scope=scope)
+        self.begun = time.perf_counter()
+        self.who: Principal | None = None
+        self.status = GONE
+        given = self.headers.get("x-request-id", "")
+        self.request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer, with what every answer says."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-Id"] = self.request_id
+            headers.setdefault("Cache-Control", "no-store")
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            if self.who is not None:
+                headers["X-Purse-Role"] = self.who.role
+        await self._send(message)
+
+    def finish(self, meters: Metrics) -> None:
+        """Log and count the request, by the route and never by the path: a path can be anything."""
+        seconds = time.perf_counter() - self.begun
+        route = getattr(self.scope.get("route"), "path", "unknown")
+        method = self.scope["method"] if self.scope["method"] in METHODS else "other"
+        campaign = self.scope.get("path_params", {}).get("name")
+        token = None if self.who is None else self.who.name
+        meters.answered(method, route, self.status, seconds)
+        request_log.request(
+            method,
+            route,
+            self.status,
+            seconds,
+            campaign=campaign,
+            request_id=self.request_id,
+            token=token,
+        )

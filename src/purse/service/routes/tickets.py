@@ -1,0 +1,139 @@
+"""Routes of tickets: ask, tell, void, look."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Response
+
+from purse.campaign.results import Receipt
+from purse.errors import (
+    AskRefused,
+    BudgetExhausted,
+    BudgetHeld,
+    CampaignClosed,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    PurseError,
+    TicketError,
+)
+from purse.service import problems
+from purse.service.auth import actor, reader
+from purse.service.campaign_cache import CampaignCache
+from purse.service.metrics import Metrics
+from purse.service.openapi import refusals
+from purse.service.routes.common import Key, Name, answer, request_of
+from purse.service.schemas import responses
+from purse.service.schemas.fields import LARGEST_ID
+from purse.service.schemas.requests import Ask, Outcome, Reports, TicketQuery
+
+Number = Annotated[
+    int, Path(ge=1, le=LARGEST_ID, description="The ticket.", openapi_examples={"1": {"value": 1}})
+]
+
+
+def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
+    """The routes."""
+    router = APIRouter(tags=["tickets"])
+    read, act = [Depends(reader)], [Depends(actor)]
+
+    @router.post(
+        "/campaigns/{name}/asks",
+        summary="Ask for tickets",
+        dependencies=act,
+        response_model=responses.Tickets,
+        responses=refusals(
+            Conflict,
+            BudgetExhausted,
+            BudgetHeld,
+            HorizonReached,
+            AskRefused,
+            CampaignPaused,
+            CampaignClosed,
+            body=True,
+        ),
+    )
+    def ask(
+        name: Name,
+        body: Annotated[Ask, Body()] = Ask(),  # noqa: B008 - it never changes
+        idempotency_key: Key = None,
+    ) -> Response:
+        given = shelf.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
+        meters.asks.labels(name).inc(len(given))
+        return answer({"tickets": [ticket.as_dict() for ticket in given]})
+
+    @router.post(
+        "/campaigns/{name}/tells",
+        summary="Tell what several tickets brought and cost",
+        dependencies=act,
+        response_model=responses.Receipts,
+        responses=refusals(body=True),
+    )
+    def tell_many(name: Name, body: Reports) -> Response:
+        found = shelf.get(name).tell_many(
+            [(report.ticket, report.reward, report.cost) for report in body.reports]
+        )
+        meters.tells.labels(name).inc(sum(isinstance(each, Receipt) for each in found))
+        return answer(
+            {
+                "receipts": [
+                    receipt_or_error(report.ticket, each)
+                    for report, each in zip(body.reports, found, strict=True)
+                ]
+            }
+        )
+
+    @router.post(
+        "/campaigns/{name}/tickets/{id}/tell",
+        summary="Tell what a ticket brought and cost",
+        dependencies=act,
+        response_model=responses.Receipt,
+        responses=refusals(TicketError, Conflict, body=True),
+    )
+    def tell(name: Name, id: Number, body: Outcome) -> Response:
+        receipt = shelf.get(name).tell(id, body.reward, body.cost)
+        meters.tells.labels(name).inc()
+        return answer(receipt.as_dict())
+
+    @router.post(
+        "/campaigns/{name}/tickets/{id}/void",
+        summary="Cancel a ticket and release what is held for it",
+        dependencies=act,
+        response_model=responses.Receipt,
+        responses=refusals(TicketError, Conflict, body=True),
+    )
+    def void(name: Name, id: Number) -> Response:
+        return answer(shelf.get(name).void(id).as_dict())
+
+    @router.get(
+        "/campaigns/{name}/tickets",
+        summary="Tickets, oldest first",
+        dependencies=read,
+        response_model=responses.Tickets,
+        responses=refusals(),
+    )
+    def list_tickets(name: Name, choice: Annotated[TicketQuery, Query()]) -> Response:
+        found = shelf.get(name).tickets(choice.state, choice.limit)
+        return answer({"tickets": [ticket.as_dict() for ticket in found]})
+
+    @router.get(
+        "/campaigns/{name}/tickets/{id}",
+        summary="One ticket",
+        dependencies=read,
+        response_model=responses.Ticket,
+        responses=refusals(TicketError),
+    )
+    def get_ticket(name: Name, id: Number) -> Response:
+        return answer(shelf.get(name).ticket(id).as_dict())
+
+    return router
+
+
+def receipt_or_error(ticket: int, answered: Receipt | PurseError) -> dict[str, Any]:
+    """One answer among several."""
+    return (
+        answered.as_dict()
+        if isinstance(answered, Receipt)
+        else {"ticket": ticket, "error": problems.of_error(answered)}
+    )

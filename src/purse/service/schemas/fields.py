@@ -1,0 +1,174 @@
+"""The values that are sent to the service: amounts, rewards, names. Each is checked as it was
+given, and described as a JSON schema.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator, WithJsonSchema
+
+from purse.base import amounts
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+REQUEST_ID = r"^[\x21-\x7e]{1,200}$"
+POLICY = r"^[a-z0-9][a-z0-9+.-]*(:[A-Za-z0-9_=,.+\[\] -]*)?$"
+FILE = re.compile(r"[^:]*\.py(:|$)")
+TEXT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,9})?")
+MOST = 1000  # asks, reports or arms at once
+LARGEST_ID = 2**62
+LARGEST = amounts.LARGEST / amounts.UNIT
+AMOUNT_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "string",
+            "pattern": rf"^{TEXT.pattern}$",
+            "description": "Decimal text, exact to nine decimals.",
+        },
+        {
+            "type": "number",
+            "minimum": 0,
+            "maximum": LARGEST,
+            "description": "Rounded to nine decimals.",
+        },
+    ]
+}
+REWARD_SCHEMA: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
+CAP_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+
+
+def check_amount(value: Any) -> Any:
+    """An amount that is not negative, as it was given."""
+    good = (
+        TEXT.fullmatch(value) and float(value) <= LARGEST
+        if isinstance(value, str)
+        else is_number(value) and 0 <= value <= LARGEST
+    )
+    if not good:
+        raise ValueError(
+            f"must be an amount from 0 to {int(LARGEST):,} with at most nine decimals, as "
+            "decimal text or a number"
+        )
+    return value
+
+
+def check_rewards(value: Any) -> Any:
+    """A reward, or one for each play."""
+    several = value if isinstance(value, list) else [value]
+    if not 1 <= len(several) <= MOST or not all(
+        is_number(reward) and 0 <= reward <= 1 for reward in several
+    ):
+        raise ValueError("must be a number from 0 to 1, or a list with one for each play")
+    return value
+
+
+def check_cap(value: Any) -> Any:
+    """A number of pulls."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_ID:
+        raise ValueError(f"must be a whole number from 1 to {LARGEST_ID}")
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite number; true and false are none."""
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and (isinstance(value, int) or isfinite(value))
+    )
+
+
+def nested(check: Callable[[Any], Any], depth: int) -> Callable[[Any], Any]:
+    """A check of one value, or of lists and objects of them down to a depth."""
+    if depth == 0:
+        return check
+    inner = nested(check, depth - 1)
+
+    def check_all(value: Any) -> Any:
+        if isinstance(value, (list, dict)) and not 1 <= len(value) <= MOST:
+            raise ValueError(f"must have 1 to {MOST} entries")
+        if isinstance(value, list):
+            return [inner(entry) for entry in value]
+        return (
+            {name: inner(entry) for name, entry in value.items()}
+            if isinstance(value, dict)
+            else check(value)
+        )
+
+    return check_all
+
+
+def schema(one: dict[str, Any], depth: int) -> dict[str, Any]:
+    """The JSON schema of what `nested` lets through."""
+    if depth == 0:
+        return one
+    inner = schema(one, depth - 1)
+    lists = {"type": "array", "items": inner, "minItems": 1, "maxItems": MOST}
+    return {
+        "anyOf": [
+            one,
+            lists,
+            {
+                "type": "object",
+                "additionalProperties": inner,
+                "minProperties": 1,
+                "maxProperties": MOST,
+            },
+        ]
+    }
+
+
+def check_arms(value: Any) -> Any:
+    """Names, or the most that each may cost by name."""
+    if (
+        isinstance(value, list)
+        and 1 <= len(value) <= MOST
+        and all(isinstance(name, str) and 1 <= len(name) <= 200 for name in value)
+    ):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(
+            f"must be a list of 1 to {MOST} names, or an object of names and the most "
+            "that each may cost"
+        )
+    return nested(check_amount, 2)(value)
+
+
+def check_policy(value: Any) -> Any:
+    """The name of a policy that purse ships."""
+    if isinstance(value, str) and FILE.match(value.replace(" ", "")):
+        raise ValueError(
+            "must be the name of a policy; policy files are refused here, since they "
+            "would run code in the server"
+        )
+    if not isinstance(value, str) or len(value) > 200 or not re.fullmatch(POLICY, value):
+        raise ValueError("must be the name of a policy such as exp3++.bwk:beta=1")
+    return value
+
+
+ONE_NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200}
+ARMS_SCHEMA = {
+    "anyOf": [
+        {"type": "array", "items": ONE_NAME, "minItems": 1, "maxItems": MOST},
+        schema(AMOUNT_SCHEMA, 2)["anyOf"][2],
+    ]
+}
+POLICY_SCHEMA = {"type": "string", "pattern": POLICY, "maxLength": 200}
+Arms = Annotated[Any, PlainValidator(check_arms), WithJsonSchema(ARMS_SCHEMA)]
+PolicyName = Annotated[str, PlainValidator(check_policy), WithJsonSchema(POLICY_SCHEMA)]
+Amounts = Annotated[
+    Any, PlainValidator(nested(check_amount, 1)), WithJsonSchema(schema(AMOUNT_SCHEMA, 1))
+]
+Table = Annotated[
+    Any, PlainValidator(nested(check_amount, 2)), WithJsonSchema(schema(AMOUNT_SCHEMA, 2))
+]
+Rewards = Annotated[
+    Any,
+    PlainValidator(check_rewards),
+    WithJsonSchema({"anyOf": schema(REWARD_SCHEMA, 1)["anyOf"][:2]}),
+]
+Caps = Annotated[Any, PlainValidator(nested(check_cap, 1)), WithJsonSchema(schema(CAP_SCHEMA, 1))]
+RequestId = Annotated[str, Field(pattern=REQUEST_ID)]

@@ -1,0 +1,180 @@
+"""What is sent to the service, in bodies and in queries. Fields that are not known are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from purse.campaign.terms import MOST_SECONDS
+from purse.policies import DEFAULT
+from purse.service.schemas import examples
+from purse.service.schemas.fields import (
+    LARGEST_ID,
+    MOST,
+    NAME,
+    Amounts,
+    Arms,
+    Caps,
+    PolicyName,
+    RequestId,
+    Rewards,
+    Table,
+)
+from purse.service.schemas.responses import State
+
+MOST_RESOURCES = 100
+MOST_ENTRIES = 10_000
+
+
+class RequestModel(BaseModel):
+    """What all bodies have in common: nothing is guessed, text is no number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewCampaign(RequestModel):
+    """The terms of a new campaign."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE]})
+
+    name: Annotated[str, Field(pattern=NAME)]
+    arms: Annotated[
+        Arms,
+        Field(
+            description="Names, or an object of names and the most that a pull of each may cost."
+        ),
+    ]
+    budget: Annotated[
+        Amounts, Field(description="One amount, or one for each resource, as a list or by name.")
+    ]
+    cost_min: Annotated[
+        Table,
+        Field(
+            description="What a pull costs at least: one amount, one for each arm, or one for each "
+            "arm and resource."
+        ),
+    ]
+    cost_max: Annotated[
+        Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
+    ] = None
+    resources: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]],
+        Field(min_length=1, max_length=MOST_RESOURCES),
+    ] = ["units"]
+    plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
+    horizon: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_ID, description="The number of rounds, where there is one."),
+    ] = None
+    costs: Annotated[
+        Table | None, Field(description="Known constant costs, for policies that use them.")
+    ] = None
+    caps: Annotated[
+        Caps | None, Field(description="Pulls allowed per arm, for policies that keep to them.")
+    ] = None
+    policy: Annotated[
+        PolicyName,
+        Field(description="A name, with options: `exp3++.bwk:beta=1`. Policy files are refused."),
+    ] = DEFAULT
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    expires_after: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            le=MOST_SECONDS,
+            allow_inf_nan=False,
+            description="Seconds after which a ticket without a report counts as spent; "
+            "null: never.",
+        ),
+    ] = 3600
+    on_expiry: Annotated[
+        Literal["presume", "release"],
+        Field(description="`release` is a weaker promise: see `promise` in the status."),
+    ] = "presume"
+
+
+class Ask(RequestModel):
+    """A wish for tickets."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.ASK]})
+
+    request_id: Annotated[
+        RequestId | None,
+        Field(description="The same again gets the same tickets, and no second hold."),
+    ] = None
+    n: Annotated[
+        int, Field(ge=1, le=MOST, description="As many as fit, at least one, are given out.")
+    ] = 1
+
+
+class Outcome(RequestModel):
+    """What a ticket brought and cost."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{key: value for key, value in examples.REPORT.items() if key != "ticket"}]
+        }
+    )
+
+    reward: Annotated[Rewards, Field(description="From 0 to 1; a list with several plays.")]
+    cost: Annotated[
+        Table,
+        Field(
+            description="One amount; with several resources or plays a list, or an object by "
+            "resource."
+        ),
+    ]
+
+
+class Report(Outcome):
+    """A result, and the ticket that it belongs to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.REPORT]})
+
+    ticket: Annotated[int, Field(ge=1, le=LARGEST_ID)]
+
+
+class Reports(RequestModel):
+    """Several reports, each of which stands alone."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reports": [examples.REPORT]}]})
+
+    reports: Annotated[list[Report], Field(min_length=1, max_length=MOST)]
+
+
+class TopUp(RequestModel):
+    """An addition to the budget."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TOP_UP]})
+
+    amount: Annotated[
+        Amounts,
+        Field(description="One amount, or one for each resource, as a list or by name; positive."),
+    ]
+    request_id: Annotated[RequestId | None, Field(description="The same again adds nothing.")] = (
+        None
+    )
+
+
+class JournalQuery(BaseModel):
+    """Which part of a journal."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    after: Annotated[
+        int, Field(ge=0, le=LARGEST_ID, description="The entry after which to begin.")
+    ] = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_ENTRIES)] = 1000
+
+
+class TicketQuery(BaseModel):
+    """Which tickets."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: Annotated[
+        list[State],
+        Field(max_length=6, description="May be repeated; those that are open without it."),
+    ] = ["held", "presumed"]
+    limit: Annotated[int, Field(ge=1, le=MOST)] = MOST

@@ -1,0 +1,89 @@
+"""The server: it listens, answers, and on SIGTERM or Ctrl-C finishes what it has begun before it
+goes.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from purse.errors import InvalidInput
+from purse.service import request_log
+from purse.service.app import make_app
+from purse.service.settings import Settings
+
+SHUTDOWN_TIMEOUT_S = (
+    60  # seconds that open requests get to finish: longer than a storage is waited for
+)
+BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    """A server whose streams end when it is told to stop, so that nothing keeps it from going."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                ws="none",
+                server_header=False,
+                timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
+            )
+        )
+        self.app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then wait for all other requests."""
+        self.app.state.feed.close()
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings) -> None:
+    """Serve until told to stop; then everything that was answered is on disk."""
+    app = make_app(settings)
+    with listening(settings.host, settings.port) as listener:
+        request_log.configure(settings.log)
+        told = {
+            "url": address_of(listener),
+            "storage": shown(settings.storage),
+            "tokens": settings.tokens and str(settings.tokens),
+        }
+        request_log.LOGGER.info("listening", extra={request_log.FACTS: told})
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # the server raises it again when it is done; that is no failure
+            signal.signal(number, lambda *_: None)
+        Server(app).run([listener])
+    request_log.LOGGER.info("stopped")
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; refused in one line where it cannot."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+        )
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen on {host} port {port}: {error.strerror or error}"
+        ) from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """Where a socket can be reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def shown(storage: object) -> str:
+    """A storage's address without user, password and options."""
+    return re.sub(
+        r"//[^/@]*@|\?.*",
+        lambda found: "//" if found[0].startswith("//") else "",
+        storage if isinstance(storage, str) else type(storage).__name__,
+    )

@@ -1,0 +1,1 @@
+"""Studies: many policies on many worlds and budgets, in shards that survive interruptions."""

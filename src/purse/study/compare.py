@@ -1,0 +1,126 @@
+"""`purse.compare`: policies on worlds over budgets; computed results are kept and reused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from purse.base import validation
+from purse.base.files import PARTS, remove_abandoned, write_atomically
+from purse.base.progress import progress
+from purse.study import cluster, manifest
+from purse.study.assemble import assemble
+from purse.study.executors import play_all
+from purse.study.plan import Plan, Policies, WorldLike, Worlds
+from purse.study.results import RESULTS, ROW_GROUP, Study
+from purse.study.shard import JobSpec
+from purse.study.store import Store
+from purse.types import CPU, DEVICES
+
+DEFAULT_POLICIES = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
+
+
+DEFAULT_WORLDS: Mapping[str, WorldLike] = {
+    "stochastic": "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]",
+    "adversarial": "two_worlds:cost_min=0.1,world=2",
+    "switching": "switching:segments=[3000,1000],rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]",
+    "misleading ratio": "misleading_ratio",
+}
+
+
+DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4, 1e5)
+
+
+DEFAULT_PATHS = 50
+
+
+DEFAULT_TITLE = "Policies compared"
+
+
+def compare(
+    policies: Policies = DEFAULT_POLICIES,
+    world: Worlds = DEFAULT_WORLDS,
+    *,
+    budgets: float | Sequence[float] = DEFAULT_BUDGETS,
+    n_paths: int = DEFAULT_PATHS,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    device: str = CPU,
+    on: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    title: str = DEFAULT_TITLE,
+) -> Study:
+    """Play every policy on every world with every budget, and set each against the best fixed arm
+    on the same draws.
+
+    `policies` and `world` are one of them, a list, or a dictionary that gives them labels. A policy
+    is text such as "exp3++.bwk:beta=1", the path of a policy file, or a module; a world is a
+    `World`, text such as "two_worlds:world=2", or a function of the budget. With `folder`, finished
+    parts are kept there and used again. `device` is "cpu" or "cuda"; `on` the address of a cluster
+    ("ray://host:10001", "dask://host:8786"); none of these nor `n_workers` changes any number.
+    """
+    plan = Plan.of(
+        policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title
+    )
+    return run(plan, n_workers=n_workers, device=device, on=on, folder=folder)
+
+
+def run(
+    plan: Plan,
+    *,
+    n_workers: int | None = None,
+    device: str = CPU,
+    on: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Study:
+    """Carry out a plan: play the shards that are not there yet, and put everything together."""
+    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
+    validation.choice("device", device, DEVICES)
+    if on is not None:
+        cluster.parse(on)
+    recipes: dict[str, JobSpec] = {}
+    # making every job first says what is wrong before anything runs
+    cells = list(plan.cells(recipes))
+    shards = [
+        shard
+        for cell in cells
+        for group in (*cell.policies.values(), *cell.alone)
+        for shard in group
+    ]
+    store = Store(folder)
+    target = None if folder is None else Path(folder)
+    facts = {
+        **plan.facts,
+        **manifest.surroundings(),
+        "shards": sorted({shard.name for shard in shards}),
+        "made": None,
+    }
+    if target is not None:
+        manifest.save(target, facts)
+        remove_abandoned(target)
+        remove_abandoned(target / "shards")
+    with progress("comparing") as shown:
+        play_all(
+            store.missing(shards),
+            store.accept,
+            shown,
+            n_workers=n_workers,
+            device=device,
+            on=on,
+            recipes=recipes,
+        )
+    facts["made"] = manifest.now()
+    with TemporaryDirectory(dir=target, prefix=PARTS) as scratch:
+        study = Study(*assemble(cells, store, Path(scratch) if target else None), facts)
+        if target is None:
+            return study
+        write_atomically(
+            target / RESULTS, lambda file: study.data.sink_parquet(file, row_group_size=ROW_GROUP)
+        )
+        for name, frame in study.frames.items():
+            write_atomically(target / f"{name}.parquet", frame.write_parquet)
+    manifest.save(target, facts)
+    return Study.load(target)

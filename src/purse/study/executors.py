@@ -1,0 +1,111 @@
+"""Shards to those who play them: the threads of this machine, its GPU, or a cluster. Who plays a
+shard changes no number in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+
+import numpy as np
+
+from purse.base.progress import Progress
+from purse.engine import cpu
+from purse.engine.simulate import gpu_engine
+from purse.study.cluster import play_on_cluster
+from purse.study.shard import Accept, JobSpec, Shard, bytes_per_path, frames_of, play_shard
+from purse.types import CPU, CUDA, Floats, Ints
+
+GROUP_BYTES = 1 << 30  # of results that a GPU brings back at once
+
+
+def play_all(
+    shards: Sequence[Shard],
+    accept: Accept,
+    shown: Progress,
+    *,
+    n_workers: int | None = None,
+    device: str = CPU,
+    on: str | None = None,
+    recipes: Mapping[str, JobSpec] | None = None,
+) -> None:
+    """Play these shards and hand over each as soon as it is finished; what is interrupted is not
+    handed over.
+
+    `on` is the address of a cluster, for which `recipes` says how the job of each key is made.
+    """
+    if on is not None:
+        play_on_cluster(shards, recipes or {}, on, accept, shown)
+    elif device == CUDA:
+        play_on_gpu(shards, accept, shown)
+    else:
+        play_in_threads(shards, accept, shown, n_workers)
+
+
+def play_in_threads(
+    shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int | None
+) -> None:
+    """One shard a thread."""
+    for job in {shard.key: shard.job for shard in shards}.values():
+        cpu.warm_up(job, shown)
+    # one each: a fault stays with its shard
+    pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
+    weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
+    total = sum(map(budget_of, shards))
+
+    def play(shard: Shard, pulse: Floats, halt: Ints) -> None:
+        if not halt[0]:
+            frames = play_shard(shard, pulse, halt)
+            if not halt[0]:
+                accept(shard, frames)
+
+    tasks = [partial(play, shard, pulses[i], halts[0, i : i + 1]) for i, shard in enumerate(shards)]
+    cpu.in_threads(
+        tasks,
+        n_workers or cpu.usable_cores(),
+        halts,
+        lambda: shown.show(float(weights @ pulses.sum(axis=1)) / total),
+    )
+
+
+def budget_of(shard: Shard) -> float:
+    """What the paths of a shard have to spend: how long it takes, for the progress bar."""
+    return float((shard.job.problem.budget * shard.job.problem.unit_scale).min()) * shard.n_paths
+
+
+def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> None:
+    """All neighbouring shards of a job at once: a GPU wants many paths."""
+    start, length = shown.start, shown.length
+    for number, group in enumerate(groups := list(neighbours(shards))):
+        shown.part(start + length * number / len(groups), length / len(groups), shown.title)
+        first = group[0].first
+        results = gpu_engine().simulate(
+            group[0].job, group[-1].first + group[-1].n_paths - first, shown, first
+        )
+        for shard in group:
+            accept(
+                shard,
+                frames_of(
+                    shard,
+                    cpu.slice_paths(
+                        results, slice(shard.first - first, shard.first - first + shard.n_paths)
+                    ),
+                ),
+            )
+
+
+def neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
+    """Shards of a job whose paths follow each other, together, as many as may be in memory."""
+    for _, same in groupby(shards, key=lambda shard: shard.key):
+        group: list[Shard] = []
+        for shard in same:
+            most = GROUP_BYTES // bytes_per_path(shard.job)
+            if group and (
+                shard.first != group[-1].first + group[-1].n_paths
+                or shard.first + shard.n_paths - group[0].first > most
+            ):
+                yield group
+                group = []
+            group.append(shard)
+        yield group

@@ -1,0 +1,82 @@
+"""What a study's folder says of itself: what is planned, with what it is made, and how far it has
+come.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from purse.base.files import write_text
+from purse.engine.cpu import usable_cores
+from purse.errors import InvalidInput
+
+NAME = "manifest.json"
+PACKAGES = ("purse", "numba", "numpy", "polars", "scipy")
+
+
+def surroundings() -> dict[str, Any]:
+    """The versions and the machine."""
+    versions = {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    return {
+        "versions": versions,
+        "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()},
+    }
+
+
+def now() -> str:
+    """The time, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def save(folder: Path, facts: dict[str, Any]) -> None:
+    """Write the manifest."""
+    write_text(folder / NAME, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """Read the manifest; refused where there is none."""
+    try:
+        facts = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        return {**facts, "made": facts["made"], "shards": facts["shards"]}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InvalidInput(
+            f"{str(folder)!r} holds no study: it has no {NAME} that can be read; `purse "
+            "run study.toml` makes one"
+        ) from error
+
+
+def study(folder: Path) -> str:
+    """The plan of the study in a folder, as a study file; refused where policies or worlds were
+    Python objects.
+    """
+    text = load(folder)["study"]
+    if text is None:
+        raise InvalidInput(
+            f"the study in {str(folder)!r} has policies or worlds that were not given as "
+            "text; run what made it again"
+        )
+    return str(text)
+
+
+def standing(folder: Path) -> str:
+    """How many of the planned shards are there, in words."""
+    done, planned, size = progress_of(folder)
+    return f"{done:,} of {planned:,} shards are there ({size / 1e6:,.1f} MB)"
+
+
+def progress_of(folder: Path) -> tuple[int, int, int]:
+    """How many of the planned shards are there, how many are planned, and the bytes of those that
+    are there.
+    """
+    planned = set(load(folder)["shards"])
+    found = list(os.scandir(folder / "shards")) if (folder / "shards").is_dir() else []
+    sizes = [
+        entry.stat().st_size for entry in found if entry.name.removesuffix(".parquet") in planned
+    ]
+    return len(sizes), len(planned), sum(sizes)

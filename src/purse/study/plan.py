@@ -1,0 +1,234 @@
+"""A plan: which policies on which worlds with which budgets, how often. Checked as a whole before
+anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse import worlds as known_worlds
+from purse.base import validation
+from purse.engine.job import SEEDS
+from purse.errors import InvalidInput, invalid
+from purse.policies import load
+from purse.study.shard import JobSpec, Shard, shards_of
+from purse.types import STOP_RULES, World
+
+PolicyLike = str | ModuleType
+Policies = PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]
+WorldLike = str | World | Callable[[float], World]
+Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
+
+CHECKPOINTS = 20  # slices of the budget over which arms are counted
+MOST_ARMS = 100  # with more, nobody looks at each arm's share
+
+
+class Cell(NamedTuple):
+    """A world and a budget, with the shards of every policy and of every arm alone."""
+
+    label: str
+    world: World
+    budget: float
+    stop: str
+    policies: dict[str, list[Shard]]
+    alone: list[list[Shard]]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Policies and worlds by their labels; without any they are called what they are written."""
+
+    policies: dict[str, PolicyLike]
+    worlds: dict[str, WorldLike]
+    budgets: tuple[float, ...]
+    n_paths: int
+    seed: int
+    stop: str
+    title: str
+
+    @classmethod
+    def of(
+        cls,
+        policies: Policies,
+        world: Worlds,
+        *,
+        budgets: Any,
+        n_paths: Any,
+        seed: Any,
+        stop: Any,
+        title: str,
+    ) -> Plan:
+        """The plan from what a user gives: one thing or several of each."""
+        chosen, worlds = labelled("policy", policies), labelled("world", world)
+        sizes = tuple(validation.number("budgets", budget, above=0) for budget in several(budgets))
+        if not chosen or not worlds or not sizes:
+            raise InvalidInput(
+                "nothing to compare: give at least one policy, one world and one budget"
+            )
+        refuse_repeats("budget", sizes)
+        validation.choice("stop", stop, STOP_RULES)
+        return cls(
+            chosen,
+            worlds,
+            sizes,
+            validation.integer("n_paths", n_paths, low=1),
+            validation.integer("seed", seed, low=0, high=SEEDS),
+            stop,
+            title,
+        )
+
+    def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
+        """World by world and budget by budget; `recipes` is filled with how the job of each shard's
+        key is made.
+        """
+
+        def shards(recipe: JobSpec, world: World) -> list[Shard]:
+            # all jobs of a cell share its world's tables
+            found = list(shards_of(recipe._replace(world=world).make(), self.n_paths))
+            recipes[found[0].key] = recipe
+            return found
+
+        for label, place in self.worlds.items():
+            for budget in self.budgets:
+                world = known_worlds.make(place, budget)
+                sent = place if isinstance(place, str) else world
+                checkpoints = CHECKPOINTS if world.n_arms <= MOST_ARMS else 0
+                chosen = {
+                    name: shards(
+                        JobSpec(policy, sent, budget, self.seed, self.stop, checkpoints), world
+                    )
+                    for name, policy in self.policies.items()
+                }
+                # alone means that no other arm steps in
+                rule = "exit" if self.stop == "retry" else self.stop
+                alone = [
+                    shards(JobSpec(f"fixed:arm={arm}", sent, budget, self.seed, rule), world)
+                    for arm in range(world.n_arms)
+                ]
+                yield Cell(label, world, budget, self.stop, chosen, alone)
+
+    @property
+    def toml(self) -> str | None:
+        """The plan as a study file; None where a policy or a world is not given as text."""
+        if not all(
+            isinstance(each, str) for each in (*self.policies.values(), *self.worlds.values())
+        ):
+            return None
+        numbers = ", ".join(repr(budget).removesuffix(".0") for budget in self.budgets)
+        chosen, worlds = (
+            {label: anywhere(str(thing)) for label, thing in things.items()}
+            for things in (self.policies, self.worlds)
+        )
+        plain = all(label == policy for label, policy in chosen.items())  # then a list will do
+        lines = [
+            f"title = {quoted(self.title)}",
+            *(
+                ["policies = [", *(f"    {quoted(policy)}," for policy in chosen), "]"]
+                if plain
+                else []
+            ),
+        ]
+        lines += [
+            f"budgets = [{numbers}]",
+            f"paths = {self.n_paths}",
+            f"seed = {self.seed}",
+            f'stop = "{self.stop}"',
+        ]
+        for key, things in {**({} if plain else {"policies": chosen}), "worlds": worlds}.items():
+            lines += [
+                "",
+                f"[{key}]",
+                *(f"{quoted(label)} = {quoted(text)}" for label, text in things.items()),
+            ]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is planned, for people and as JSON."""
+        return {
+            "title": self.title,
+            "policies": list(self.policies),
+            "worlds": {
+                label: place
+                if isinstance(place, str)
+                else known_worlds.make(place, self.budgets[0]).name
+                for label, place in self.worlds.items()
+            },
+            "budgets": list(self.budgets),
+            "n_paths": self.n_paths,
+            "seed": self.seed,
+            "stop": self.stop,
+            "study": self.toml,
+            "command": "purse run study.toml"
+            if self.toml
+            else "purse.compare(...), with policies or worlds that are Python objects",
+        }
+
+
+def several(given: Any) -> list[Any]:
+    """What is given as a list; one thing is a list of one."""
+    return (
+        list(given)
+        if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
+        else [given]
+    )
+
+
+def anywhere(text: str, folder: Path = Path()) -> str:
+    """A policy or world as it is written; the file of a user's own with its whole path, from this
+    folder.
+    """
+    name, colon, options = text.partition(":")
+    return f"{(folder / name).resolve()}{colon}{options}" if name.endswith(".py") else text
+
+
+def quoted(text: Any) -> str:
+    """A text as TOML has it: as JSON does, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def labelled(what: str, given: Any) -> dict[str, Any]:
+    """Policies or worlds with a label each."""
+    if isinstance(given, Mapping):
+        for label in given:
+            if not isinstance(label, str):
+                raise invalid(what, label, f"the name of a {what} must be text")
+        return dict(given)
+    names = [name_of(thing, what) for thing in several(given)]
+    refuse_repeats(
+        what,
+        names,
+        f"; give them names of their own: {{'one': {what}, 'two': {what}}}"
+        if what == "world"
+        else "",
+    )
+    return dict(zip(names, several(given), strict=True))
+
+
+def name_of(thing: Any, what: str) -> str:
+    """How something is called in results that has no label: as it is written, or by its own
+    name.
+    """
+    if isinstance(thing, str):
+        return thing
+    return (
+        str(load(thing).NAME)
+        if what == "policy"
+        else thing.name
+        if isinstance(thing, World)
+        else getattr(thing, "__name__", what)
+    )
+
+
+def refuse_repeats(what: str, names: Sequence[object], hint: str = "") -> None:
+    """Refuse a list that names something twice, whose paths would be counted twice."""
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InvalidInput(f"{what} {name!r} is there twice{hint}")

@@ -1,0 +1,208 @@
+"""`purse.regrets`: one policy on one world, and every notion of regret that it has there."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts, html, validation
+from purse.base.progress import Progress, progress
+from purse.engine.job import Job, make_job, single_arm_jobs
+from purse.engine.rules import RETRY
+from purse.errors import InvalidInput, unknown
+from purse.study.store import Store
+from purse.theory import knapsack
+from purse.theory.notions import NOTIONS, Estimate, RunEvidence, estimate
+from purse.types import World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Regrets:
+    """Every notion of regret of a policy on a world, by name; `evidence` is what they are made
+    from.
+    """
+
+    policy: str
+    world: str
+    budget: float
+    evidence: RunEvidence
+    estimates: dict[str, Estimate]
+
+    def __getitem__(self, notion: str) -> Estimate:
+        if notion not in self.estimates:
+            raise unknown("notion of regret on this world", str(notion), self.estimates)
+        return self.estimates[notion]
+
+    def __str__(self) -> str:
+        """A line for each notion: mean, half its 95% interval, and what it is."""
+        rows = [
+            (name, *mean_and_half(each), first_line(NOTIONS[name]))
+            for name, each in self.estimates.items()
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}"
+            for name, mean, half, what in rows
+        ]
+        return "\n".join(
+            [
+                f"{self.policy} on {self.world}: "
+                f"{plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}",
+                *lines,
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        rows = [
+            (name, *mean_and_half(each), first_line(NOTIONS[name]))
+            for name, each in self.estimates.items()
+        ]
+        return html.table(
+            ["regret", "mean", "± 95%", "what it is"],
+            rows,
+            title=str(self).splitlines()[0],
+            texts=(0, 3),
+        )
+
+
+def mean_and_half(found: Estimate) -> tuple[str, str]:
+    """Mean and half its interval as text: two digits of the half, and the mean to the same
+    place.
+    """
+    half = found.high - found.mean
+    if not half > 1e-12 * abs(found.mean):  # what is smaller is rounding
+        return f"{found.mean:,.6g}" if abs(
+            found.mean
+        ) < 1e6 else f"{found.mean:,.0f}", "" if np.isnan(half) else "± 0"
+    places = max(0, 1 - math.floor(math.log10(half)))
+    return f"{found.mean:,.{places}f}", f"± {half:,.{places}f}"
+
+
+def plural(count: int, word: str) -> str:
+    """A count with its word."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def first_line(function: Callable[..., Any]) -> str:
+    """The first line of a docstring."""
+    return (function.__doc__ or "").strip().splitlines()[0]
+
+
+def regrets(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int = 100,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Regrets:
+    """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept
+    and found again.
+    """
+    n_paths = validation.integer("n_paths", n_paths, low=1)
+    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
+    with progress("regret") as shown:
+        return measure(
+            Store(folder),
+            policy,
+            world,
+            budget,
+            n_paths=n_paths,
+            seed=seed,
+            stop=stop,
+            n_workers=n_workers,
+            shown=shown,
+        )
+
+
+def measure(
+    store: Store,
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    shown: Progress,
+) -> Regrets:
+    """The same, with a store and a progress bar that exist already."""
+    place = worlds.make(world, budget)
+    if place.n_resources > 1:
+        raise InvalidInput(
+            f"{place.name} has {place.n_resources} resources; these notions of regret are for one"
+        )
+    if (place.cost_min == 0).any():
+        raise InvalidInput(
+            f"{place.name} has pulls that cost nothing, for which reward per cost means "
+            "nothing; `compare` and `simulate` play it"
+        )
+    job = make_job(policy, place, budget, seed=seed, stop=stop)
+    fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
+    start, share, title = shown.start, shown.length / (len(fixed) + 2), shown.title
+
+    def run(number: int, each: Job) -> pl.DataFrame:
+        shown.part(start + number * share, share, title)
+        return store.run(each, n_paths, n_workers, shown)
+
+    runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
+    shown.part(start + (len(fixed) + 1) * share, share, title)
+    evidence = RunEvidence(
+        budget=float(job.problem.budget[0] / amounts.UNIT),
+        gain=runs["gain"].to_numpy(),
+        rounds=runs["rounds"].to_numpy(),
+        left=runs["left"].to_numpy(),
+        efficiency=runs["efficiency"].to_numpy(),
+        pulls=runs["pulls"].to_numpy(),
+        fixed_gain=np.array([each["gain"].to_numpy() for each in alone]),
+        fixed_rounds=np.array([each["rounds"].to_numpy() for each in alone]),
+        fixed_efficiency=np.array([each["efficiency"].to_numpy() for each in alone]),
+        counterfactual=store.counterfactuals(job, runs, n_workers, shown)["shadow"].to_numpy().T,
+        reward_means=place.reward_means,
+        cost_means=None if place.cost_means is None else place.cost_means[:, 0],
+        **known_benchmarks(job),
+    )
+    values = {name: notion(evidence) for name, notion in NOTIONS.items()}
+    return Regrets(
+        job.name,
+        place.name,
+        evidence.budget,
+        evidence,
+        {name: estimate(value) for name, value in values.items() if value is not None},
+    )
+
+
+def known_benchmarks(job: Job) -> dict[str, float | None]:
+    """What the benchmarks of `purse.knapsack` gain, where they apply and do not take too long."""
+    world, budget = job.world, job.problem.budget
+    found: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
+
+    def attempt(name: str, compute: Callable[[], float]) -> None:
+        try:
+            found[name] = compute()
+        except InvalidInput:
+            found[name] = None
+
+    text = amounts.text(budget[0])
+    if world.costs is not None and world.reward_means is not None and world.horizon is None:
+        arms = (world.reward_means, [amounts.text(units) for units in world.costs[:, 0]], text)
+        attempt("greedy", lambda: knapsack.greedy(*arms))
+        attempt("knapsack", lambda: knapsack.exact(*arms))
+    if job.game.rule != RETRY:  # a player who may try again can do better
+        attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
+    return found

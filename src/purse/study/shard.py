@@ -1,0 +1,186 @@
+"""A shard: some paths of a job, about a second of work. How paths are cut depends on the job alone,
+so that every machine cuts alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from hashlib import sha256
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.engine.cpu import compiled_loop, fault_error, play_paths
+from purse.engine.job import Job, make_job
+from purse.engine.loop import FAULT, PathResults
+from purse.engine.simulate import to_run
+from purse.errors import invalid
+from purse.types import Floats, Ints, Run, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
+WORK = 2e8
+BYTES = 1 << 26  # and at most so much memory for its results
+MOST_SHARDS = 10**6  # of a job: twelve days of work
+
+
+class JobSpec(NamedTuple):
+    """What a job is made from: little, and so what is sent to another machine."""
+
+    policy: str | ModuleType
+    world: str | World
+    budget: Any
+    seed: int
+    stop: str
+    checkpoints: int = 0
+
+    def make(self) -> Job:
+        """The job, with checkpoints at fractions of the budget alone."""
+        job = make_job(
+            self.policy,
+            self.world,
+            self.budget,
+            seed=self.seed,
+            stop=self.stop,
+            checkpoints=self.checkpoints,
+        )
+        return job._replace(checkpoints=job.checkpoints._replace(rounds=job.checkpoints.rounds[:0]))
+
+
+class Shard(NamedTuple):
+    """The paths first .. first + n_paths - 1 of a job."""
+
+    job: Job
+    key: str  # of the job
+    first: int
+    n_paths: int
+
+    @property
+    def name(self) -> str:
+        """What the shard's files are called: decided by all that decides its numbers."""
+        return f"{self.key}-{self.first}-{self.n_paths}"
+
+
+class Frames(NamedTuple):
+    """What a shard comes to."""
+
+    runs: pl.DataFrame
+    trace: pl.DataFrame | None  # where the job has checkpoints
+
+
+Accept = Callable[[Shard, Frames], None]
+
+
+def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
+    """The shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the same."""
+    key, size = key_of(job), shard_size(job)
+    if n_paths > MOST_SHARDS * size:
+        raise invalid(
+            "n_paths",
+            n_paths,
+            f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}: "
+            f"{MOST_SHARDS:,} seconds of work, or so",
+        )
+    for first in range(0, n_paths, size):
+        yield Shard(job, key, first, min(size, n_paths - first))
+
+
+def shard_size(job: Job) -> int:
+    """How many paths make about a second of work, if arms cost what lies halfway between their
+    bounds.
+    """
+    problem = job.problem
+    typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
+    rounds = max(1.0, min(float(job.game.last_round), float((problem.budget / typical).min())))
+    return max(1, int(min(WORK / (rounds * (10 + problem.n_arms)), BYTES / bytes_per_path(job))))
+
+
+def bytes_per_path(job: Job) -> int:
+    """The memory that the results of a path take."""
+    return 8 * (job.problem.n_arms + job.problem.n_resources + 4) * (1 + len(job.checkpoints.left))
+
+
+def key_of(job: Job) -> str:
+    """A hash of everything that decides the numbers: compiled code, parameters, first state, world,
+    problem, game and checkpoints.
+    """
+    digest = sha256(compiled_loop(job).py_func.__name__.encode())
+
+    def add(part: Any) -> None:
+        if isinstance(part, tuple):
+            # every part ends where its text says, so that no two sequences read alike
+            digest.update(f"({len(part)};".encode())
+            for entry in part:
+                add(entry)
+        elif isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype}{part.shape};".encode() + part.tobytes())
+        else:
+            digest.update(f"{part!r};".encode())
+
+    add(
+        (
+            job.params,
+            job.policy.init(job.params, job.problem, 1),
+            job.world.tables,
+            job.world.n_rounds,
+            job.world.reward_range,
+            job.game,
+            job.checkpoints,
+        )
+    )
+    add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
+    return digest.hexdigest()[:20]
+
+
+def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
+    """What happened on each path: a row for each."""
+    import polars as pl
+
+    units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
+    return pl.DataFrame(
+        {
+            "path": np.arange(first, first + run.n_paths),
+            "gain": run.gain,
+            "rounds": run.rounds,
+            "used": (run.spent / run.budget).max(axis=1),
+            "ended": run.ended,
+            "efficiency": np.full(run.n_paths, np.nan)
+            if run.efficiency is None
+            else run.efficiency,
+            "left": ((units - run.spent_units) / amounts.UNIT)[:, 0],
+            "pulls": run.pulls,
+        }
+    )
+
+
+def trace_frame(run: Run) -> pl.DataFrame:
+    """How often each arm had been pulled in all of these paths together when a fraction of the
+    budget was spent: a row for each checkpoint.
+    """
+    import polars as pl
+
+    assert run.by_budget is not None
+    return pl.DataFrame(
+        {"fraction": run.by_budget.checkpoints, "pulls": run.by_budget.pulls.sum(axis=0)}
+    )
+
+
+def frames_of(shard: Shard, results: PathResults) -> Frames:
+    """The results of a shard as frames."""
+    run = to_run(shard.job, results)
+    return Frames(
+        runs_frame(run, shard.first), trace_frame(run) if run.by_budget is not None else None
+    )
+
+
+def play_shard(shard: Shard, pulse: Floats, halt: Ints) -> Frames:
+    """The paths of a shard, played in this thread; refused where the policy broke the rules."""
+    results = play_paths(shard.job, shard.first, shard.n_paths, pulse, halt)
+    if halt[0] == FAULT:
+        raise fault_error(shard.job)
+    return frames_of(shard, results)

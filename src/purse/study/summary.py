@@ -1,0 +1,167 @@
+"""From runs to the frames that tables and figures are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse.errors import InvalidInput
+from purse.theory import bounds, published_bounds
+from purse.theory.fluid import lp_optimum
+from purse.theory.growth import fit_growth
+from purse.theory.notions import best_arm, estimate
+from purse.types import Floats, Ints, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GROUPS = 500  # independent means that a bootstrap draws from, at most
+HORIZON = "a horizon"  # in the words of bounds that are about games with one
+COLUMNS = {
+    "table": "world policy budget n_paths gain gain_low gain_high regret error low high left "
+    "rounds ended",
+    "shares": "world policy budget fraction arm share",
+    "growth": "world policy slope low high shape misfit",
+    "bounds": "world policy budget name side value applies holds source",
+    "references": "world budget name gain",
+}
+# the rest are real numbers
+TEXTS, COUNTS, FLAGS = (
+    {"world", "policy", "arm", "shape", "name", "side", "holds", "source"},
+    {"n_paths", "ended"},
+    {"applies"},
+)
+
+
+def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The rows as the frame of this name; its columns do not depend on whether there are any."""
+    import polars as pl
+
+    def kind(column: str) -> type[pl.DataType]:
+        return (
+            pl.String
+            if column in TEXTS
+            else pl.Int64
+            if column in COUNTS
+            else pl.Boolean
+            if column in FLAGS
+            else pl.Float64
+        )
+
+    return pl.DataFrame(
+        list(rows), schema={column: kind(column) for column in COLUMNS[name].split()}
+    )
+
+
+def table_row(runs: pl.DataFrame) -> dict[str, float]:
+    """Means over the runs of one policy on one world with one budget, with 95% intervals."""
+    gain, regret = (estimate(runs[column].to_numpy()) for column in ("gain", "regret"))
+    numbers = {
+        "gain": gain.mean,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+        "regret": regret.mean,
+        "error": regret.error,
+    }
+    means = {column: float(runs[column].to_numpy().mean()) for column in ("left", "rounds")}
+    return {
+        "n_paths": len(runs),
+        **numbers,
+        "low": regret.low,
+        "high": regret.high,
+        **means,
+        "ended": int(runs["ended"].sum()),
+    }
+
+
+def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
+    """The share of each arm among the pulls in each slice of the budget, from pulls (M, K) up to
+    the end of each slice; none where there were no pulls.
+    """
+    for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
+        if slice_pulls.sum():
+            for arm, share in zip(
+                world.arm_names, (slice_pulls / slice_pulls.sum()).tolist(), strict=True
+            ):
+                yield {"fraction": fraction, "arm": arm, "share": share}
+
+
+def in_groups(values: Floats) -> Floats:
+    """(G,) Means of groups of neighbouring paths, as independent as the paths; a bootstrap of them
+    takes less room.
+    """
+    size = -(-len(values) // GROUPS)
+    return values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
+
+
+def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
+    """How regret grows from budget to budget, from the groups of each; a shape has two numbers to
+    fit, so it takes three budgets to tell one.
+    """
+    order = np.argsort(budgets)
+    if not np.mean(regrets, axis=1).any():  # who has no regret has none that grows
+        return {"slope": np.nan, "low": np.nan, "high": np.nan, "shape": None, "misfit": None}
+    found = fit_growth(np.array(budgets)[order], np.array(regrets)[order])
+    shape = found.shape if len(budgets) > 2 else None
+    return {
+        "slope": found.slope,
+        "low": found.low,
+        "high": found.high,
+        "shape": shape,
+        "misfit": found.misfits[shape] if shape else None,
+    }
+
+
+def bound_rows(
+    world: World, budget: float, chosen: Sequence[str], stop: str
+) -> Iterator[dict[str, Any]]:
+    """What is proved about the regret of these policies, or of every player; in the user's unit."""
+    low, high = world.reward_range
+    try:
+        problem = bounds.problem_of(world, budget)
+        known = (
+            *bounds.table(budget=budget, **problem),
+            *published_bounds.table(budget=budget, horizon=world.horizon, **problem),
+        )
+    except InvalidInput:
+        return
+    for bound in known:
+        for policy in chosen if bound.policy != "every player" else ["every player"]:
+            if bound.policy == policy.partition(":")[0] and bound.value is not None:
+                demands = {
+                    "the game ends by its budget alone": HORIZON in bound.holds
+                    or (world.horizon is None and world.n_rounds is None),
+                    "the stop rule is exit": stop == "exit",
+                    # else a pull more or less is worth something by itself
+                    "the worst reward is 0": low == 0,
+                    "the policy has no options": policy == bound.policy,
+                }
+                holds = "; and ".join(
+                    [bound.holds, *(demand for demand, met in demands.items() if not met)]
+                )
+                facts = {
+                    "name": bound.name,
+                    "side": bound.side,
+                    "value": (high - low) * bound.value,
+                    "applies": bound.applies and all(demands.values()),
+                }
+                yield {"policy": policy, **facts, "holds": holds, "source": bound.source}
+
+
+def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
+    """What the best arm alone gained (K, P), and what one can expect at most who knows the
+    means.
+    """
+    best, (low, high) = best_arm(alone), world.reward_range
+    yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
+    means = None if world.reward_means is None else low + (high - low) * world.reward_means
+    try:
+        yield {
+            "name": "LP optimum",
+            "gain": lp_optimum(replace(world, reward_means=means), budget).value,
+        }
+    except InvalidInput:  # its means do not stay the same
+        return

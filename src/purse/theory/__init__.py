@@ -1,0 +1,5 @@
+"""Benchmarks, notions of regret, and theorems as functions."""
+
+from purse.theory import bounds as bounds
+from purse.theory import fluid as fluid
+from purse.theory import knapsack as knapsack

@@ -1,0 +1,213 @@
+"""The most that a budget can buy when everything is known beforehand.
+
+    greedy            each arm as often as it still fits, in order of efficiency (the paper's A^G)
+    exact             max sum_i m_i r(i)  subject to  sum_i m_i c(i) <= B,  m_i = 0, 1, 2, ...: the
+                      unbounded knapsack
+    bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded
+                      knapsack
+    dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B):
+                      the best that any player can do who knows the world's tables, where a pull
+                      that cannot be paid ends the game; with a horizon, V_{t+1}(b) is among the
+                      choices: a round may be skipped
+
+The last three count in steps of the largest amount that divides all costs, and refuse what would
+take too many. With constant arms all are at most B max_i r(i)/c(i), and greedy <= exact <= greedy +
+max_i r(i), bounded <= exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse import worlds
+from purse.base import amounts, validation
+from purse.compiler.jit import bind, kernel
+from purse.errors import InvalidInput
+from purse.types import Floats, Ints, World, cap_array
+from purse.worlds._tables import costs_per_arm, per_arm
+
+MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
+
+
+def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
+    """The gain of the greedy rule for arms that always pay `rewards` at `costs`.
+
+    >>> greedy(rewards=[1, 0.4], costs=[1, 0.5], budget=1.5)
+    1.4
+    """
+    values, prices, left = known_arms(rewards, costs, budget)
+    gain = 0.0
+    efficiencies = values / prices
+    # equal ones in their order
+    for arm in np.argsort(
+        -np.round(efficiencies / max(efficiencies.max(), 1e-300), 12), kind="stable"
+    ):
+        pulls, left = divmod(left, int(prices[arm]))
+        gain += pulls * float(values[arm])
+    return gain
+
+
+def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
+    """The largest gain that arms which always pay `rewards` at `costs` allow.
+
+    >>> exact(rewards=[1, 0.75], costs=[1, 0.8], budget=1.6)
+    1.5
+    """
+    values, prices, units = known_arms(rewards, costs, budget)
+    step, size = grid(prices, units)
+    check_work(size * len(values), units, step)
+    return float(
+        bind(fill_steady)(
+            np.ones((len(values), 1)),
+            values[:, None].copy(),
+            (prices // step)[:, None].copy(),
+            np.zeros(size + 1),
+        )
+    )
+
+
+def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
+    """The largest gain that arms which always pay `rewards` at `costs` allow, each pulled at most
+    `caps` times (one number, or one for each).
+
+    >>> bounded(rewards=[1, 0.4], costs=[0.5, 0.25], caps=[1, 5], budget=1.5)
+    2.6
+    """
+    values, prices, units = known_arms(rewards, costs, budget)
+    step, size = grid(prices, units)
+    bundles = [
+        (arm, count)
+        for arm, cap in enumerate(cap_array(caps, len(values)).tolist())
+        for count in parts(cap, units // int(prices[arm]))
+    ]
+    check_work(size * len(bundles), units, step)
+    arms, counts = np.array(bundles, np.int64).reshape(-1, 2).T.copy()
+    return float(bind(fill_bounded)(counts, values[arms], prices[arms] // step, np.zeros(size + 1)))
+
+
+def parts(cap: int, most: int) -> list[int]:
+    """Bundles of pulls that sum to anything up to min(cap, most) and to no more: 1, 2, 4, ... and
+    the rest; [0] where the cap is no limit.
+    """
+    if cap >= most:
+        return [0] if most > 0 else []
+    doubled = [1 << k for k in range((cap + 1).bit_length() - 1)]
+    rest = cap - sum(doubled)
+    return [*doubled, rest] if rest else doubled
+
+
+def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
+    """The largest expected gain of a player who knows the world; for worlds of one resource that
+    are not shuffled.
+
+    >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
+    1.5
+    """
+    place = worlds.make(world, budget)
+    if place.n_resources > 1 or place.draw is not None or place.tables.shuffle:
+        raise InvalidInput(
+            f"{place.name}: the dynamic optimum is for worlds that are tables of one "
+            "resource, in a known order"
+        )
+    units = int(amounts.budget_array(budget, 1)[0])
+    tables = place.tables
+    chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
+    prices = tables.costs[..., 0]
+    step, size = grid(prices[chances > 0], units)
+    steps = prices // step
+    end = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
+    longest = units // int(place.cost_min.min())
+    steady, skip = len(tables.last) == 1, end is not None
+    limits = [
+        limit
+        for limit in (end, place.n_rounds, None if skip and not steady else longest)
+        if limit is not None
+    ]
+    last = min(limits)
+    if steady and last == longest:
+        check_work(size * chances[0].size, units, step)
+        return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))
+    check_work(last * (size + 1) * chances[0].size, units, step)
+    rounds = np.arange(last)
+    phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
+    return float(
+        bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1)))
+    )
+
+
+def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
+    """V(b) for b = 0, 1, ...: costs are positive, so what V(b) needs is there before it."""
+    for b in range(values.shape[0]):
+        values[b] = best(chances, rewards, steps, values, b)
+    return values[values.shape[0] - 1]
+
+
+def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
+    """The best that each budget 0, 1, ... can buy, one bundle of pulls after another: from above
+    once, from below any number of times (count 0).
+    """
+    size = values.shape[0]
+    for k in range(counts.shape[0]):
+        if counts[k] == 0:
+            for b in range(steps[k], size):
+                values[b] = max(values[b], values[b - steps[k]] + rewards[k])
+        else:
+            cost, reward = counts[k] * steps[k], counts[k] * rewards[k]
+            for b in range(size - 1, cost - 1, -1):
+                values[b] = max(values[b], values[b - cost] + reward)
+    return values[size - 1]
+
+
+def fill_changing(
+    phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats
+) -> float:
+    """V_t(b) from the last round to the first; `values` holds two rounds. A player may `skip`
+    rounds where there is a horizon.
+    """
+    for t in range(phases.shape[0] - 1, -1, -1):
+        phase = phases[t]
+        for b in range(values.shape[1]):
+            value = best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
+            values[t % 2, b] = max(value, values[(t + 1) % 2, b]) if skip else value
+    return values[0, values.shape[1] - 1]
+
+
+@kernel
+def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -> float:
+    """max_i E[1{c(i) <= b} (r(i) + after(b - c(i)))]."""
+    top = 0.0
+    for i in range(chances.shape[0]):
+        value = 0.0
+        for a in range(chances.shape[1]):
+            if chances[i, a] > 0 and steps[i, a] <= b:
+                value += chances[i, a] * (rewards[i, a] + after[b - steps[i, a]])
+        top = max(top, value)
+    return top
+
+
+def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Ints, int]:
+    """Rewards, costs and budget of constant arms, checked; amounts in units."""
+    values = per_arm("rewards", rewards)
+    prices = costs_per_arm(costs, len(values))
+    if prices.shape[1] > 1:
+        raise InvalidInput("costs: a knapsack has one resource")
+    amounts.check_costs(prices, prices, ("costs", "costs"))
+    return values, prices[:, 0], int(amounts.budget_array(budget, 1)[0])
+
+
+def grid(prices: Ints, budget: int) -> tuple[int, int]:
+    """The largest step that divides all costs, and how many of them the budget holds."""
+    step = int(np.gcd.reduce(prices.ravel()))
+    return step, budget // step
+
+
+def check_work(work: int, budget: int, step: int) -> None:
+    """Refuse what would take too long, before it starts."""
+    if work > MOST_WORK or budget // step > MOST_STEPS:
+        raise InvalidInput(
+            f"budget={amounts.text(budget)}: {budget // step:,} steps of "
+            f"{amounts.text(step)}, the common divisor of all costs, are too many"
+        )

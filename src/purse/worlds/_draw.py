@@ -1,0 +1,83 @@
+"""The one compiled draw that all shipped worlds share: phases x arms x atoms of (probability,
+reward, cost).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.random import U, at, bits, shuffled
+from purse.types import Floats, Ints, Words
+
+
+class Tables(NamedTuple):
+    """A world as data. H phases, K arms, A atoms, d resources."""
+
+    last: Ints  # (H,) the last round of each phase
+    period: int  # after so many rounds the phases start again; 0: never
+    shuffle: bool  # rounds come in a random order, another one on each path
+    simple: bool  # one phase, two atoms per arm, which differ in reward only, and one resource
+    below: Words  # (H, K, A - 1) the first a with 53 random bits < below[a] is drawn, else the last
+    rewards: Floats  # (H, K, A)
+    costs: Ints  # (H, K, A, d) units
+
+
+@kernel
+def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
+    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on
+    this path.
+
+    Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is
+    worth a tenth of a round.
+    """
+    return (
+        draw_simply(key, tables, t, arm, cost)
+        if tables.simple
+        else draw_any(key, tables, t, arm, cost)
+    )
+
+
+@kernel
+def draw_simply(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
+    """The draw for simple worlds."""
+    which = U(arm)
+    cost[0] = tables.costs[0, which, 0, 0]
+    return tables.rewards[0, which, U(bits(at(key, t), arm) >> U(11) >= tables.below[0, which, 0])]
+
+
+@cold
+def draw_any(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
+    """The draw for any number of phases, atoms and resources."""
+    phase = phase_of(key, tables, t)
+    atom = 0
+    size = tables.rewards.shape[2]
+    word = bits(at(key, t), arm) >> U(11)
+    while size > 1:  # halves without branches: the answer is as random as the word
+        half = size >> 1
+        atom += half * (word >= tables.below[phase, arm, atom + half - 1])
+        size -= half
+    for m in range(cost.shape[0]):
+        cost[m] = tables.costs[phase, arm, atom, m]
+    return tables.rewards[phase, arm, atom]
+
+
+@kernel
+def phase_of(key: U, tables: Tables, t: int) -> int:
+    """The first phase whose last round is not before t."""
+    n_phases = tables.last.shape[0]
+    if tables.shuffle:
+        t = shuffled(key, (t - 1) % n_phases, n_phases) + 1
+    elif tables.period > 0:
+        t = (t - 1) % tables.period + 1
+    if t <= n_phases and tables.last[t - 1] == t:
+        return t - 1  # phases of one round each, the rows of a table
+    low = 0
+    high = n_phases - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if t <= tables.last[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,158 @@
+"""From probabilities, rewards and costs to a `World`: the one place where worlds are checked and
+put together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import amounts, validation
+from purse.errors import InvalidInput, invalid
+from purse.types import Floats, Ints, Words, World
+from purse.worlds._draw import Tables
+
+FOREVER = 2**62  # the last round of a phase that does not end
+MOST_ROUNDS = 10**12  # that a phase may be given
+
+
+def make_world(
+    name: str,
+    probabilities: Floats,
+    rewards: Floats,
+    costs: Ints,
+    *,
+    last: ArrayLike = (FOREVER,),
+    period: int = 0,
+    shuffle: bool = False,
+    n_rounds: int | None = None,
+    horizon: int | None = None,
+) -> World:
+    """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d)
+    in units.
+
+    What it declares to players follows: the least and the most that each arm may cost, fixed costs
+    where these are equal, and means where there is one phase.
+    """
+    if not probabilities.shape == rewards.shape == costs.shape[:3] or costs.size == 0:
+        raise InvalidInput(
+            f"probabilities {probabilities.shape}, rewards {rewards.shape} and costs "
+            f"{costs.shape} do not match"
+        )
+    check_range("rewards", rewards)
+    check_range("probabilities", probabilities)
+    if (np.abs(probabilities.sum(axis=2) - 1) > 1e-9).any():
+        raise invalid(
+            "probabilities", probabilities.sum(axis=2).tolist(), "must sum to 1 for each arm"
+        )
+    possible = (probabilities > 0)[..., None]
+    low = np.where(possible, costs, amounts.LARGEST).min(axis=(0, 2))
+    high = np.where(possible, costs, -amounts.LARGEST).max(axis=(0, 2))
+    amounts.check_costs(low, high, ("costs", "costs"), free=horizon is not None)
+    steady = len(rewards) == 1 and n_rounds is None
+    return World(
+        name,
+        Tables(
+            np.array(last, np.int64),
+            period,
+            shuffle,
+            rewards.shape[::2] == (1, 2)
+            and costs.shape[3] == 1
+            and bool((costs[:, :, 0] == costs[:, :, 1]).all()),
+            thresholds(probabilities),
+            np.array(rewards, order="C"),
+            np.array(costs, order="C"),
+        ),
+        low,
+        high,
+        costs=low if (low == high).all() else None,
+        horizon=horizon,
+        n_rounds=n_rounds,
+        reward_means=(probabilities * rewards).sum(axis=2)[0] if steady else None,
+        cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amounts.UNIT
+        if steady
+        else None,
+    )
+
+
+def thresholds(probabilities: Floats) -> Words:
+    """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is
+    drawn.
+    """
+    # 0: no atom with a chance follows, so this takes the rest
+    after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]
+    upto = np.where(after > 0, np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0), 1.0)
+    return np.ascontiguousarray(np.ceil(upto * 2.0**53).astype(np.uint64))
+
+
+def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
+    """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities,
+    rewards, costs.
+    """
+    probabilities = np.stack([means, 1 - means], axis=2)
+    return (
+        probabilities,
+        np.broadcast_to([1.0, 0.0], probabilities.shape),
+        np.repeat(costs[:, :, None, :], 2, axis=2),
+    )
+
+
+def positive_units(field: str, value: Any, high: float = math.inf) -> int:
+    """A positive amount, in units."""
+    units = amounts.to_units(field, validation.number(field, value, above=0, high=high))
+    if units == 0:
+        raise invalid(field, value, "must be at least 1e-9")
+    return units
+
+
+def per_arm(field: str, values: ArrayLike) -> Floats:
+    """(K,) One number in [0, 1] per arm."""
+    return check_range(field, reals(field, values, 1))
+
+
+def costs_per_arm(costs: Any, n_arms: int) -> Ints:
+    """(K, d) Costs in units from one number per arm, or one per arm and resource."""
+    units = amounts.unit_array("costs", costs)
+    if units.ndim not in (1, 2) or len(units) != n_arms or units.size == 0:
+        raise InvalidInput(f"costs of shape {units.shape} do not match rewards of {n_arms} arms")
+    return amounts.cost_array("costs", costs, n_arms, 1 if units.ndim == 1 else units.shape[1])
+
+
+def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
+    """(.., d) Costs in units for each entry of `rewards`; with `repeat`, costs of its last axis
+    alone hold for all of the first.
+    """
+    units = amounts.unit_array("costs", costs)
+    if repeat and units.shape == rewards.shape[1:]:
+        units = np.broadcast_to(units, rewards.shape)
+    if units.shape[:2] != rewards.shape or units.ndim not in (2, 3) or units.size == 0:
+        raise InvalidInput(
+            f"costs of shape {units.shape} do not match rewards of shape {rewards.shape}"
+        )
+    return units.reshape(*rewards.shape, -1)
+
+
+def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
+    """An array of finite floats with at least one entry."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise invalid(field, values, "must be a rectangular array of numbers") from None
+    if array.ndim != ndim or array.size == 0:
+        raise invalid(
+            field, values, f"must have {ndim} dimension{'s' * (ndim > 1)} and at least one entry"
+        )
+    if not np.isfinite(array).all():
+        raise invalid(field, float(array[~np.isfinite(array)].flat[0]), "must be a finite number")
+    return array
+
+
+def check_range(field: str, array: Floats) -> Floats:
+    """Refuse entries outside [0, 1]."""
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        raise invalid(field, float(array[outside].flat[0]), "must lie between 0 and 1")
+    return array

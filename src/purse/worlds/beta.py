@@ -1,0 +1,98 @@
+"""Rewards and costs that are continuous and random: beta distributions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import amounts, validation
+from purse.errors import invalid
+from purse.types import Floats, World
+from purse.worlds._tables import costs_per_arm, make_world, per_arm
+
+EXAMPLE = "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1"
+MOST_CONCENTRATION = 1e9  # beyond it the quantiles lose their digits
+CELLS = 32  # of equal probability, for reward and cost each
+
+
+def beta(
+    rewards: ArrayLike, costs: ArrayLike, concentration: float, cost_min: Any, cost_max: Any = 1
+) -> World:
+    """Arm i's reward has a beta distribution with mean m = `rewards[i]` and parameters k m, k (1 -
+    m), k = `concentration`; its cost likewise, stretched to [cost_min, cost_max], with mean
+    `costs[i]`; independently.
+
+    Both enter as 32 equally likely values, the mean of each of 32 quantile cells, so the means are
+    exact.
+
+    >>> beta(rewards=[0.5], costs=[0.55], concentration=4, cost_min=0.1).efficiencies.round(6)
+    array([0.909091])
+    """
+    reward_means = per_arm("rewards", rewards)
+    spread = validation.number("concentration", concentration, above=0, high=MOST_CONCENTRATION)
+    low, high = (
+        np.array([[amounts.to_units(field, value)]])
+        for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
+    )
+    amounts.check_costs(low, high)
+    cost_means = costs_per_arm(costs, len(reward_means))
+    if cost_means.shape[1] > 1:
+        raise invalid("costs", costs, "must be one mean for each arm: this world has one resource")
+    if (cost_means < low).any() or (cost_means > high).any():
+        raise invalid(
+            "costs",
+            costs,
+            f"must lie between cost_min={amounts.text(low[0, 0])} and "
+            f"cost_max={amounts.text(high[0, 0])}",
+        )
+    pays = cell_means(reward_means, spread)
+    takes = cell_means(((cost_means - low) / np.maximum(high - low, 1))[:, 0], spread)
+    prices = np.rint(low + takes * (high - low)).astype(np.int64)
+    shape = (1, len(reward_means), CELLS * CELLS)
+    world = make_world(
+        "beta",
+        np.full(shape, 1 / CELLS**2),
+        np.broadcast_to(pays[:, :, None], (*pays.shape, CELLS)).reshape(shape),
+        np.broadcast_to(prices[:, None, :], (*pays.shape, CELLS)).reshape(*shape, 1),
+    )
+    return replace(
+        world,
+        cost_min=np.broadcast_to(low, world.cost_min.shape).copy(),
+        cost_max=np.broadcast_to(high, world.cost_max.shape).copy(),
+    )
+
+
+def cell_means(means: Floats, concentration: float) -> Floats:
+    """(K, CELLS) The mean of each quantile cell of the beta distribution with parameters a = k m, b
+    = k (1 - m).
+
+    Above 1/2 it is that of the mirrored distribution, because floats are dense near 0 and not near
+    1; the cell around 1/2 gets what is missing, so that the mean is m.
+    """
+    m = means[:, None]
+    a, b = concentration * m, concentration * (1 - m)
+    # late: whoever simulates another world need not wait for it
+    from scipy.special import betaincinv
+
+    edges = betaincinv(a, b, np.arange(CELLS + 1) / CELLS)
+    low, high = edges[:, 1:] <= 0.5, edges[:, :-1] >= 0.5
+    cells = np.where(low, cells_from_0(a, b), np.where(high, 1 - cells_from_0(b, a)[:, ::-1], 0.0))
+    cells += np.where(low | high, 0.0, CELLS * m - cells.sum(axis=1, keepdims=True))
+    return np.where((m > 0) & (m < 1), np.clip(cells, 0, 1), m)
+
+
+def cells_from_0(a: Floats, b: Floats) -> Floats:
+    """E[X; X in cell] / P(cell) = CELLS m (F(q_k+1; a+1, b) - F(q_k; a+1, b)), F the distribution
+    function, q the cells' edges under (a, b).
+    """
+    from scipy.special import betainc, betaincinv
+
+    return (
+        CELLS
+        * a
+        / (a + b)
+        * np.diff(betainc(a + 1, b, betaincinv(a, b, np.arange(CELLS + 1) / CELLS)), axis=1)
+    )

@@ -1,0 +1,66 @@
+"""Rewards of 0 or 1 whose means move slowly from one set of values to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import validation
+from purse.errors import invalid
+from purse.types import World
+from purse.worlds._tables import (
+    MOST_ROUNDS,
+    bernoulli_atoms,
+    check_range,
+    costs_like,
+    make_world,
+    reals,
+)
+
+EXAMPLE = "drifting:rounds=1000,rewards=[[.9,.5,.1],[.1,.5,.9]],costs=[.5,.4,.5]"
+MOST_STEPS = 1_000  # between two sets of values
+
+
+def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
+    """Arm i's mean reward moves from `rewards[s][i]` to `rewards[s+1][i]` in a straight line over
+    `rounds` rounds, and from the last back to the first.
+
+    So do its costs, where they are given for each s. The means change in at most 1,000 equal steps
+    on each way.
+
+    >>> world = drifting(rounds=4, rewards=[[0, 1], [1, 0]], costs=[0.5, 0.5])
+    >>> world.tables.period, (world.tables.below[:, 0, 0] / 2**53).tolist()
+    (8, [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25])
+    """
+    means = check_range("rewards", reals("rewards", rewards, 2))
+    if len(means) < 2:
+        raise invalid("rewards", rewards, "must have at least two rows, to move between")
+    length = validation.integer("rounds", rounds, low=1, high=MOST_ROUNDS)
+    prices = costs_like(costs, means, repeat=True)
+    steps = min(length, MOST_STEPS)
+    way = (np.arange(steps) / steps)[:, None]
+    path = np.concatenate(
+        [
+            (1 - way) * start + way * end
+            for start, end in zip(means, np.roll(means, -1, axis=0), strict=True)
+        ]
+    )
+    flat = prices.reshape(len(means), -1)
+    between = np.concatenate(
+        [
+            start + np.rint(way * (end - start)).astype(np.int64)
+            for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)
+        ]
+    )
+    ends = np.concatenate(
+        [
+            number * length + np.arange(1, steps + 1) * length // steps
+            for number in range(len(means))
+        ]
+    )
+    units = between.reshape(len(path), *prices.shape[1:])
+    return make_world(
+        "drifting", *bernoulli_atoms(path, units), last=ends, period=len(means) * length
+    )

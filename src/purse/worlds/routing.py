@@ -1,0 +1,44 @@
+"""Routing requests to models: so many prompts to serve with so many dollars, and models that differ
+in quality and price.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import validation
+from purse.types import World
+from purse.worlds._tables import costs_per_arm, make_world, per_arm
+
+EXAMPLE = "routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=4000"
+LENGTHS = (0.5, 0.75, 1.0, 1.25, 1.5)  # of an answer, relative to its mean, equally likely
+POOR = 0.3  # what an answer that is not good is worth
+
+
+def routing(quality: ArrayLike, prices: Any, prompts: int) -> World:
+    """Arm i sends the next of `prompts` to model i. The answer is good (1) with probability
+    `quality[i]`, else worth 0.3; its price is `prices[i]` times its length, which is 0.5 to 1.5
+    times the mean.
+
+    The budget is money; prompts are the horizon. With money alone the cheapest model would win: it
+    is the number of prompts that makes better ones worth their price, and the best one can do is to
+    mix two models.
+
+    >>> routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=100).horizon
+    100
+    """
+    odds = per_arm("quality", quality)
+    money = costs_per_arm(prices, len(odds))[:, 0]
+    good = np.repeat(np.stack([odds, 1 - odds], axis=1), len(LENGTHS), axis=1) / len(LENGTHS)
+    rewards = np.broadcast_to(np.repeat([1.0, POOR], len(LENGTHS)), good.shape)
+    costs = np.rint(money[:, None] * np.tile(LENGTHS, 2)).astype(np.int64)
+    return make_world(
+        "routing",
+        good[None],
+        rewards[None],
+        costs[None, :, :, None],
+        horizon=validation.integer("prompts", prompts, low=1),
+    )

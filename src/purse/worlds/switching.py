@@ -1,0 +1,51 @@
+"""Rewards of 0 or 1 whose means, and fixed costs, change from segment to segment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import validation
+from purse.errors import InvalidInput
+from purse.types import World
+from purse.worlds._tables import (
+    MOST_ROUNDS,
+    bernoulli_atoms,
+    check_range,
+    costs_like,
+    make_world,
+    reals,
+)
+
+EXAMPLE = "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]"
+
+
+def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
+    """In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`; after the
+    last segment the first comes again.
+
+    `segments` is how many rounds each lasts, or one number for all; costs of shape (K,) hold in all
+    segments.
+
+    >>> rewards = [[0.9, 0.1], [0.1, 0.9]]
+    >>> switching(segments=[100, 50], rewards=rewards, costs=[0.5, 0.5]).tables.period
+    150
+    """
+    means = check_range("rewards", reals("rewards", rewards, 2))
+    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
+    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
+    if len(lengths) == 1:
+        lengths *= len(means)
+    if len(lengths) != len(means):
+        raise InvalidInput(
+            f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments"
+        )
+    last = np.cumsum(lengths)
+    return make_world(
+        "switching",
+        *bernoulli_atoms(means, costs_like(costs, means, repeat=True)),
+        last=last,
+        period=int(last[-1]),
+    )
