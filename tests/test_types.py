@@ -332,7 +332,7 @@ def test_a_notebook_shows_a_run_as_a_table() -> None:
     ]
 
 
-def test_a_notebook_shows_every_resource_the_first_twelve_arms_and_worlds_that_ended() -> None:
+def test_a_notebook_shows_resources_twelve_arms_and_worlds_that_ended() -> None:
     run = run_of(
         budget=np.array([10.0, 2.5]),
         spent_units=np.full((2, 2), UNIT),

@@ -21,8 +21,8 @@ from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError
 from .live.policy import Policy as Policy
 from .offline.replay import replay as replay
-from .ranking.leaderboard import Leaderboard as Leaderboard
 from .ranking.leaderboard import leaderboard as leaderboard
+from .ranking.scores import Leaderboard as Leaderboard
 from .study.compare import compare as compare
 from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets

@@ -1,5 +1,5 @@
 """Worlds as Gymnasium environments, for loops and agents of one's own: `KnapsackEnv`. Needs the
-extra `purse[gym]`.
+extra `gym`.
 
 An episode is a path: with the same seed and path, the same arms bring the rewards and costs that
 they bring in `purse.simulate`, to the bit. Importing this module registers the environment:
@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from purse import worlds
 from purse.base import validation
 from purse.base.amounts import in_users_unit
+from purse.base.optional import needs
 from purse.engine.draws import draws
 from purse.engine.job import SEEDS, problem_of
 from purse.engine.rules import NEVER
-from purse.errors import AskRefused, PurseError, invalid, unknown
+from purse.errors import AskRefused, invalid, unknown
 from purse.types import World
 
-try:
+with needs("purse.gym", "gym"):
     import gymnasium
     from gymnasium import spaces
-except ImportError as error:
-    raise PurseError('purse.gym needs the extra: pip install "purse[gym]"') from error
 
 Observation = NDArray[np.float32]
 RULES = ("exit", "hold")  # under `retry` another arm than the chosen one would be pulled

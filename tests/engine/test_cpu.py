@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse.engine.cpu import in_threads, usable_cores
-from purse.worlds import two_point
+from purse.worlds.two_point import two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 

@@ -13,7 +13,9 @@ from purse.compiler.jit import kernel
 from purse.engine.draws import draws
 from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints
-from purse.worlds import bernoulli, table, two_point
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.table import table
+from purse.worlds.two_point import two_point
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 

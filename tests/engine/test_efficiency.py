@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,11 @@ import purse
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.types import SKIP, STOP, Ints, World
-from purse.worlds import bernoulli, table, two_point
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.table import table
+from purse.worlds.two_point import two_point
+from tests.support.paths import SCRIPTED
 
-SCRIPTED = str(Path(__file__).parent / "policies_for_tests" / "scripted.py")
 WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 DEAR = two_point(rewards=[0.9, 0.6, 0.3], costs=[2, 1, 3.5], cost_min=0.5, cost_max=4)
 TINY = two_point(rewards=[0.9, 0.6, 0.3], costs=[3e-6, 2e-6, 4e-6], cost_min=1e-6, cost_max=5e-6)

@@ -14,6 +14,7 @@ import pytest
 import purse
 from purse import policies, worlds
 from purse.base.progress import Progress
+from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
 from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.job import make_job
@@ -102,11 +103,11 @@ def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
 
 def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> None:
-        raise gpu.CudaSupportError(
+        raise CudaSupportError(
             "Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:"
         )
 
-    monkeypatch.setattr(gpu_memory.cuda, "current_context", none)
+    monkeypatch.setattr("purse.engine.gpu_memory.cuda.current_context", none)
     with pytest.raises(
         purse.PurseError,
         match=r'^device="cuda" needs an NVIDIA GPU and its driver: CUDA driver library cannot '
@@ -117,9 +118,9 @@ def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_gpu_that_gives_up_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
-        raise gpu.CudaAPIError(2, "Call to cuMemAlloc results in\nCUDA_ERROR_OUT_OF_MEMORY")
+        raise CudaAPIError(2, "Call to cuMemAlloc results in\nCUDA_ERROR_OUT_OF_MEMORY")
 
-    monkeypatch.setattr(gpu_memory.cuda, "current_context", full)
+    monkeypatch.setattr("purse.engine.gpu_memory.cuda.current_context", full)
     with pytest.raises(
         purse.PurseError,
         match=r"^the GPU gave up: \[2\] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY$",
@@ -142,7 +143,8 @@ def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delattr("purse.engine.gpu")
     monkeypatch.setitem(sys.modules, "purse.engine.gpu", None)
     with pytest.raises(
-        purse.PurseError, match=r'^device="cuda" needs the extra: pip install "purse\[gpu\]"$'
+        purse.PurseError,
+        match=r"""^device="cuda" needs the extra 'gpu'; in the clone: pip install "\.\[gpu\]"$""",
     ):
         purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
 

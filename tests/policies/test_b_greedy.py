@@ -1,20 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 import purse
 from purse import worlds
 from purse.policies import b_greedy
 from purse.types import Floats, Problem
+from tests.support.policies import (
+    EXACT,
+    frequency_surprise,
+    index_deviation,
+    index_edges,
+    make_live,
+    refuses,
+    tell_all,
+)
 
 
 def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
     return rewards[i] / costs[i]
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("b-greedy:alpha=0.5", n_arms=2, budget=100, cost_min=0.5, seed=3)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: eps = 0.5 * 2 / 3, ratios (2, 0): p_1 = eps / 2 = 1/6
@@ -45,21 +52,17 @@ def test_equal_ratios_share_and_the_report_that_is_missing_comes_first() -> None
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
-def test_follows_the_formula(
-    alpha: float, index_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula(alpha: float) -> None:
     assert (
         index_deviation(
             f"b-greedy:alpha={alpha}", plain, explore=lambda t, n_arms: min(1.0, alpha * n_arms / t)
         )
-        < exact
+        < EXACT
     )
 
 
 @pytest.mark.parametrize("alpha", [1, 50])
-def test_arms_come_as_often_as_their_probabilities_say(
-    alpha: float, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(alpha: float) -> None:
     world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, f"b-greedy:alpha={alpha}")
     for _ in range(3):
@@ -86,8 +89,6 @@ def test_default() -> None:
     assert b_greedy.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2.0,)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("b-greedy")
     refuses("b-greedy", "alpha=-1", "alpha=x", allowed="must be a number at least 0")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -15,6 +14,7 @@ from purse.kernels import greedy_knapsack
 from purse.testing import check_policy
 from purse.theory import knapsack
 from purse.types import Floats, Ints, Problem
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 
@@ -84,7 +84,7 @@ def live_for(
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = live_for([0.4, 0.3, 0.1], 3, [3, 4, 0], seed=4)
     assert live.probabilities().tolist() == [1, 0, 0]
     assert tell_all(live, (1, 0.4), (0, 0.3)) == [0, 1]
@@ -112,20 +112,14 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize("caps", [[2000, 900, 10, 0, 10**6], [1, 10**9, 1, 1, 500]])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    caps: list[int],
-    out: int,
-) -> None:
+def test_follows_the_formula(caps: list[int], out: int) -> None:
     world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(world, "b-kube", budget=2400.01, costs=COSTS, caps=caps)
-    assert largest_deviation(live, Plain(COSTS, caps, 2400.01), world, 2600, out=out) < exact
+    assert largest_deviation(live, Plain(COSTS, caps, 2400.01), world, 2600, out=out) < EXACT
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_follows_the_formula_until_nothing_can_be_pulled(exact: float, seed: int) -> None:
+def test_follows_the_formula_until_nothing_can_be_pulled(seed: int) -> None:
     random, coins = Random(seed), np.random.default_rng(seed)
     costs, caps, budget = (
         [random.randint(10, 99) / 100 for _ in range(8)],
@@ -135,7 +129,7 @@ def test_follows_the_formula_until_nothing_can_be_pulled(exact: float, seed: int
     live, plain = live_for(costs, budget, caps, seed=seed, stop="exit"), Plain(costs, caps, budget)
     for t in range(1, 10**6):
         chances = plain.probabilities(t)
-        assert np.abs(live.probabilities() - chances).max() < exact
+        assert np.abs(live.probabilities() - chances).max() < EXACT
         if chances.sum() == 0:
             break
         ticket = live.ask()
@@ -223,9 +217,7 @@ def test_caps_of_nothing_end_the_game_at_once() -> None:
         live_for(COSTS, 10, 0).ask()
 
 
-def test_initial_pulls_leave_out_what_cannot_be_paid_for(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_initial_pulls_leave_out_what_cannot_be_paid_for() -> None:
     live = live_for([1, 0.5, 0.2], 0.7, 9)
     # arm 0 is too dear: round 1 is for one of the others, round 2 for arm 1 if it is not too dear
     # then
@@ -261,20 +253,20 @@ def test_comes_near_what_the_caps_allow() -> None:
 def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     known = greedy_knapsack.known_costs
     monkeypatch.setattr(
-        "purse.policies.b_kube.prices",
+        "purse.policies.b_kube.known_costs",
         lambda problem, name: known(problem, name)._replace(caps=np.resize(caps, problem.n_arms)),
     )
     check_policy("b-kube")
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = live_for([0.5], 10, 3)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
     with pytest.raises(purse.AskRefused):
         live.ask()
 
 
-def test_caps_survive_a_file(tmp_path: Any, tell_all: Callable[..., list[int]]) -> None:
+def test_caps_survive_a_file(tmp_path: Any) -> None:
     live = live_for([0.5, 0.5], 10, [1, 2])
     tell_all(live, (1, 0.5), (1, 0.5))
     live.save(tmp_path / "policy.npz")
@@ -296,7 +288,7 @@ def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
 @pytest.mark.parametrize("told", [{"plays": 2}, {"n_resources": 2}])
 def test_refuses_several_plays_and_resources(told: dict[str, int]) -> None:
     with pytest.raises(purse.InvalidInput, match=r"^b-kube plays problems with "):
-        purse.Policy("b-kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+        purse.Policy("b-kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)
 
 
 def test_refuses_caps_that_are_none_and_options() -> None:

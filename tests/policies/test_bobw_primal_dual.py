@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from purse.policies.exp3_p import tuned
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
+from tests.support.policies import EXACT, tell_all
 
 
 def plain_projection(point: Floats, size: float) -> Floats:
@@ -139,7 +139,7 @@ def deviation(
     return worst, dearest
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("bobw-primal-dual:eta=0.5", n_arms=2, budget=10, cost_min=0.5, seed=0)
     # T = 20, so rho = 0.5; EXP3.P as in lagrange-bwk: beta = sqrt(ln 40 / 40), 0.95 sqrt(ln 2 /
     # 40), 1.05 sqrt(2 ln 2 / 20)
@@ -196,16 +196,16 @@ def test_skipped_rounds_by_hand() -> None:
 
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> None:
+def test_follows_the_formula(out: int, horizon: int | None) -> None:
     world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
-    assert deviation("bobw-primal-dual", plain, world, [3000], horizon, 2000, out=out)[0] < exact
+    assert deviation("bobw-primal-dual", plain, world, [3000], horizon, 2000, out=out)[0] < EXACT
 
 
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
 def test_follows_the_formula_with_two_resources_and_prices_at_their_limit(
-    out: int, horizon: int | None, exact: float
+    out: int, horizon: int | None
 ) -> None:
     # the first resource costs at least 0.1; of the second an arm may take nothing
     rounds = horizon or 30_000
@@ -295,7 +295,7 @@ def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
     check_policy("bobw-primal-dual", two_resources(), horizon=horizon)
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("bobw-primal-dual", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live._state.chances[0].tolist() == [1.0]

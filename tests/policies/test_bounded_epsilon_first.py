@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -10,10 +9,11 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.policies import bounded_epsilon_first
+from purse.policies import bounded_epsilon_first, epsilon_first
 from purse.testing import check_policy
 from purse.theory import knapsack
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 
@@ -83,7 +83,7 @@ def live_for(
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = live_for([0.4, 0.3, 0.9, 0.1], 8, [2, 5, 10, 0], ":epsilon=0.5")
     # 4 to explore with: two sweeps of 1.6 leave 0.8, and arm 0 has no pulls left
     rewards = [(1, 0.4), (0, 0.3), (1, 0.9), (1, 0.4), (1, 0.3), (0, 0.9)]
@@ -105,15 +105,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("learn", ["first", "always"])
 @pytest.mark.parametrize("epsilon", [0, 0.25])
 @pytest.mark.parametrize("caps", [[2000, 900, 10, 0, 10**6], [100, 10**9, 1, 30, 500]])
-def test_follows_the_rule(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    caps: list[int],
-    epsilon: float,
-    learn: str,
-    out: int,
-) -> None:
+def test_follows_the_rule(caps: list[int], epsilon: float, learn: str, out: int) -> None:
     world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(
         world,
@@ -123,11 +115,11 @@ def test_follows_the_rule(
         caps=caps,
     )
     plain = Plain(COSTS, caps, 2000.01, epsilon, frozen=learn == "first")
-    assert largest_deviation(live, plain, world, 2000, out=out) < exact
+    assert largest_deviation(live, plain, world, 2000, out=out) < EXACT
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_follows_the_rule_until_nothing_can_be_pulled(exact: float, seed: int) -> None:
+def test_follows_the_rule_until_nothing_can_be_pulled(seed: int) -> None:
     random, coins = Random(seed), np.random.default_rng(seed)
     costs, caps = (
         [random.randint(10, 99) / 100 for _ in range(8)],
@@ -140,7 +132,7 @@ def test_follows_the_rule_until_nothing_can_be_pulled(exact: float, seed: int) -
     )
     for t in range(1, 10**6):
         chances = plain.probabilities(t)
-        assert np.abs(live.probabilities() - chances).max() < exact
+        assert np.abs(live.probabilities() - chances).max() < EXACT
         if chances.sum() == 0:
             break
         ticket = live.ask()
@@ -228,7 +220,7 @@ def test_comes_near_what_the_caps_allow() -> None:
 
 @pytest.mark.parametrize("caps", [5, [40, 30, 20, 0]])
 def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = bounded_epsilon_first.params_for
+    known = epsilon_first.params_for
 
     def capped(name: str, problem: Problem, epsilon: Any, learn: str) -> Any:
         made = known(name, problem, epsilon, learn)
@@ -238,7 +230,7 @@ def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch)
     check_policy("bounded-epsilon-first")
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = live_for([0.5], 10, 3)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
     with pytest.raises(purse.AskRefused):
@@ -281,4 +273,4 @@ def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
 @pytest.mark.parametrize("told", [{"plays": 2}, {"n_resources": 2}])
 def test_refuses_several_plays_and_resources(told: dict[str, int]) -> None:
     with pytest.raises(purse.InvalidInput, match=r"^bounded-epsilon-first plays problems with "):
-        purse.Policy("bounded-epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+        purse.Policy("bounded-epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)

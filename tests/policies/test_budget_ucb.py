@@ -8,6 +8,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.types import Floats
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(lam: float) -> Callable[..., float]:
@@ -22,9 +23,7 @@ def plain(lam: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("budget-ucb:lam=0.5", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = sqrt(2 ln 2) = 1.17741, so min = 1 and max = lam = 0.5: D = (2 + 2.35482 + 2.35482
@@ -44,15 +43,11 @@ def test_rounds_by_hand(
 
 
 @pytest.mark.parametrize("lam", [0.2, 0.5])
-def test_follows_the_formula(
-    lam: float, index_deviation: Callable[..., float], exact: float
-) -> None:
-    assert index_deviation(f"budget-ucb:lam={lam}", plain(lam)) < exact
+def test_follows_the_formula(lam: float) -> None:
+    assert index_deviation(f"budget-ucb:lam={lam}", plain(lam)) < EXACT
 
 
-def test_is_upper_reward_per_lower_cost_where_nothing_is_cut_off(
-    scores: Callable[..., list[float]],
-) -> None:
+def test_is_upper_reward_per_lower_cost_where_nothing_is_cut_off() -> None:
     live = purse.Policy("budget-ucb", n_arms=1, budget=1000, cost_min=0.1)
     for _ in range(100):
         live.tell(live.ask(), 0.5, 0.8)
@@ -69,9 +64,7 @@ def test_c_min_stands_for_lam() -> None:
     assert (runs[0].pulls == runs[1].pulls).all()
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("budget-ucb")
     refuses(
         "budget-ucb", "lam=0", "lam=1.5", "lam=x", allowed="must be a number above 0 and at most 1"

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from purse.engine.draws import draws
 from purse.kernels.distributions import gamma, gamma_setup
 from purse.kernels.random import POLICY, SIDE, U, at, stream, uniform
 from purse.types import Floats, Ticket
+from tests.support.policies import make_live, tell_all
 
 
 def key_of(seed: int, t: int, used: int = 0) -> U:
@@ -71,7 +70,7 @@ def shapes(plain: Plain) -> Floats:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=2, budget=100, cost_min=0.5, seed=0)
     # t = 1: all four uniform; theta_r = (0.245, 0.352), theta_c = (0.688, 0.852), ratios (0.356,
     # 0.413)
@@ -101,7 +100,7 @@ def test_the_numbers_in_the_comments_above() -> None:
 
 @pytest.mark.parametrize("seed", [0, 5])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_rule(make_live: Callable[..., purse.Policy], seed: int, out: int) -> None:
+def test_follows_the_rule(seed: int, out: int) -> None:
     world = worlds.function("beta")(
         [0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2
     )
@@ -182,7 +181,7 @@ def test_huge_counts_stay_exact() -> None:
         live.void(ticket)
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
 

@@ -7,7 +7,6 @@ import pkgutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +15,8 @@ import pytest
 
 import purse
 from purse import policies, worlds
+from tests.support.paths import EPSILON_GREEDY
+from tests.support.policies import libm_calls
 
 FOLDER = Path(policies.__file__).parent
 FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -235,7 +236,7 @@ def test_a_module_that_is_no_policy_gets_one_clear_line() -> None:
 
 def test_an_edited_file_is_seen_in_the_same_process(tmp_path: Path) -> None:
     path = tmp_path / "edited.py"
-    source = (Path(__file__).parents[2] / "examples" / "epsilon_greedy.py").read_text()
+    source = EPSILON_GREEDY.read_text()
     path.write_text(source)
     first = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
     path.write_text(
@@ -256,7 +257,7 @@ def test_only_the_exact_name_is_a_name() -> None:
         policies.load("exp3-bwk")
 
 
-def test_a_call_of_the_c_library_would_be_seen(libm_calls: Callable[..., set[str]]) -> None:
+def test_a_call_of_the_c_library_would_be_seen() -> None:
     @numba.njit
     def spread_of_logs(x: float) -> float:
         return math.log(x) + math.sqrt(x) ** 0.3 + abs(x)

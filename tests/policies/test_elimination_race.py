@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from purse import worlds
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import elimination_race
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 def layer_of_round(t: int, n_layers: int, seed: int = 0) -> int:
@@ -58,7 +58,7 @@ class PlainRace:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def test_rounds_by_hand() -> None:
@@ -107,31 +107,20 @@ def test_layers_come_with_their_probabilities() -> None:
 
 
 @pytest.mark.parametrize(("n_arms", "out"), [(2, 1), (4, 1), (4, 40)])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    n_arms: int,
-    out: int,
-) -> None:
+def test_follows_the_formula(n_arms: int, out: int) -> None:
     world = worlds.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
     plain = PlainRace(n_arms, 4000)
     assert (
         largest_deviation(
             make_live(world, "elimination-race", budget=2000), plain, world, 3000, out=out
         )
-        < exact
+        < EXACT
     )
     assert len(plain.active[1]) < n_arms
 
 
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    out: int,
-) -> None:
+def test_follows_the_formula_where_a_layer_is_left_with_no_arm(out: int) -> None:
     # layer 1 drops arm 1 before the rewards change, a slower one drops arm 0 after it, and from
     # layer 1 too
     world = worlds.function("switching")(
@@ -141,16 +130,14 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(
         make_live(world, "elimination-race:delta=1", budget=2500),
         PlainRace(2, 5000, delta=1),
     )
-    assert largest_deviation(live, plain, world, 4000, out=out) < exact
+    assert largest_deviation(live, plain, world, 4000, out=out) < EXACT
     assert not plain.active[1]
     assert live._state.sizes[0, 0] == 0
     assert live._state.sizes[0, -1] > 0
     assert live.probabilities()[1] > 0.5
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     world = worlds.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
     assert frequency_surprise(make_live(world, "elimination-race", budget=3000), world, 5000) < 4
 
@@ -178,7 +165,7 @@ def test_horizon_and_budget_give_the_rounds() -> None:
     )
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("elimination-race", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities() == pytest.approx([1.0])

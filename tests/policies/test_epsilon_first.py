@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import purse
 from purse import worlds
 from purse.policies import epsilon_first
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 
@@ -68,7 +68,7 @@ def live_for(
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = live_for([0.4, 0.3, 0.9], 8, ":epsilon=0.5")
     # 4 to explore with: two sweeps of 1.6 leave 0.8, which the third arm does not fit into
     rewards = [(1, 0.4), (0, 0.3), (1, 0.9), (0, 0.4), (1, 0.3), (1, 0.9)]
@@ -89,9 +89,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
         live.ask()
 
 
-def test_the_next_best_arm_comes_when_the_best_is_too_dear(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_the_next_best_arm_comes_when_the_best_is_too_dear() -> None:
     live = live_for([0.9, 0.3], 3.7, ":epsilon=0")
     # one sweep of 1.2 leaves 2.5; r / c = (1 / 0.9, 0.2 / 0.3): arm 0 twice, then 0.7 is left,
     # which buys arm 1 twice
@@ -107,7 +105,7 @@ def test_the_next_best_arm_comes_when_the_best_is_too_dear(
         live.ask()
 
 
-def test_always_goes_on_learning(tell_all: Callable[..., list[int]]) -> None:
+def test_always_goes_on_learning() -> None:
     live = live_for([0.5, 0.5], 10, ":epsilon=0,learn=always")
     # means (1, 0.4), then 1/2, then 1/3 for arm 0
     assert tell_all(live, (1, 0.5), (0.4, 0.5), (0, 0.5), (0, 0.5), (1, 0.5)) == [0, 1, 0, 0, 1]
@@ -116,27 +114,18 @@ def test_always_goes_on_learning(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize("epsilon", [0, 0.25, 1])
 @pytest.mark.parametrize("learn", epsilon_first.LEARN)
-def test_follows_the_rule(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    epsilon: float,
-    learn: str,
-    out: int,
-) -> None:
+def test_follows_the_rule(epsilon: float, learn: str, out: int) -> None:
     world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(
         world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS
     )
     plain = Plain(COSTS, 2000.01, max(2.7, epsilon * 2000.01), frozen=learn == "first")
-    assert largest_deviation(live, plain, world, 2000, out=out) < exact
+    assert largest_deviation(live, plain, world, 2000, out=out) < EXACT
 
 
 @pytest.mark.parametrize("budget", [0.2, 0.31, 1, 2.69, 2.7, 2.71, 50.33])
 @pytest.mark.parametrize("epsilon", [0, 0.3, 1])
-def test_follows_the_rule_until_nothing_can_be_paid_for(
-    exact: float, budget: float, epsilon: float
-) -> None:
+def test_follows_the_rule_until_nothing_can_be_paid_for(budget: float, epsilon: float) -> None:
     live, coins = (
         live_for(COSTS, budget, f":epsilon={epsilon}", stop="exit"),
         np.random.default_rng(0),
@@ -144,7 +133,7 @@ def test_follows_the_rule_until_nothing_can_be_paid_for(
     plain = Plain(COSTS, budget, min(budget, max(2.7, epsilon * budget)), frozen=True)
     for t in range(1, 10**6):
         chances = plain.probabilities(t)
-        assert np.abs(live.probabilities() - chances).max() < exact
+        assert np.abs(live.probabilities() - chances).max() < EXACT
         if chances.sum() == 0:
             break
         ticket = live.ask()
@@ -224,7 +213,7 @@ def test_an_arm_without_a_report_comes_first_and_is_learnt_from() -> None:
     assert live.probabilities().tolist() == [0, 1]
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
     with pytest.raises(purse.AskRefused):
@@ -264,7 +253,7 @@ def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
 )
 def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=f"^epsilon-first plays problems with {message}"):
-        purse.Policy("epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+        purse.Policy("epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)
 
 
 def test_refuses_caps() -> None:

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import purse
 from purse import worlds
+from purse.kernels.horizon import rounds_of
 from purse.policies import exp3
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 class PlainExp3:
@@ -28,7 +29,7 @@ class PlainExp3:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -37,7 +38,7 @@ def world_of(n_arms: int) -> World:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3", n_arms=2, budget=100, cost_min=0.5, seed=0)
     g = math.sqrt(2 * math.log(2) / ((math.e - 1) * 200))  # T = 100 / 0.5 = 200, gamma = 0.0635134
     assert live.probabilities().tolist() == [0.5, 0.5]
@@ -66,26 +67,19 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize(("n_arms", "gamma"), [(3, None), (10, None), (7, 0.5), (4, 1.0)])
 @pytest.mark.parametrize("out", [1, 40])
-def test_follows_the_formula(
-    n_arms: int,
-    gamma: float | None,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(n_arms: int, gamma: float | None, out: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3:gamma={gamma}" if gamma else "exp3", budget=2000)
     # T = 2000 / 0.2
     plain = PlainExp3(
         n_arms, gamma or math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * 10_000))
     )
-    assert largest_deviation(live, plain, world, 2000, out=out) < exact
+    assert largest_deviation(live, plain, world, 2000, out=out) < EXACT
 
 
 def test_rounds_are_the_horizon_or_what_the_budget_pays_for() -> None:
     def rounds(**changes: object) -> int:
-        return exp3.rounds_of(problem(**changes), "exp3")
+        return rounds_of(problem(**changes), "exp3")
 
     assert rounds() == 200
     assert rounds(budget=10, cost_min=0.1) == 100  # floats give 99.99 or 100.01 as easily
@@ -119,7 +113,7 @@ def test_gamma_as_numbers() -> None:
     assert exp3.params(problem(n_arms=1)).gamma == 0
 
 
-def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
+def test_is_blind_to_costs() -> None:
     cheap, dear = (
         purse.Policy("exp3", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
     )
@@ -144,9 +138,7 @@ def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
     assert 8000 - run.gain.mean() < 617 + error
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, "exp3:gamma=0.3"), world, 3000) < 4
 
@@ -155,7 +147,7 @@ def test_plays_several_resources() -> None:
     check_policy("exp3", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("exp3", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

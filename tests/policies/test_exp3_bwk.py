@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import purse
 from purse import worlds
 from purse.policies import exp3_bwk
 from purse.types import Floats, Problem, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 GAMMAS = {
     "theorem": math.sqrt(0.5 * 2 * math.log(2) / ((math.e - 1) * 100)),
@@ -39,7 +39,7 @@ class PlainExp3BwK:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -49,7 +49,7 @@ def world_of(n_arms: int) -> World:
 
 
 @pytest.mark.parametrize("option", GAMMAS)
-def test_three_rounds_by_hand(option: str, tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand(option: str) -> None:
     live = purse.Policy(f"exp3.bwk:gamma={option}", n_arms=2, budget=100, cost_min=0.5, seed=56)
     g = GAMMAS[option]
     assert live.probabilities().tolist() == [0.5, 0.5]
@@ -99,54 +99,36 @@ def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
         (10, ":gamma=1", 1.0),
     ],
 )
-def test_plain_formula(
-    n_arms: int,
-    options: str,
-    gamma: float,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_plain_formula(n_arms: int, options: str, gamma: float) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3.bwk{options}", budget=20_000)
-    assert largest_deviation(live, PlainExp3BwK(n_arms, 0.2, gamma), world, 20_000) < exact
+    assert largest_deviation(live, PlainExp3BwK(n_arms, 0.2, gamma), world, 20_000) < EXACT
 
 
 @pytest.mark.parametrize("n_arms", [3, 7])
-def test_plain_formula_while_the_shift_moves(
-    n_arms: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_plain_formula_while_the_shift_moves(n_arms: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, "exp3.bwk:gamma=0.5")
     plain = PlainExp3BwK(n_arms, 0.2, 0.5)
-    assert largest_deviation(live, plain, world, 20_000) < exact
+    assert largest_deviation(live, plain, world, 20_000) < EXACT
     assert max(plain.log_weights) > 3 * exp3_bwk.HIGHEST
     assert live._state.shift[0, 0] > 2 * exp3_bwk.HIGHEST
 
 
-def test_plain_formula_with_late_reports(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_plain_formula_with_late_reports() -> None:
     world = world_of(7)
     live = make_live(world, "exp3.bwk:gamma=0.5")
-    assert largest_deviation(live, PlainExp3BwK(7, 0.2, 0.5), world, 20_000, out=40) < exact
+    assert largest_deviation(live, PlainExp3BwK(7, 0.2, 0.5), world, 20_000, out=40) < EXACT
 
 
-def test_plain_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_plain_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3.bwk", budget=25_000)
     plain = PlainExp3BwK(3, 0.2, math.sqrt(0.2 * 3 * math.log(3) / ((math.e - 1) * 5000)))
-    assert largest_deviation(live, plain, world, 5000) < exact
+    assert largest_deviation(live, plain, world, 5000) < EXACT
 
 
-def test_an_arm_that_never_pays_keeps_its_share_of_exploration(
-    make_live: Callable[..., purse.Policy],
-) -> None:
+def test_an_arm_that_never_pays_keeps_its_share_of_exploration() -> None:
     live = make_live(worlds.function("bernoulli")([1, 0], [0.5, 0.5]), "exp3.bwk:gamma=0.5")
     for _ in range(8000):
         ticket = live.ask()
@@ -155,15 +137,13 @@ def test_an_arm_that_never_pays_keeps_its_share_of_exploration(
     assert live.probabilities() == pytest.approx([0.75, 0.25], abs=1e-15)
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     world = world_of(7)
     assert frequency_surprise(make_live(world, "exp3.bwk:gamma=0.3"), world, 5000) < 4
 
 
 @pytest.mark.parametrize("option", ["theorem", "proof", "1", "0"])
-def test_one_arm(option: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(option: str) -> None:
     live = purse.Policy(f"exp3.bwk:gamma={option}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]
@@ -173,7 +153,7 @@ def test_gamma_of_one_arm_is_zero() -> None:
     assert exp3_bwk.params(problem(n_arms=1)).gamma == 0
 
 
-def test_gamma_zero_never_learns(tell_all: Callable[..., list[int]]) -> None:
+def test_gamma_zero_never_learns() -> None:
     live = purse.Policy("exp3.bwk:gamma=0", n_arms=3, budget=100, cost_min=0.5)
     tell_all(live, *[(1, 0.5)] * 20)
     assert live.probabilities() == pytest.approx([1 / 3] * 3)

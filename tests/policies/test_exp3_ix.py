@@ -11,6 +11,7 @@ from purse import worlds
 from purse.policies import exp3_ix
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 class PlainExp3Ix:
@@ -41,7 +42,7 @@ def rates(n_arms: int, rounds: int) -> dict[str, Callable[[int], float]]:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -50,7 +51,7 @@ def world_of(n_arms: int) -> World:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3-ix", n_arms=2, budget=100, cost_min=0.5, seed=0)
     eta = math.sqrt(2 * math.log(2) / 400)  # T = 200: 0.0588705
     assert live.probabilities().tolist() == [0.5, 0.5]
@@ -77,7 +78,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
 
-def test_rounds_by_hand_anytime(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand_anytime() -> None:
     live = purse.Policy("exp3-ix:eta=anytime", n_arms=2, budget=100, cost_min=0.5, seed=3)
     assert tell_all(live, (0, 0.5)) == [0]
     loss0 = 1 / (0.5 + math.sqrt(math.log(2) / 2) / 2)  # eta_1 = 0.5887050: 1.2588869
@@ -101,30 +102,21 @@ def test_rounds_by_hand_anytime(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("n_arms", [2, 7, 10])
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0.4"])
 @pytest.mark.parametrize("out", [1, 40])
-def test_follows_the_formula(
-    n_arms: int,
-    eta: str,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(n_arms: int, eta: str, out: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3-ix:eta={eta}", budget=2000)
     assert (
         largest_deviation(
             live, PlainExp3Ix(n_arms, rates(n_arms, 10_000)[eta]), world, 2000, out=out
         )
-        < exact
+        < EXACT
     )
 
 
-def test_follows_the_formula_while_the_lowest_loss_moves(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_while_the_lowest_loss_moves() -> None:
     world = worlds.function("two_point")([0.3, 0.25, 0.2], [0.5, 0.6, 0.7], cost_min=0.2)
     live, plain = make_live(world, "exp3-ix:eta=0.4"), PlainExp3Ix(3, lambda t: 0.4)
-    assert largest_deviation(live, plain, world, 6000) < exact
+    assert largest_deviation(live, plain, world, 6000) < EXACT
     # it moved at least three times
     assert 0.4 * live._state.low[0, 0] > 3 * -math.log(exp3_ix.LEAST)
 
@@ -140,7 +132,7 @@ def test_parameters_as_numbers() -> None:
     ] == [float] * 4
 
 
-def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
+def test_is_blind_to_costs() -> None:
     cheap, dear = (
         purse.Policy("exp3-ix", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
     )
@@ -169,9 +161,7 @@ def test_regret_is_within_the_bound_on_every_path(eta: str, lead: float, rest: f
 
 
 @pytest.mark.parametrize("eta", ["anytime", "0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(
-    eta: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(eta: str) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3-ix:eta={eta}"), world, 3000) < 4
 
@@ -186,7 +176,7 @@ def test_plays_several_resources() -> None:
 
 
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0", "1"])
-def test_one_arm(eta: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(eta: str) -> None:
     live = purse.Policy(f"exp3-ix:eta={eta}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

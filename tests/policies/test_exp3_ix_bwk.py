@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from test_exp3_ix import PlainExp3Ix, problem, rates, world_of
 
 import purse
 from purse import worlds
 from purse.policies import exp3_ix, exp3_ix_bwk
 from purse.testing import check_policy
+from tests.policies.test_exp3_ix import PlainExp3Ix, problem, rates, world_of
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3-ix.bwk", n_arms=2, budget=100, cost_min=0.5, seed=0)
     eta = math.sqrt(2 * math.log(2) / 400)  # T = 200: 0.0588705
     assert live.probabilities().tolist() == [0.5, 0.5]
@@ -43,32 +43,23 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize("n_arms", [2, 7])
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0.4"])
 @pytest.mark.parametrize("out", [1, 40])
-def test_follows_the_formula(
-    n_arms: int,
-    eta: str,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(n_arms: int, eta: str, out: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3-ix.bwk:eta={eta}", budget=2000)
     assert (
         largest_deviation(
             live, PlainExp3Ix(n_arms, rates(n_arms, 10_000)[eta], scale=0.2), world, 2000, out=out
         )
-        < exact
+        < EXACT
     )
 
 
-def test_follows_the_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3-ix.bwk", budget=10_000)
     assert (
         largest_deviation(live, PlainExp3Ix(3, rates(3, 10_000)["rounds"], scale=0.2), world, 2000)
-        < exact
+        < EXACT
     )
 
 
@@ -126,7 +117,7 @@ def test_passes_anytime() -> None:
     check_policy("exp3-ix.bwk:eta=anytime")
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("exp3-ix.bwk", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -16,6 +15,7 @@ from purse.engine.job import make_job
 from purse.policies import exp3_m_b
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
+from tests.support.policies import EXACT, make_live, tell_all
 
 
 class Plain:
@@ -95,7 +95,7 @@ def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 4, "plays": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 4, "plays": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -211,31 +211,22 @@ def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
     ("n_arms", "plays", "gamma"),
     [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1)],
 )
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    exact: float,
-    n_arms: int,
-    plays: int,
-    gamma: float,
-    out: int,
-) -> None:
+def test_follows_the_formula(n_arms: int, plays: int, gamma: float, out: int) -> None:
     world = world_of(n_arms)
     live, plain = (
         make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays),
         Plain(n_arms, plays, gamma),
     )
-    assert deviation(live, plain, world, 2000, out) < exact
+    assert deviation(live, plain, world, 2000, out) < EXACT
     # some arms were at the cap
     assert (plays > 1 and plays < n_arms and gamma < 1) == any(plain.frozen.values())
 
 
-def test_follows_the_formula_with_its_own_gamma(
-    make_live: Callable[..., purse.Policy], exact: float
-) -> None:
+def test_follows_the_formula_with_its_own_gamma() -> None:
     world = world_of(5)
     live = make_live(world, "exp3.m.b", budget=4000, plays=2)
     gamma = math.sqrt(5 * math.log(2.5) / ((math.e - 1) * 4000 * 0.8 / 0.2))
-    assert deviation(live, Plain(5, 2, gamma), world, 2000, 1) < exact
+    assert deviation(live, Plain(5, 2, gamma), world, 2000, 1) < EXACT
 
 
 @pytest.mark.parametrize("plays", [1, 2, 3, 4])
@@ -253,19 +244,17 @@ def test_follows_the_formula_with_its_own_gamma(
     ],
 )
 def test_weights_of_any_size_are_capped_as_the_formula_says(
-    log_weights: list[float], gamma: float, plays: int, exact: float
+    log_weights: list[float], gamma: float, plays: int
 ) -> None:
     live, plain = with_log_weights(log_weights, gamma, plays), Plain(5, plays, gamma)
     plain.log_weights = log_weights
     wanted = plain.probabilities(1)
-    assert np.abs(live.probabilities() - wanted).max() < exact
+    assert np.abs(live.probabilities() - wanted).max() < EXACT
     assert set(np.flatnonzero(live.probabilities() == 1)) == plain.frozen[1]
 
 
 @pytest.mark.parametrize("plays", [1, 2, 3])
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], plays: int
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(plays: int) -> None:
     world = world_of(6)
     rewards, costs = draws(world, 6000)
     live = make_live(world, "exp3.m.b:gamma=0.3", plays=plays)
@@ -311,7 +300,7 @@ def test_all_arms_as_plays() -> None:
 
 
 @pytest.mark.parametrize("option", ["", ":gamma=0", ":gamma=1"])
-def test_one_arm(option: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(option: str) -> None:
     live = purse.Policy(f"exp3.m.b{option}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from purse.engine.job import make_job
 from purse.policies import exp3_p
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 class PlainExp3P:
@@ -42,7 +42,7 @@ class PlainExp3P:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -51,7 +51,7 @@ def world_of(n_arms: int) -> World:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3.p", n_arms=2, budget=100, cost_min=0.5, seed=0)
     # T = 200: beta = sqrt(ln 40 / 400) = 0.0960323, eta = 0.95 sqrt(ln 2 / 400) = 0.0395463, gamma
     # = 1.05 sqrt(2 ln 2 / 200) = 0.0874182
@@ -84,24 +84,15 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize(("n_arms", "delta"), [(2, 0.05), (3, 0.001), (10, 0.5)])
 @pytest.mark.parametrize("out", [1, 40])
-def test_follows_the_formula(
-    n_arms: int,
-    delta: float,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(n_arms: int, delta: float, out: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3.p:delta={delta}", budget=2000)
-    assert largest_deviation(live, PlainExp3P(n_arms, 10_000, delta), world, 2000, out=out) < exact
+    assert largest_deviation(live, PlainExp3P(n_arms, 10_000, delta), world, 2000, out=out) < EXACT
 
 
-def test_follows_the_formula_where_the_learning_rate_is_large(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_where_the_learning_rate_is_large() -> None:
     live = make_live(world_of(3), "exp3.p", budget=2000, horizon=60)
-    assert largest_deviation(live, PlainExp3P(3, 60), world_of(3), 60) < exact
+    assert largest_deviation(live, PlainExp3P(3, 60), world_of(3), 60) < EXACT
 
 
 def chances_from(params: exp3_p.Exp3PParams, gains: Floats) -> Floats:
@@ -130,9 +121,7 @@ def test_a_probability_that_the_rule_never_gives_overflows_nothing() -> None:
         assert one.chances == pytest.approx(chances_from(params, one.gains), abs=1e-13)
 
 
-def test_plays_uniformly_where_there_are_too_few_rounds_to_learn(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_plays_uniformly_where_there_are_too_few_rounds_to_learn() -> None:
     assert exp3_p.params(problem(n_arms=3, horizon=14)).gamma == 1  # 4.41 * 3 ln 3 = 14.5
     assert exp3_p.params(problem(n_arms=3, horizon=15)).gamma < 0.5
     live = purse.Policy("exp3.p", n_arms=3, budget=100, cost_min=0.5, horizon=14)
@@ -150,7 +139,7 @@ def test_parameters_as_numbers() -> None:
     assert exp3_p.params(problem(), delta=1).beta == pytest.approx(math.sqrt(math.log(2) / 400))
 
 
-def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
+def test_is_blind_to_costs() -> None:
     cheap, dear = (
         purse.Policy("exp3.p", n_arms=3, budget=1000, cost_min=0.5, seed=5) for _ in range(2)
     )
@@ -171,9 +160,7 @@ def test_regret_is_within_the_bound_on_every_path() -> None:
     assert (rewards[:, 1].sum() - run.gain < 5.15 * math.sqrt(20_000 * 3 * math.log(300))).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, "exp3.p", horizon=3000), world, 3000) < 4
 
@@ -182,7 +169,7 @@ def test_plays_several_resources() -> None:
     check_policy("exp3.p", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("exp3.p", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from test_exp3_p import PlainExp3P, problem, world_of
 
 import purse
 from purse import worlds
 from purse.policies import exp3_p, exp3_p_bwk
+from tests.policies.test_exp3_p import PlainExp3P, problem, world_of
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3.p.bwk", n_arms=2, budget=100, cost_min=0.5, seed=0)
     # T = 200: beta = sqrt(ln 40 / 400) = 0.0960323, eta = 0.95 sqrt(ln 2 / 400) = 0.0395463, gamma
     # = 1.05 sqrt(2 ln 2 / 200) = 0.0874182
@@ -44,28 +44,19 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize(("n_arms", "delta"), [(2, 0.05), (3, 0.001), (10, 0.5)])
 @pytest.mark.parametrize("out", [1, 40])
-def test_follows_the_formula(
-    n_arms: int,
-    delta: float,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(n_arms: int, delta: float, out: int) -> None:
     world = world_of(n_arms)
     live = make_live(world, f"exp3.p.bwk:delta={delta}", budget=2000)
     assert (
         largest_deviation(live, PlainExp3P(n_arms, 10_000, delta, scale=0.2), world, 2000, out=out)
-        < exact
+        < EXACT
     )
 
 
-def test_follows_the_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3.p.bwk", budget=10_000)
-    assert largest_deviation(live, PlainExp3P(3, 10_000, scale=0.2), world, 2000) < exact
+    assert largest_deviation(live, PlainExp3P(3, 10_000, scale=0.2), world, 2000) < EXACT
 
 
 def test_a_horizon_counts_only_where_the_budget_lasts_longer() -> None:
@@ -110,7 +101,7 @@ def test_efficiency_over_its_own_rounds_is_within_the_bound_on_every_path() -> N
     assert (each.max(axis=1) - run.efficiency < bound).all()
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("exp3.p.bwk", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

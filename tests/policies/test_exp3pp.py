@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from purse import worlds
 from purse.policies import exp3pp
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 class PlainExp3PlusPlus:
@@ -60,7 +60,7 @@ class PlainExp3PlusPlus:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int) -> World:
@@ -69,7 +69,7 @@ def world_of(n_arms: int) -> World:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3++", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # the initial pulls do not enter the weights
@@ -100,7 +100,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-15)
 
 
-def test_a_gap_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_a_gap_by_hand() -> None:
     live = purse.Policy("exp3++:alpha=0.01,beta=0.1", n_arms=2, budget=1000, cost_min=0.5, seed=0)
     tell_all(live, (1, 0.5), (0, 0.5))
     for _ in range(198):
@@ -119,43 +119,30 @@ def test_a_gap_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("n_arms", [2, 3, 10])
 @pytest.mark.parametrize("out", [1, 200])
-def test_follows_the_formula_at_the_defaults(
-    n_arms: int,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula_at_the_defaults(n_arms: int, out: int) -> None:
     world = world_of(n_arms)
     assert (
         largest_deviation(
             make_live(world, "exp3++"), PlainExp3PlusPlus(n_arms), world, 4000, out=out
         )
-        < exact
+        < EXACT
     )
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(3, 0.01), (0.2, 0.1)])
 @pytest.mark.parametrize("out", [1, 100])
-def test_follows_the_formula_where_gaps_bind(
-    alpha: float,
-    beta: float,
-    out: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula_where_gaps_bind(alpha: float, beta: float, out: int) -> None:
     world, plain = world_of(3), PlainExp3PlusPlus(3, alpha, beta)
     assert (
         largest_deviation(
             make_live(world, f"exp3++:alpha={alpha},beta={beta}"), plain, world, 6000, out=out
         )
-        < exact
+        < EXACT
     )
     assert plain.rounds_with_a_gap > 2000
 
 
-def test_is_blind_to_costs(tell_all: Callable[..., list[int]]) -> None:
+def test_is_blind_to_costs() -> None:
     cheap, dear = (
         purse.Policy("exp3++:beta=0.01", n_arms=3, budget=1000, cost_min=low, seed=5)
         for low in (0.5, 0.1)
@@ -182,9 +169,7 @@ def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(
-    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(options: str) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++{options}"), world, 3000) < 4
 
@@ -195,7 +180,7 @@ def test_plays_several_resources(options: str) -> None:
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_one_arm(options: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(options: str) -> None:
     live = purse.Policy(f"exp3++{options}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)) == [0, 0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

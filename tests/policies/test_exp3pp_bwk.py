@@ -10,6 +10,14 @@ import purse
 from purse import worlds
 from purse.policies import exp3pp_bwk
 from purse.types import Floats, Problem, World
+from tests.support.policies import (
+    EXACT,
+    frequency_surprise,
+    largest_deviation,
+    make_live,
+    plain_rates,
+    tell_all,
+)
 
 Rates = Callable[..., Floats]
 
@@ -82,7 +90,7 @@ class PlainExp3PlusPlusBwK:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
@@ -97,16 +105,14 @@ def written(**options: object) -> str:
     return "exp3++.bwk:" + ",".join(f"{name}={value}" for name, value in options.items())
 
 
-def test_initial_pulls_are_the_arms_in_order_and_certain(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_initial_pulls_are_the_arms_in_order_and_certain() -> None:
     live = purse.Policy("exp3++.bwk", n_arms=4, budget=100, cost_min=0.5)
     for i in range(4):
         assert live.probabilities().tolist() == np.eye(4)[i].tolist()
         assert tell_all(live, (1, 0.5)) == [i]
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("exp3++.bwk", n_arms=2, budget=100, cost_min=0.5, seed=0)
     tell_all(live, (1, 0.5), (0, 1))
     assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
@@ -142,9 +148,7 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     ("epsilon", "cap"),
     [("lemma", math.log(3) / 3), ("printed", math.log(3)), ("cmin", 0.5**2 * math.log(3) / 3)],
 )
-def test_least_probability_by_hand(
-    epsilon: str, cap: float, tell_all: Callable[..., list[int]]
-) -> None:
+def test_least_probability_by_hand(epsilon: str, cap: float) -> None:
     live = purse.Policy(f"exp3++.bwk:epsilon={epsilon}", n_arms=3, budget=10_000, cost_min=0.5)
     tell_all(live, *[(0, 1)] * 3)
     for _ in range(1500):
@@ -155,14 +159,7 @@ def test_least_probability_by_hand(
 
 
 @pytest.mark.parametrize(("n_arms", "n_rounds"), [(2, 10_000), (3, 30_000), (10, 10_000)])
-def test_plain_formula_at_the_defaults(
-    n_arms: int,
-    n_rounds: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_at_the_defaults(n_arms: int, n_rounds: int) -> None:
     world = world_of(n_arms)
     assert (
         largest_deviation(
@@ -171,7 +168,7 @@ def test_plain_formula_at_the_defaults(
             world,
             n_rounds,
         )
-        < exact
+        < EXACT
     )
 
 
@@ -195,51 +192,33 @@ GAPS_BIND = [
     ids=lambda value: written(**value) if isinstance(value, dict) else str(value),
 )
 def test_plain_formula_where_gaps_bind(
-    n_rounds: int,
-    c_min: float,
-    options: dict[str, object],
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
+    n_rounds: int, c_min: float, options: dict[str, object]
 ) -> None:
     world = world_of(3, c_min)
-    plain = PlainExp3PlusPlusBwK(plain_rates, 3, c_min, **options)  # type: ignore[arg-type]
-    assert largest_deviation(make_live(world, written(**options)), plain, world, n_rounds) < exact
+    plain = PlainExp3PlusPlusBwK(plain_rates, 3, c_min, **options)
+    assert largest_deviation(make_live(world, written(**options)), plain, world, n_rounds) < EXACT
     assert plain.rounds_with_a_gap > 2000
 
 
 @pytest.mark.parametrize("epsilon", ["lemma", "printed", "cmin"])
 @pytest.mark.parametrize("mixing", ["all", "printed"])
-def test_plain_formula_of_each_variant(
-    epsilon: str,
-    mixing: str,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_of_each_variant(epsilon: str, mixing: str) -> None:
     world = world_of(5)
     plain = PlainExp3PlusPlusBwK(plain_rates, 5, 0.2, epsilon=epsilon, mixing=mixing)
     assert (
         largest_deviation(
             make_live(world, written(epsilon=epsilon, mixing=mixing)), plain, world, 5000
         )
-        < exact
+        < EXACT
     )
 
 
-def test_plain_formula_across_the_quiet_round(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_across_the_quiet_round() -> None:
     world = world_of(3, 0.8)
     live = make_live(world, "exp3++.bwk:beta=1,width=direct,alpha=0.2")
     assert 50 < live._params.quiet < 1000
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.8, beta=1, width="direct", alpha=0.2)
-    assert largest_deviation(live, plain, world, 10_000) < exact
+    assert largest_deviation(live, plain, world, 10_000) < EXACT
     assert plain.rounds_with_a_gap > 1000
 
 
@@ -248,25 +227,17 @@ def test_plain_formula_across_the_quiet_round(
     [{}, {"beta": 0.01, "width": "direct"}, {"mixing": "printed"}],
     ids=lambda options: written(**options),
 )
-def test_plain_formula_with_late_reports(
-    options: dict[str, object],
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_with_late_reports(options: dict[str, object]) -> None:
     world = world_of(3)
-    plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, **options)  # type: ignore[arg-type]
+    plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, **options)
     assert (
         largest_deviation(make_live(world, written(**options)), plain, world, 10_000, out=200)
-        < exact
+        < EXACT
     )
 
 
 @pytest.mark.parametrize("order", ["reversed", "shuffled"])
-def test_plain_formula_after_ten_thousand_reports_came_at_once(
-    order: str, make_live: Callable[..., purse.Policy], plain_rates: Rates, exact: float
-) -> None:
+def test_plain_formula_after_ten_thousand_reports_came_at_once(order: str) -> None:
     world = worlds.function("bernoulli")([0.2, 0.1], [0.5, 0.5])
     live, plain, chance = (
         make_live(world, "exp3++.bwk"),
@@ -286,20 +257,15 @@ def test_plain_formula_after_ten_thousand_reports_came_at_once(
     for t in range(10_001, 10_201):
         worst = max(worst, float(np.abs(live.probabilities() - plain.probabilities(t)).max()))
         report(live.ask())
-    assert worst < exact
+    assert worst < EXACT
 
 
-def test_plain_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.2, beta=0.01, width="direct")
     assert (
         largest_deviation(make_live(world, "exp3++.bwk:beta=0.01,width=direct"), plain, world, 5000)
-        < exact
+        < EXACT
     )
 
 
@@ -307,16 +273,12 @@ def test_plain_formula_with_costs_above_one(
     "options",
     ["", ":beta=0.01,width=direct", ":mixing=printed", ":beta=0.01,width=direct,mixing=printed"],
 )
-def test_arms_come_as_often_as_their_probabilities_say(
-    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(options: str) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++.bwk{options}"), world, 5000) < 4
 
 
-def test_printed_mixing_sums_to_more_than_one_and_ours_does_not(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_printed_mixing_sums_to_more_than_one_and_ours_does_not() -> None:
     live = purse.Policy("exp3++.bwk:mixing=printed", n_arms=5, budget=1000, cost_min=0.5)
     tell_all(live, *[(1, 0.5)] * 5)
     eps = min(1 / 10, 0.5 * math.sqrt(math.log(5) / (6 * 5)))
@@ -336,7 +298,7 @@ def test_with_the_theorys_beta_gaps_are_not_looked_at_within_a_million_rounds() 
 @pytest.mark.parametrize(
     "options", ["", ":beta=0.01,width=direct", ":mixing=printed,epsilon=printed"]
 )
-def test_one_arm(options: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(options: str) -> None:
     live = purse.Policy(f"exp3++.bwk{options}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)) == [0, 0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

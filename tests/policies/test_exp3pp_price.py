@@ -10,6 +10,14 @@ import purse
 from purse import worlds
 from purse.policies import exp3pp_price
 from purse.types import Floats, Problem, World
+from tests.support.policies import (
+    EXACT,
+    frequency_surprise,
+    largest_deviation,
+    make_live,
+    plain_rates,
+    tell_all,
+)
 
 Rates = Callable[..., Floats]
 
@@ -62,7 +70,7 @@ class PlainPrice:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def world_of(n_arms: int, cost_min: float = 0.2) -> World:
@@ -73,16 +81,14 @@ def world_of(n_arms: int, cost_min: float = 0.2) -> World:
     )
 
 
-def test_initial_pulls_are_the_arms_in_order_and_certain(
-    tell_all: Callable[..., list[int]],
-) -> None:
+def test_initial_pulls_are_the_arms_in_order_and_certain() -> None:
     live = purse.Policy("exp3++.price", n_arms=4, budget=100, cost_min=0.5)
     for i in range(4):
         assert live.probabilities().tolist() == np.eye(4)[i].tolist()
         assert tell_all(live, (1, 0.5)) == [i]
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("exp3++.price", n_arms=2, budget=100, cost_min=0.5, seed=0)
     tell_all(live, (1, 0.5), (0, 1))
     assert live.probabilities() == pytest.approx([0.5, 0.5], abs=1e-15)
@@ -121,73 +127,47 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 
 @pytest.mark.parametrize("n_arms", [3, 10])
-def test_plain_formula_at_the_defaults(
-    n_arms: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_at_the_defaults(n_arms: int) -> None:
     world = world_of(n_arms)
     assert (
         largest_deviation(
             make_live(world, "exp3++.price"), PlainPrice(plain_rates, n_arms, 0.2), world, 10_000
         )
-        < exact
+        < EXACT
     )
 
 
 @pytest.mark.parametrize(("alpha", "n_rounds"), [(3, 20_000), (0.2, 10_000)])
-def test_plain_formula_where_gaps_bind(
-    alpha: float,
-    n_rounds: int,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_where_gaps_bind(alpha: float, n_rounds: int) -> None:
     world = world_of(3)
     plain = PlainPrice(plain_rates, 3, 0.2, alpha=alpha, beta=0.01)
     assert (
         largest_deviation(
             make_live(world, f"exp3++.price:beta=0.01,alpha={alpha}"), plain, world, n_rounds
         )
-        < exact
+        < EXACT
     )
     assert plain.rounds_with_a_gap > 2000
 
 
 @pytest.mark.parametrize("beta", [0.01, None])
-def test_plain_formula_with_late_reports(
-    beta: float | None,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_with_late_reports(beta: float | None) -> None:
     world = world_of(3)
     live = make_live(world, f"exp3++.price:beta={beta or 'theory'}")
     assert (
         largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=beta), world, 10_000, out=200)
-        < exact
+        < EXACT
     )
 
 
-def test_plain_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    plain_rates: Rates,
-    exact: float,
-) -> None:
+def test_plain_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     live = make_live(world, "exp3++.price:beta=0.01")
-    assert largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=0.01), world, 5000) < exact
+    assert largest_deviation(live, PlainPrice(plain_rates, 3, 0.2, beta=0.01), world, 5000) < EXACT
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_arms_come_as_often_as_their_probabilities_say(
-    options: str, make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(options: str) -> None:
     world = world_of(5)
     assert frequency_surprise(make_live(world, f"exp3++.price{options}"), world, 5000) < 4
 
@@ -202,7 +182,7 @@ def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads(
 
 
 @pytest.mark.parametrize("options", ["", ":beta=0.01"])
-def test_one_arm(options: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(options: str) -> None:
     live = purse.Policy(f"exp3++.price{options}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)) == [0, 0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from purse import worlds
 from purse.base import amounts
 from purse.engine.draws import draws
 from purse.testing import check_policy
+from tests.support.policies import tell_all
 
 
 class Plain:
@@ -51,7 +51,7 @@ class Plain:
         self.reports.append((t, arm, chance, reward, cost))
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("exp3++.prices", n_arms=2, budget=10, cost_min=0.5, horizon=20, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # budgets 10 and 20: the scale is (1, 1/2), S = (1.5, 1); no estimate yet, so both arms are

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 import purse
 from purse import worlds
+from tests.support.policies import tell_all
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("fixed:arm=1", n_arms=3, budget=10, cost_min=0.5)
     for reward in (1, 0, 0.5):
         assert live.probabilities().tolist() == [0.0, 1.0, 0.0]

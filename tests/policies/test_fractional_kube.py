@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.types import Floats
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 
@@ -57,7 +57,7 @@ def live_for(
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = live_for([1, 0.5], 4)
     assert live.probabilities().tolist() == [1, 0]
     assert tell_all(live, (1, 1), (0, 0.5)) == [0, 1]
@@ -79,19 +79,13 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    out: int,
-    seed: int,
-) -> None:
+def test_follows_the_formula(out: int, seed: int) -> None:
     world = worlds.function("bernoulli")(REWARDS, COSTS)
     live = make_live(world, "fractional-kube", budget=3600, costs=COSTS, seed=seed)
-    assert largest_deviation(live, Plain(COSTS, 4000), world, 4000, out=out, seed=seed) < exact
+    assert largest_deviation(live, Plain(COSTS, 4000), world, 4000, out=out, seed=seed) < EXACT
 
 
-def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float) -> None:
+def test_follows_the_formula_until_nothing_can_be_paid_for() -> None:
     live, plain, coins = (
         live_for(COSTS, 40.3, stop="exit"),
         Plain(COSTS, 40.3 / 0.9),
@@ -100,7 +94,7 @@ def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float) -> None
     rounds = 0
     while True:
         chances = plain.probabilities(rounds + 1)
-        assert np.abs(live.probabilities() - chances).max() < exact
+        assert np.abs(live.probabilities() - chances).max() < EXACT
         if chances.sum() == 0:
             break
         ticket = live.ask()
@@ -147,7 +141,7 @@ def test_an_arm_without_a_report_comes_first() -> None:
     assert live.probabilities().tolist() == [0, 1]
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
     with pytest.raises(purse.AskRefused):
@@ -179,7 +173,7 @@ def test_refuses_costs_that_it_does_not_know() -> None:
 )
 def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=f"^fractional-kube plays problems with {message}"):
-        purse.Policy("fractional-kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+        purse.Policy("fractional-kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)
 
 
 def test_refuses_caps_and_options() -> None:

@@ -8,6 +8,7 @@ import pytest
 import purse
 from purse.policies import i_ucb
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(alpha: float) -> Callable[..., float]:
@@ -17,9 +18,7 @@ def plain(alpha: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("i-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = sqrt(ln 2) = 0.83255, D = (1 / 0.5, 0 / 1) + 0.83255
@@ -36,18 +35,14 @@ def test_rounds_by_hand(
 
 
 @pytest.mark.parametrize("alpha", [0.25, 1.0])
-def test_follows_the_formula(
-    alpha: float, index_deviation: Callable[..., float], exact: float
-) -> None:
-    assert index_deviation(f"i-ucb:alpha={alpha}", plain(alpha)) < exact
+def test_follows_the_formula(alpha: float) -> None:
+    assert index_deviation(f"i-ucb:alpha={alpha}", plain(alpha)) < EXACT
 
 
 def test_default() -> None:
     assert i_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (0.25**2,)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("i-ucb")
     refuses("i-ucb", "alpha=0", "alpha=-1", "alpha=x")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -13,6 +12,7 @@ from purse.compiler.jit import bind
 from purse.kernels import greedy_knapsack
 from purse.theory import knapsack
 from purse.types import Floats, Ints, Problem
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 COSTS_10 = [0.37, 0.91, 0.23, 0.55, 0.49, 0.83, 0.71, 0.29, 0.61, 0.97]
@@ -81,7 +81,7 @@ def live_for(
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = live_for([0.4, 0.3], 3, seed=0)
     assert live.probabilities().tolist() == [1, 0]
     assert tell_all(live, (1, 0.4), (0, 0.3)) == [0, 1]
@@ -117,21 +117,14 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize(("costs", "budget"), [(COSTS, 2800.01), (COSTS_10, 3000)])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    costs: list[float],
-    budget: float,
-    out: int,
-) -> None:
+def test_follows_the_formula(costs: list[float], budget: float, out: int) -> None:
     world = worlds.function("bernoulli")(np.linspace(0.9, 0.3, len(costs)).tolist(), costs)
     live = make_live(world, "kube", budget=budget, costs=costs)
-    assert largest_deviation(live, Plain(costs, budget), world, 3000, out=out) < exact
+    assert largest_deviation(live, Plain(costs, budget), world, 3000, out=out) < EXACT
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float, seed: int) -> None:
+def test_follows_the_formula_until_nothing_can_be_paid_for(seed: int) -> None:
     live, plain, coins = (
         live_for(COSTS_10, 60.01, seed=seed, stop="exit"),
         Plain(COSTS_10, 60.01),
@@ -140,7 +133,7 @@ def test_follows_the_formula_until_nothing_can_be_paid_for(exact: float, seed: i
     rounds, mixed = 0, 0
     while True:
         chances = plain.probabilities(rounds + 1)
-        assert np.abs(live.probabilities() - chances).max() < exact
+        assert np.abs(live.probabilities() - chances).max() < EXACT
         if chances.sum() == 0:
             break
         mixed += chances.max() < 1
@@ -257,7 +250,7 @@ def test_an_arm_without_a_report_that_cannot_be_paid_for_is_left_out() -> None:
     assert live.probabilities().tolist() == [0, 1]
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = live_for([0.5], 1.7)
     assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
     with pytest.raises(purse.AskRefused):
@@ -280,7 +273,7 @@ def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
 )
 def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=f"^kube plays problems with {message}"):
-        purse.Policy("kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)  # type: ignore[arg-type]
+        purse.Policy("kube", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)
 
 
 def test_refuses_caps_and_options() -> None:

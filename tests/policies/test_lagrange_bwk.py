@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from purse.policies.exp3_p import tuned
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
+from tests.support.policies import EXACT, tell_all
 
 
 class Plain:
@@ -130,7 +130,7 @@ def live_for(world: World, policy: str, budget: list[float], horizon: int | None
     )
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("lagrange-bwk", n_arms=2, budget=10, cost_min=0.5, seed=0)
     # T = 20, so z = 2, two resources with eta = sqrt(8 ln 2 / 20) = 0.52655, and EXP3.P with beta =
     # sqrt(ln 40 / 40) = 0.30368,
@@ -210,22 +210,20 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
 
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(out: int, horizon: int | None, exact: float) -> None:
+def test_follows_the_formula(out: int, horizon: int | None) -> None:
     world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
     worst, surprise = deviation(
         live_for(world, "lagrange-bwk", [3000], horizon), plain, world, 2000, out=out
     )
-    assert worst < exact
+    assert worst < EXACT
     assert surprise < 4
 
 
 @pytest.mark.parametrize("form", ["stochastic", "adversarial"])
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
-def test_follows_the_formula_with_two_resources(
-    out: int, horizon: int | None, form: str, exact: float
-) -> None:
+def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, form: str) -> None:
     world = two_resources()
     live = live_for(world, f"lagrange-bwk:form={form}", [3000, 4000], horizon)
     # the first resource costs at least 0.1; of the second an arm may take nothing
@@ -241,7 +239,7 @@ def test_follows_the_formula_with_two_resources(
         1500,
         out=out,
     )
-    assert worst < exact
+    assert worst < EXACT
     assert surprise < 4
 
 
@@ -296,7 +294,7 @@ def test_passes_the_checks_with_two_resources(form: str, horizon: int | None) ->
 
 
 @pytest.mark.parametrize("form", ["stochastic", "adversarial"])
-def test_one_arm(form: str, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(form: str) -> None:
     live = purse.Policy(f"lagrange-bwk:form={form}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live._state.chances[0].tolist() == [1.0]

@@ -9,6 +9,7 @@ import purse
 from purse.kernels.index_rules import FIRST
 from purse.policies import m_ucb
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(alpha: float) -> Callable[..., float]:
@@ -19,9 +20,7 @@ def plain(alpha: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("m-ucb:alpha=0.5", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = 0.5 sqrt(ln 2) = 0.41628, D = (min(1.41628, 1) / 0.08372, 0.41628 / 0.58372)
@@ -39,9 +38,7 @@ def test_rounds_by_hand(
     assert live.probabilities().tolist() == [0.5, 0.5]
 
 
-def test_an_arm_that_may_cost_nothing_comes_first(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_an_arm_that_may_cost_nothing_comes_first() -> None:
     live = purse.Policy("m-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 1), (0, 0.5)) == [0, 1]
     # t = 3: x = sqrt(ln 2) = 0.83255, D_0 = 1 / 0.16745, and 0.5 < x
@@ -50,18 +47,14 @@ def test_an_arm_that_may_cost_nothing_comes_first(
 
 
 @pytest.mark.parametrize("alpha", [0.0625, 0.25, 1.0])
-def test_follows_the_formula(
-    alpha: float, index_deviation: Callable[..., float], exact: float
-) -> None:
-    assert index_deviation(f"m-ucb:alpha={alpha}", plain(alpha)) < exact
+def test_follows_the_formula(alpha: float) -> None:
+    assert index_deviation(f"m-ucb:alpha={alpha}", plain(alpha)) < EXACT
 
 
 def test_default() -> None:
     assert m_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (0.25**2,)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("m-ucb")
     refuses("m-ucb", "alpha=0", "alpha=-1", "alpha=x")

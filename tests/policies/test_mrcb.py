@@ -9,6 +9,7 @@ import purse
 from purse import worlds
 from purse.policies import mrcb
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(kappa: float) -> Callable[..., float]:
@@ -20,9 +21,7 @@ def plain(kappa: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("mrcb:kappa=0.25", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: x = 0.5 sqrt(ln 2) = 0.41628, D = (min(1.41628, 1) / 0.08372, 0.41628 / 0.58372)
@@ -41,10 +40,8 @@ def test_rounds_by_hand(
 
 
 @pytest.mark.parametrize("kappa", [2e-4, 0.25])
-def test_follows_the_formula(
-    kappa: float, index_deviation: Callable[..., float], exact: float
-) -> None:
-    assert index_deviation(f"mrcb:kappa={kappa}", plain(kappa)) < exact
+def test_follows_the_formula(kappa: float) -> None:
+    assert index_deviation(f"mrcb:kappa={kappa}", plain(kappa)) < EXACT
 
 
 def test_is_m_ucb_by_another_scale() -> None:
@@ -60,8 +57,6 @@ def test_default() -> None:
     assert mrcb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2e-4,)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("mrcb")
     refuses("mrcb", "kappa=0", "kappa=-1", "kappa=x")

@@ -8,6 +8,7 @@ import pytest
 import purse
 from purse.policies import omega_ucb
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def wilson(n: float, mean: float, z: float, sign: int) -> float:
@@ -25,9 +26,7 @@ def plain(rho: float) -> Callable[..., float]:
     return index
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("omega-ucb", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: z^2 = 2 ln 3 = 2.19722, N + z^2 = 3.19722
@@ -53,13 +52,11 @@ def test_rounds_by_hand(
 
 
 @pytest.mark.parametrize("rho", [0.25, 1.0])
-def test_follows_the_formula(
-    rho: float, index_deviation: Callable[..., float], exact: float
-) -> None:
-    assert index_deviation(f"omega-ucb:rho={rho}", plain(rho)) < exact
+def test_follows_the_formula(rho: float) -> None:
+    assert index_deviation(f"omega-ucb:rho={rho}", plain(rho)) < EXACT
 
 
-def test_a_tiny_cost_does_not_cancel(scores: Callable[..., list[float]]) -> None:
+def test_a_tiny_cost_does_not_cancel() -> None:
     live = purse.Policy("omega-ucb", n_arms=1, budget=10, cost_min=1e-9)
     for _ in range(3):
         live.tell(live.ask(), 1, 1e-9)
@@ -72,8 +69,6 @@ def test_default() -> None:
     assert omega_ucb.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2.0,)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("omega-ucb")
     refuses("omega-ucb", "rho=0", "rho=-1", "rho=x")

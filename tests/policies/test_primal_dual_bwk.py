@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import Floats, Problem, Ticket, World
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 
 class Plain:
@@ -81,7 +81,7 @@ def two_resources() -> World:
     )
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("primal-dual-bwk:c_rad=0.01", n_arms=2, budget=100, cost_min=0.1, seed=0)
     assert tell_all(live, (1, 0.49), (0.25, 0.25)) == [0, 1]
     # with one pull rad(x) = sqrt(0.01 x) + 0.01: arm 0 has 1 / (0.49 - 0.08) = 2.44, arm 1 has
@@ -100,7 +100,7 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert tell_all(live, (0.25, 0.25)) == [1]
 
 
-def test_rounds_by_hand_with_a_horizon(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand_with_a_horizon() -> None:
     live = purse.Policy(
         "primal-dual-bwk:c_rad=0.01", n_arms=2, budget=20, cost_min=0.1, horizon=40, seed=0
     )
@@ -119,23 +119,15 @@ def test_rounds_by_hand_with_a_horizon(tell_all: Callable[..., list[int]]) -> No
 
 @pytest.mark.parametrize("horizon", [None, 20_000, 4000])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(
-    out: int,
-    horizon: int | None,
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-) -> None:
+def test_follows_the_formula(out: int, horizon: int | None) -> None:
     world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, "primal-dual-bwk:c_rad=0.1", budget=6000, horizon=horizon)
-    assert largest_deviation(live, Plain(3, 0.1, [6000], horizon), world, 2000, out=out) < exact
+    assert largest_deviation(live, Plain(3, 0.1, [6000], horizon), world, 2000, out=out) < EXACT
 
 
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
-def test_follows_the_formula_with_two_resources(
-    out: int, horizon: int | None, exact: float
-) -> None:
+def test_follows_the_formula_with_two_resources(out: int, horizon: int | None) -> None:
     world, n_rounds = two_resources(), 1500
     bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
     live = purse.Policy(
@@ -152,7 +144,7 @@ def test_follows_the_formula_with_two_resources(
     order, waiting = np.random.default_rng(0), list[Ticket]()
     arms = set()
     for t in range(1, n_rounds + 1):
-        assert np.abs(live.probabilities() - plain.probabilities(t)).max() < exact
+        assert np.abs(live.probabilities() - plain.probabilities(t)).max() < EXACT
         waiting.append(live.ask())
         arms.add(waiting[-1].arm)
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
@@ -238,7 +230,7 @@ def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
 
 
 @pytest.mark.parametrize("horizon", [None, 50])
-def test_one_arm(horizon: int | None, tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm(horizon: int | None) -> None:
     live = purse.Policy("primal-dual-bwk", n_arms=1, budget=10, cost_min=0.5, horizon=horizon)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

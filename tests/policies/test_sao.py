@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.policies import sao
 from purse.types import Floats, Problem
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 class PlainSao:
@@ -98,7 +98,7 @@ class PlainSao:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})  # type: ignore[arg-type]
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
 
 
 def test_rounds_by_hand() -> None:
@@ -151,18 +151,10 @@ def test_rounds_by_hand() -> None:
         (1e12, 1, False, False),
     ],
 )
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    beta: float,
-    out: int,
-    stops: bool,
-    switches: bool,
-) -> None:
+def test_follows_the_formula(beta: float, out: int, stops: bool, switches: bool) -> None:
     world = worlds.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
     live, plain = make_live(world, f"sao:beta={beta}", budget=2000), PlainSao(3, 10_000, beta)
-    assert largest_deviation(live, plain, world, 3000, out=out) < exact
+    assert largest_deviation(live, plain, world, 3000, out=out) < EXACT
     assert (len(plain.active) < 3) == stops
     assert bool(plain.switched) == switches
 
@@ -177,15 +169,7 @@ def test_follows_the_formula(
     ],
 )
 def test_follows_the_formula_where_the_rewards_change(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    beta: float,
-    rounds: int,
-    before: list[float],
-    after: list[float],
-    why: str,
-    out: int,
+    beta: float, rounds: int, before: list[float], after: list[float], why: str, out: int
 ) -> None:
     world = worlds.function("switching")(
         segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before)
@@ -194,18 +178,16 @@ def test_follows_the_formula_where_the_rewards_change(
         make_live(world, f"sao:beta={beta}", budget=2500),
         PlainSao(len(before), 5000, beta),
     )
-    assert largest_deviation(live, plain, world, 4500, out=out) < exact
+    assert largest_deviation(live, plain, world, 4500, out=out) < EXACT
     assert plain.active == [0]
     assert plain.switched > rounds
     assert out > 1 or plain.why == why
 
 
-def test_a_switch_near_the_end_plays_uniformly(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_a_switch_near_the_end_plays_uniformly() -> None:
     world = worlds.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
     live, plain = make_live(world, "sao:beta=1.01", budget=5), PlainSao(3, 10, 1.01)
-    assert largest_deviation(live, plain, world, 9) < exact
+    assert largest_deviation(live, plain, world, 9) < EXACT
     assert plain.switched
     assert live.probabilities().tolist() == [1 / 3] * 3
 
@@ -241,9 +223,7 @@ def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() ->
     assert (state.memo[:, sao.STRETCH] == 0).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     world = worlds.function("switching")(
         segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5]
     )
@@ -251,7 +231,7 @@ def test_arms_come_as_often_as_their_probabilities_say(
 
 
 @pytest.mark.parametrize("beta", ["theory", 1.01])
-def test_one_arm(tell_all: Callable[..., list[int]], beta: object) -> None:
+def test_one_arm(beta: object) -> None:
     live = purse.Policy(f"sao:beta={beta}", n_arms=1, budget=20, cost_min=0.5)
     assert tell_all(live, *[(1, 0.5), (0, 1)] * 10) == [0] * 20
     assert live._state.memo[0].tolist() == [20, 0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from purse.kernels.concave_hull import best_mixture
 from purse.policies import sw_ucb_bwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
+from tests.support.policies import make_live, refuses
 
 # the policy's sums are whole numbers of 2^-40, and the shares divide by differences of costs
 NEAR = 1e-9
@@ -125,9 +125,7 @@ def test_skipped_rounds_let_the_window_move() -> None:
     ("window", "out"), [(7, 1), (150, 1), (150, 40), (30, 40), (3000, 5), (1, 1)]
 )
 @pytest.mark.parametrize("horizon", [30_000, None])
-def test_follows_the_formula(
-    window: int, out: int, horizon: int | None, make_live: Callable[..., purse.Policy]
-) -> None:
+def test_follows_the_formula(window: int, out: int, horizon: int | None) -> None:
     world = worlds.function("two_point")(
         [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
     )
@@ -227,5 +225,5 @@ def test_options_are_checked(option: str, message: str) -> None:
         purse.Policy(f"sw-ucb-bwk:{option}", n_arms=2, budget=100, cost_min=0.5, horizon=400)
 
 
-def test_refuses_several_plays_and_resources(refuses: Callable[..., None]) -> None:
+def test_refuses_several_plays_and_resources() -> None:
     refuses("sw-ucb-bwk")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy.optimize import brentq
 import purse
 from purse import worlds
 from purse.types import Floats, World
+from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
 
 
 def plain_weights(eta: float, losses: Floats) -> Floats:
@@ -64,7 +64,7 @@ def root_gap(live: purse.Policy) -> float:
     return float(1 / math.sqrt(p[0]) - 1 / math.sqrt(p[1]))
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("tsallis-inf", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert live.probabilities().tolist() == [0.5, 0.5]
     assert tell_all(live, (0.2, 1)) == [1]
@@ -83,7 +83,7 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
     assert root_gap(live) == pytest.approx((loss - 1.6) / 2, abs=1e-14)
 
 
-def test_three_rounds_with_reduced_variance_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_with_reduced_variance_by_hand() -> None:
     live = purse.Policy("tsallis-inf:estimator=rv", n_arms=2, budget=100, cost_min=0.5, seed=0)
     # up to t = 16 eta^2 = 16 / t is above any weight, so b = 0 and only the rate, 4 / sqrt t, is
     # another
@@ -109,14 +109,7 @@ def test_three_rounds_with_reduced_variance_by_hand(tell_all: Callable[..., list
 
 @pytest.mark.parametrize("estimator", ["iw", "rv"])
 @pytest.mark.parametrize(("n_arms", "out"), [(2, 1), (3, 40), (10, 1)])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    estimator: str,
-    n_arms: int,
-    out: int,
-) -> None:
+def test_follows_the_formula(estimator: str, n_arms: int, out: int) -> None:
     plain = PlainTsallis(n_arms, estimator)
     assert (
         largest_deviation(
@@ -126,15 +119,13 @@ def test_follows_the_formula(
             4000,
             out=out,
         )
-        < exact
+        < EXACT
     )
     assert estimator == "iw" or 1000 < plain.below < 4000 * n_arms - 1000
 
 
 @pytest.mark.parametrize("estimator", ["iw", "rv"])
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float], estimator: str
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say(estimator: str) -> None:
     assert (
         frequency_surprise(
             make_live(world_of(5), f"tsallis-inf:estimator={estimator}"), world_of(5), 5000
@@ -153,7 +144,7 @@ def test_regret_is_within_the_bound(estimator: str) -> None:
 
 
 @pytest.mark.parametrize("estimator", ["iw", "rv"])
-def test_one_arm(tell_all: Callable[..., list[int]], estimator: str) -> None:
+def test_one_arm(estimator: str) -> None:
     live = purse.Policy(f"tsallis-inf:estimator={estimator}", n_arms=1, budget=30, cost_min=0.5)
     assert tell_all(live, *[(0, 0.5), (1, 1), (0.5, 0.5)] * 8) == [0] * 24
     assert live.probabilities().tolist() == [1.0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +9,14 @@ from scipy.optimize import brentq
 import purse
 from purse import worlds
 from purse.types import Floats, World
+from tests.support.policies import (
+    EXACT,
+    frequency_surprise,
+    largest_deviation,
+    make_live,
+    refuses,
+    tell_all,
+)
 
 
 class PlainTsallisBwK:
@@ -48,7 +55,7 @@ def root_gap(live: purse.Policy) -> float:
     return float(1 / math.sqrt(p[0]) - 1 / math.sqrt(p[1]))
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("tsallis-inf.bwk", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert live.probabilities().tolist() == [0.5, 0.5]
     assert tell_all(live, (1, 1)) == [1]
@@ -67,30 +74,21 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("estimator", ["iw", "rv"])
 @pytest.mark.parametrize(("n_arms", "out"), [(3, 1), (4, 40), (10, 1)])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    estimator: str,
-    n_arms: int,
-    out: int,
-) -> None:
+def test_follows_the_formula(estimator: str, n_arms: int, out: int) -> None:
     live = make_live(world_of(n_arms), f"tsallis-inf.bwk:estimator={estimator}")
     assert (
         largest_deviation(
             live, PlainTsallisBwK(n_arms, 0.2, estimator), world_of(n_arms), 3000, out=out
         )
-        < exact
+        < EXACT
     )
 
 
-def test_follows_the_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     assert (
         largest_deviation(make_live(world, "tsallis-inf.bwk"), PlainTsallisBwK(3, 0.2), world, 3000)
-        < exact
+        < EXACT
     )
 
 
@@ -111,17 +109,15 @@ def test_finds_the_efficient_arm_that_rewards_alone_hide() -> None:
     assert (blind.pulls[:, 0] > blind.pulls[:, 1]).all()
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     assert frequency_surprise(make_live(world_of(5), "tsallis-inf.bwk"), world_of(5), 4000) < 4
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("tsallis-inf.bwk", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]
 
 
-def test_refusals(refuses: Callable[..., None]) -> None:
+def test_refusals() -> None:
     refuses("tsallis-inf.bwk", "estimator=x", "estimator=1", allowed="must be one of 'iw', 'rv'")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +9,14 @@ from scipy.optimize import brentq
 import purse
 from purse import worlds
 from purse.types import Floats, World
+from tests.support.policies import (
+    EXACT,
+    frequency_surprise,
+    largest_deviation,
+    make_live,
+    refuses,
+    tell_all,
+)
 
 
 class PlainTsallisPrice:
@@ -52,7 +59,7 @@ def root_gap(live: purse.Policy) -> float:
     return float(1 / math.sqrt(p[0]) - 1 / math.sqrt(p[1]))
 
 
-def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_three_rounds_by_hand() -> None:
     live = purse.Policy("tsallis-inf.price", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert live.probabilities().tolist() == [0.5, 0.5]
     assert tell_all(live, (0.5, 0.8)) == [1]
@@ -79,34 +86,23 @@ def test_three_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 @pytest.mark.parametrize(
     ("n_arms", "scale", "out"), [(3, 4, 1), (10, 4, 1), (3, 4, 40), (4, 1.5, 1)]
 )
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    n_arms: int,
-    scale: float,
-    out: int,
-) -> None:
+def test_follows_the_formula(n_arms: int, scale: float, out: int) -> None:
     live = make_live(world_of(n_arms), f"tsallis-inf.price:scale={scale}")
     assert (
         largest_deviation(live, PlainTsallisPrice(n_arms, scale), world_of(n_arms), 4000, out=out)
-        < exact
+        < EXACT
     )
 
 
-def test_follows_the_formula_with_costs_above_one(
-    make_live: Callable[..., purse.Policy], largest_deviation: Callable[..., float], exact: float
-) -> None:
+def test_follows_the_formula_with_costs_above_one() -> None:
     world = worlds.function("two_point")([0.9, 0.5, 0.2], [3, 2, 1.5], cost_min=1, cost_max=5)
     assert (
         largest_deviation(make_live(world, "tsallis-inf.price"), PlainTsallisPrice(3), world, 3000)
-        < exact
+        < EXACT
     )
 
 
-def test_arms_come_as_often_as_their_probabilities_say(
-    make_live: Callable[..., purse.Policy], frequency_surprise: Callable[..., float]
-) -> None:
+def test_arms_come_as_often_as_their_probabilities_say() -> None:
     assert frequency_surprise(make_live(world_of(5), "tsallis-inf.price"), world_of(5), 5000) < 4
 
 
@@ -133,7 +129,7 @@ def test_loses_less_than_half_of_what_exp3pp_with_a_price_loses(world: str) -> N
     assert regrets[1] < 0.5 * regrets[0]
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("tsallis-inf.price", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)) == [0, 0, 0, 0]
     assert live.probabilities().tolist() == [1.0]
@@ -146,11 +142,11 @@ def test_all_reports_missing_leaves_all_arms_equal() -> None:
     assert live.probabilities() == pytest.approx([0.25] * 4)
 
 
-def test_nothing_earned_prices_nothing(tell_all: Callable[..., list[int]]) -> None:
+def test_nothing_earned_prices_nothing() -> None:
     live = purse.Policy("tsallis-inf.price", n_arms=3, budget=100, cost_min=0.5)
     tell_all(live, *[(0, 1), (0, 0.5)] * 20)
     assert live.probabilities() == pytest.approx([1 / 3] * 3)
 
 
-def test_refusals(refuses: Callable[..., None]) -> None:
+def test_refusals() -> None:
     refuses("tsallis-inf.price", "scale=0", "scale=-1", "scale=x")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.types import Floats
+from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
 
 
 class Plain:
@@ -42,7 +42,7 @@ class Plain:
         self.costs[arm] += cost
 
 
-def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("ucb-bv1:lam=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: eta = sqrt(ln 2 / 1) = 0.833 < 1, D = (2, 0) + 2 * 0.833 / 0.167 = (11.95, 9.95)
@@ -58,16 +58,10 @@ def test_rounds_by_hand(tell_all: Callable[..., list[int]]) -> None:
 
 @pytest.mark.parametrize("lam", [0.2, 1.0])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy],
-    largest_deviation: Callable[..., float],
-    exact: float,
-    lam: float,
-    out: int,
-) -> None:
+def test_follows_the_formula(lam: float, out: int) -> None:
     world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
     live = make_live(world, f"ucb-bv1:lam={lam}")
-    assert largest_deviation(live, Plain(3, lam), world, 3000, out=out) < exact
+    assert largest_deviation(live, Plain(3, lam), world, 3000, out=out) < EXACT
 
 
 def test_c_min_stands_for_lam() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 
@@ -9,6 +8,7 @@ import purse
 from purse import worlds
 from purse.kernels.index_rules import FIRST
 from purse.types import Floats
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
@@ -19,9 +19,7 @@ def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> floa
     )
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("ucb-bv2", n_arms=2, budget=100, cost_min=0.2, seed=0)
     assert tell_all(live, (1, 1), (0, 1)) == [0, 1]
     # t = 3: lam = 1, eta = sqrt(ln 2 / 1) = 0.83255, D = (1, 0) + (1 + 1 / 0.16745) * 0.83255 = (1,
@@ -40,8 +38,8 @@ def test_rounds_by_hand(
     assert sorted(arms) == [0, 0, 1, 1]
 
 
-def test_follows_the_formula(index_deviation: Callable[..., float], exact: float) -> None:
-    assert index_deviation("ucb-bv2", plain) < exact
+def test_follows_the_formula() -> None:
+    assert index_deviation("ucb-bv2", plain) < EXACT
 
 
 def test_one_cheap_arm_makes_all_arms_explored_for_long() -> None:
@@ -55,9 +53,7 @@ def test_one_cheap_arm_makes_all_arms_explored_for_long() -> None:
     assert (runs[1].pulls[:, 1] > 600).all()
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("ucb-bv2")
     refuses("ucb-bv2")
     with pytest.raises(

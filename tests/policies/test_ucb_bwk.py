@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -15,6 +14,7 @@ from purse.policies import ucb_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
+from tests.support.policies import EXACT, make_live, refuses
 
 
 def plain_mixture(limit: float, costs: list[float], rewards: list[float]) -> Floats:
@@ -94,7 +94,7 @@ def deviation(
 def two_arms(seed: int, **more: object) -> purse.Policy:
     return purse.Policy(
         "ucb-bwk:c_rad=0.02", n_arms=2, budget=40, cost_min=0.1, seed=seed, stop="exit", **more
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_rounds_by_hand() -> None:
@@ -148,9 +148,7 @@ def test_without_a_horizon_it_is_the_largest_ratio_of_bounds() -> None:
 
 @pytest.mark.parametrize("horizon", [30_000, None])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(
-    out: int, horizon: int | None, make_live: Callable[..., purse.Policy], exact: float
-) -> None:
+def test_follows_the_formula(out: int, horizon: int | None) -> None:
     world = worlds.function("two_point")(
         [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
     )
@@ -159,7 +157,7 @@ def test_follows_the_formula(
     worst, surprise = deviation(
         live, Plain(4, 0.05, 0.3 if horizon else 0.2, horizon is not None), world, 3000, out=out
     )
-    assert worst < exact
+    assert worst < EXACT
     assert surprise < 4
 
 
@@ -225,5 +223,5 @@ def test_options_are_checked(option: str, message: str) -> None:
         purse.Policy(f"ucb-bwk:{option}", n_arms=2, budget=100, cost_min=0.5, horizon=400)
 
 
-def test_refuses_several_plays_and_resources(refuses: Callable[..., None]) -> None:
+def test_refuses_several_plays_and_resources() -> None:
     refuses("ucb-bwk")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +12,7 @@ from purse.base import amounts
 from purse.engine.draws import draws
 from purse.testing import check_policy
 from purse.types import Floats, Ticket, World
+from tests.support.policies import EXACT, make_live, tell_all
 
 
 class Plain:
@@ -140,14 +140,12 @@ def test_every_pair_is_equally_likely_while_all_are_infinite() -> None:
 
 @pytest.mark.parametrize(("n_arms", "plays"), [(3, 1), (5, 2), (5, 3), (4, 4)])
 @pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(
-    make_live: Callable[..., purse.Policy], exact: float, n_arms: int, plays: int, out: int
-) -> None:
+def test_follows_the_formula(n_arms: int, plays: int, out: int) -> None:
     world = worlds.function("two_point")(
         np.linspace(0.95, 0.2, n_arms), np.linspace(0.85, 0.95, n_arms), cost_min=0.8
     )
     live, plain = make_live(world, "ucb-mb", plays=plays), Plain(n_arms, plays, 0.8)
-    assert deviation(live, plain, world, 3000, out) < exact
+    assert deviation(live, plain, world, 3000, out) < EXACT
     # so the indices were finite
     assert plays == n_arms or plain.pulls.max() > 2 * plain.pulls.min()
 
@@ -171,7 +169,7 @@ def test_all_arms_as_plays() -> None:
         live.tell(ticket, [1, 0, 0.5], [[0.5], [0.5], [1]])
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("ucb-mb", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

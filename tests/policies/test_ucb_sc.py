@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 
 import purse
 from purse.kernels.index_rules import FIRST
 from purse.types import Floats
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
 
 
 def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
@@ -18,9 +18,7 @@ def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> floa
     return (rewards[i] + b * costs[i]) / (costs[i] - b * rewards[i])
 
 
-def test_rounds_by_hand(
-    scores: Callable[..., list[float]], tell_all: Callable[..., list[int]]
-) -> None:
+def test_rounds_by_hand() -> None:
     live = purse.Policy("ucb-sc", n_arms=2, budget=100, cost_min=0.5, seed=0)
     assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
     # t = 3: a = ln 3 / 2 = 0.54931: sqrt(a) = 0.74115 > 0.5, so D_0 is infinite; D_1 = b =
@@ -41,11 +39,11 @@ def test_rounds_by_hand(
     assert live.probabilities().tolist() == [0.5, 0.5]
 
 
-def test_follows_the_formula(index_deviation: Callable[..., float], exact: float) -> None:
-    assert index_deviation("ucb-sc", plain) < exact
+def test_follows_the_formula() -> None:
+    assert index_deviation("ucb-sc", plain) < EXACT
 
 
-def test_is_the_largest_ratio_on_a_disc(scores: Callable[..., list[float]]) -> None:
+def test_is_the_largest_ratio_on_a_disc() -> None:
     live = purse.Policy("ucb-sc", n_arms=1, budget=1000, cost_min=0.1)
     for _ in range(100):
         live.tell(live.ask(), 0.5, 0.8)
@@ -57,9 +55,7 @@ def test_is_the_largest_ratio_on_a_disc(scores: Callable[..., list[float]]) -> N
     assert scores(live) == pytest.approx([largest], rel=1e-8)
 
 
-def test_edges_and_refusals(
-    index_edges: Callable[[str], None], refuses: Callable[..., None]
-) -> None:
+def test_edges_and_refusals() -> None:
     index_edges("ucb-sc")
     refuses("ucb-sc")
     with pytest.raises(

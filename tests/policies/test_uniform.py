@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
+from tests.support.policies import tell_all
 
 
 def test_three_rounds_by_hand() -> None:
@@ -46,7 +46,7 @@ def test_all_arms_as_plays() -> None:
     assert [live.ask().arms for _ in range(20)] == [(0, 1, 2)] * 20
 
 
-def test_one_arm(tell_all: Callable[..., list[int]]) -> None:
+def test_one_arm() -> None:
     live = purse.Policy("uniform", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from served import LONG, Served, served
-from service_helpers import token_file
 
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
-from purse.service import live_view as feeding
+from purse.service import live_view
+from tests.support.server import LONG, Served, served
+from tests.support.service import token_file
 
 WAIT = LONG * 1000  # ms
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"
@@ -57,8 +57,8 @@ def view(opened: Any) -> View:
 def _fast() -> Iterator[None]:
     """News within a moment instead of a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feeding, "BEAT", 0.05)
-        patch.setattr(feeding, "FRESH", 0.05)
+        patch.setattr(live_view, "BEAT", 0.05)
+        patch.setattr(live_view, "FRESH", 0.05)
         yield
 
 
@@ -299,14 +299,14 @@ def test_a_lost_connection_is_said_and_found_again(view: View) -> None:
     with served(storage=storage) as at, view(at) as (page, _):
         shown(page, campaign)
         page.context.set_offline(True)
-        at.feed.close()
+        at.views.close()
         page.wait_for_selector(
             "#connection[data-state=reconnecting], #connection[data-state=stale]"
         )
         page.wait_for_selector("#connection[data-state=stale]")
         assert page.locator("#connection").inner_text().startswith("Stale since ")
         assert page.locator("#campaign").is_visible(), "what was known last stays"
-        at.feed.closed = False
+        at.views.closed = False
         page.context.set_offline(False)
         campaign.tell(campaign.ask(), 1, "0.002")
         shown(page, campaign)

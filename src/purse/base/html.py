@@ -18,7 +18,7 @@ def table(
     """A table under its title; the columns numbered in `texts` are set to the left, the others are
     numbers and set to the right.
 
-    >>> table(["arm", "pulls"], [["<b>", "7"]], texts=())
+    >>> table(["arm", "pulls"], [["<b>", "7"]], texts=())  # doctest: +NORMALIZE_WHITESPACE
     '<table><thead><tr><th style="text-align:right">arm</th><th
     style="text-align:right">pulls</th></tr></thead><tbody><tr>\
 <td style="text-align:right">&lt;b&gt;</td><td style="text-align:right">7</td></tr></tbody></table>'

@@ -16,7 +16,9 @@ def needs(what: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise MissingExtra(f'{what} needs the extra: pip install "purse[{extra}]"') from error
+        raise MissingExtra(
+            f'{what} needs the extra {extra!r}; in the clone: pip install ".[{extra}]"'
+        ) from error
 
 
 def extra(name: str) -> Any:

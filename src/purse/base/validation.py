@@ -64,6 +64,11 @@ def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int
     return result
 
 
+def workers(n_workers: Any) -> int | None:
+    """A number of workers; None stands for one on each core."""
+    return None if n_workers is None else integer("n_workers", n_workers, low=1)
+
+
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:

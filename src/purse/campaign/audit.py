@@ -13,8 +13,9 @@ from purse.base import amounts as amounts_module
 from purse.base.json import compact
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import CLOSED, PAUSED, RUNNING, STATES, TOLD, Ledger, TicketRecord
+from purse.campaign.ledger import Ledger, TicketRecord
 from purse.campaign.rules import Transaction
+from purse.campaign.states import CLOSED, PAUSED, RUNNING, STATES, TOLD
 from purse.campaign.storage.base import Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, PurseError, shorten

@@ -16,17 +16,18 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.files import write_atomically
-from purse.campaign import results
+from purse.campaign import defaults, make_results
 from purse.campaign.audit import Audit, audit, restore
+from purse.campaign.by_name import by_name
 from purse.campaign.group_commit import GroupCommitter, check_same, write_set
 from purse.campaign.journal import Entry, read_lines, write_lines
-from purse.campaign.ledger import CLOSED, OPEN, PAUSED, RUNNING, STATES, Ledger
+from purse.campaign.ledger import Ledger
 from purse.campaign.operations import Operation, Report, ask_operation, tell_operation
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.rules import Transaction
-from purse.campaign.storage.base import DEFAULT as FILE
+from purse.campaign.states import CLOSED, OPEN, PAUSED, RUNNING, STATES
 from purse.campaign.storage.base import MOST_DUE, Storage, connect
-from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms, by_name
+from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms
 from purse.errors import InvalidInput, PurseError, TicketError, invalid, shorten
 from purse.policies import DEFAULT
 
@@ -53,16 +54,16 @@ class Campaign:
         budget: Any,
         cost_min: Any,
         cost_max: Any = None,
-        resources: Sequence[str] = ("units",),
+        resources: Sequence[str] = defaults.RESOURCES,
         plays: int = 1,
         horizon: int | None = None,
         costs: Any = None,
         caps: Any = None,
         policy: str = DEFAULT,
         seed: int = 0,
-        expires_after: float | None = 3600,
+        expires_after: float | None = defaults.EXPIRES_AFTER,
         on_expiry: str = PRESUME,
-        storage: str | Storage = FILE,
+        storage: str | Storage = defaults.STORAGE,
     ) -> Campaign:
         """A new campaign.
 
@@ -104,7 +105,7 @@ class Campaign:
         return cls(terms, kept)
 
     @classmethod
-    def open(cls, name: str, *, storage: str | Storage = FILE) -> Campaign:
+    def open(cls, name: str, *, storage: str | Storage = defaults.STORAGE) -> Campaign:
         """A campaign that exists, as it stands in its storage."""
         kept = connect(storage, create=False)
         (first,) = kept.entries(name, 0, 1)
@@ -131,7 +132,7 @@ class Campaign:
         """As many tickets as fit, up to n and at least one, for one request."""
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         return [
-            results.ticket(self.terms, slot)
+            make_results.ticket(self.terms, slot)
             for slot in self._clerk.do(
                 ask_operation(n, self._request(request_id), self._clerk.choose)
             )
@@ -213,7 +214,7 @@ class Campaign:
         """How it stands. Like all that only reads, it waits for no one and no one waits for it."""
         look = self.storage.overview(self.name)
         check_same(self.terms, look.head)
-        return results.status(self.terms, *look)
+        return make_results.status(self.terms, *look)
 
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
         """Its tickets in these states, oldest first."""
@@ -223,7 +224,7 @@ class Campaign:
             []
             if not wanted
             else [
-                results.ticket(self.terms, slot)
+                make_results.ticket(self.terms, slot)
                 for slot in self.storage.tickets(self.name, wanted, 0, limit)
             ]
         )
@@ -238,7 +239,7 @@ class Campaign:
         ]
         if not found:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return results.ticket(self.terms, found[0])
+        return make_results.ticket(self.terms, found[0])
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         """Its entries after this one."""
@@ -279,7 +280,11 @@ class Campaign:
 
     @classmethod
     def restore(
-        cls, file: str | Path | IO[str], *, storage: str | Storage = FILE, name: str | None = None
+        cls,
+        file: str | Path | IO[str],
+        *,
+        storage: str | Storage = defaults.STORAGE,
+        name: str | None = None,
     ) -> Campaign:
         """A campaign from an exported journal, under its own name or another."""
         if isinstance(file, (str, Path)):

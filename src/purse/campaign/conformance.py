@@ -18,8 +18,9 @@ from typing import Any
 from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Snapshot
-from purse.campaign.ledger import STATES, Ledger
+from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
+from purse.campaign.states import STATES
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError

@@ -16,7 +16,7 @@ paused, resumed, closed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
 import orjson
 
@@ -40,10 +40,10 @@ KINDS = (
 
 
 class Entry(NamedTuple):
-    """One line of the journal."""
+    """One line of the journal; amounts in it are whole numbers of units of 1e-9."""
 
     seq: int  # 1, 2, ... without a gap
-    at: int  # milliseconds since 1970
+    at: Annotated[int, "Milliseconds since 1970."]
     kind: str
     request: str | None
     ticket: int | None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from purse.base import amounts
 from purse.base.json import compact
-from purse.campaign.ledger import OPEN
+from purse.campaign.states import OPEN
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors

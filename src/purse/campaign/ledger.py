@@ -8,19 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from purse.campaign.journal import Entry
+from purse.campaign.states import (
+    CLOSED,
+    HELD,
+    OPEN,
+    PAUSED,
+    PRESUMED,
+    RUNNING,
+    SKIPPED,
+    STATES,
+    TOLD,
+    VOID,
+    CampaignState,
+    TicketState,
+)
 from purse.campaign.terms import Terms
 from purse.types import SKIP
 
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES = (
-    "held",
-    "told",
-    "void",
-    "presumed",
-    "released",
-    "skipped",
-)
-RUNNING, PAUSED, CLOSED = ("running", "paused", "closed")
-OPEN = (HELD, PRESUMED)  # states in which money is set apart
 COUNTS = ("tickets", *STATES, "conflicts", "overruns", "below_minimum")
 
 
@@ -43,7 +47,7 @@ class TicketRecord(NamedTuple):
     """A ticket as it is stored."""
 
     id: int
-    state: str
+    state: TicketState
     at: int  # ms
     deadline: int | None  # ms
     body: dict[str, Any]  # t, arms, probabilities, held, request; report once it is told
@@ -54,7 +58,7 @@ class CampaignRecord:
     """What is known of a campaign besides its purses, tickets and journal."""
 
     id: str = ""  # of the terms
-    status: str = RUNNING
+    status: CampaignState = RUNNING
     rounds: int = 0  # asked for so far
     created: int = 0  # ms
     changed: int = 0  # ms

@@ -12,7 +12,10 @@ from typing import Any
 
 from purse.base import amounts
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import (
+from purse.campaign.ledger import Ledger, TicketRecord, settle
+from purse.campaign.make_results import receipt
+from purse.campaign.results import Receipt
+from purse.campaign.states import (
     CLOSED,
     HELD,
     OPEN,
@@ -22,11 +25,7 @@ from purse.campaign.ledger import (
     SKIPPED,
     TOLD,
     VOID,
-    Ledger,
-    TicketRecord,
-    settle,
 )
-from purse.campaign.results import Receipt, receipt
 from purse.campaign.terms import RELEASE
 from purse.errors import (
     AskRefused,

@@ -12,9 +12,10 @@ from typing import Any
 from purse.base import amounts, validation
 from purse.base.json import compact
 from purse.base.spec import absolute
+from purse.campaign.by_name import by_name, in_order, names
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
-from purse.errors import InvalidInput, invalid, unknown
+from purse.errors import InvalidInput, invalid
 from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
@@ -98,22 +99,14 @@ class Terms:
                 "must say the most that a pull may cost: one amount, or one for each arm",
             )
         armed, stuff = names("arms", arms), names("resources", resources)
-        given = {
-            field: in_order(field, value, armed, stuff)
-            for field, value in (
-                ("cost_min", cost_min),
-                ("cost_max", cost_max),
-                ("costs", costs),
-                ("caps", caps),
-            )
-        }
+        by_arm = {"cost_min": cost_min, "cost_max": cost_max, "costs": costs, "caps": caps}
         problem = Problem.of(
             n_arms=len(armed),
             budget=by_name("budget", budget, stuff, "resource"),
             n_resources=len(stuff),
             plays=plays,
             horizon=horizon,
-            **given,
+            **{field: in_order(field, value, armed, stuff) for field, value in by_arm.items()},
         )
         if not isinstance(policy, str):
             raise invalid(
@@ -123,7 +116,7 @@ class Terms:
                 "has to be found again later",
             )
         module, _ = make_policy(policy, problem)  # refuses what it cannot play
-        made = cls(
+        return cls(
             name,
             armed,
             stuff,
@@ -136,35 +129,30 @@ class Terms:
             None if problem.caps is None else tuple(problem.caps.tolist()),
             absolute(policy),
             make_game(module, problem, "hold", seed).seed,
-            None
-            if expires_after is None
-            else max(
-                1,
-                round(
-                    validation.number("expires_after", expires_after, above=0, high=MOST_SECONDS)
-                    * 1000
-                ),
-            ),
+            None if expires_after is None else milliseconds("expires_after", expires_after),
             validation.choice("on_expiry", on_expiry, EXPIRY),
             initial_rounds(module, problem.n_arms, problem.plays),
             id or secrets.token_hex(8),
         )
-        return made
 
     @cached_property
     def problem(self) -> Problem:
         """What the policy is told."""
         return Problem.of(
-            n_arms=len(self.arms),
-            budget=[amounts.text(units) for units in self.budget],
-            cost_min=texts(self.cost_min),
-            cost_max=texts(self.cost_max),
-            n_resources=len(self.resources),
-            plays=self.plays,
-            horizon=self.horizon,
-            costs=None if self.costs is None else texts(self.costs),
-            caps=None if self.caps is None else list(self.caps),
+            n_arms=len(self.arms), n_resources=len(self.resources), **self.in_users_unit()
         )
+
+    def in_users_unit(self) -> dict[str, Any]:
+        """What defines the problem, with amounts as decimal text, which loses nothing."""
+        return {
+            "budget": [amounts.text(units) for units in self.budget],
+            "cost_min": texts(self.cost_min),
+            "cost_max": texts(self.cost_max),
+            "plays": self.plays,
+            "horizon": self.horizon,
+            "costs": None if self.costs is None else texts(self.costs),
+            "caps": None if self.caps is None else list(self.caps),
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """The terms as JSON has them."""
@@ -182,20 +170,9 @@ class Terms:
         """The same terms, if they are what `of` would have made of them: for those that come from a
         file.
         """
-        facts = self.as_dict() | {
-            "arms": list(self.arms),
-            "resources": list(self.resources),
-            "budget": [amounts.text(units) for units in self.budget],
-        }
+        seconds = None if self.expires_after is None else self.expires_after / 1000
+        facts = {**self.as_dict(), **self.in_users_unit(), "expires_after": seconds}
         del facts["initial_rounds"]
-        facts |= {
-            field: None if (rows := getattr(self, field)) is None else texts(rows)
-            for field in ("cost_min", "cost_max", "costs")
-        }
-        facts |= {
-            "caps": None if self.caps is None else list(self.caps),
-            "expires_after": None if self.expires_after is None else self.expires_after / 1000,
-        }
         if (
             not isinstance(self.id, str)
             or not ID.fullmatch(self.id)
@@ -218,43 +195,9 @@ class Terms:
         return tuple(units.ravel().tolist())
 
 
-def names(field: str, values: Any) -> tuple[str, ...]:
-    """Different names, at least one."""
-    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-        raise invalid(field, values, "must be a list of names")
-    for value in values:
-        if (
-            not isinstance(value, str)
-            or not 1 <= len(value) <= 200
-            or not value.isprintable()
-            or value != value.strip()
-        ):
-            raise invalid(field, value, "must be a printable name of at most 200 characters")
-    if len(set(values)) < len(values):
-        raise invalid(field, list(values), "must be different names")
-    return tuple(values)
-
-
-def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
-    """A dict of names as a list in order; anything else as it is."""
-    if not isinstance(value, Mapping):
-        return value
-    for name in value:
-        if name not in known:
-            raise unknown(f"{kind} in {field}", str(name), known)
-    if missing := [name for name in known if name not in value]:
-        raise invalid(field, dict(value), f"must have an entry for the {kind} {missing[0]!r} too")
-    return [value[name] for name in known]
-
-
-def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
-    """What is given per arm, and per resource within an arm, in order."""
-    rows = by_name(field, value, arms, "arm")
-    return (
-        [by_name(field, row, resources, "resource") for row in rows]
-        if isinstance(rows, (list, tuple))
-        else rows
-    )
+def milliseconds(field: str, seconds: float) -> int:
+    """A time of at least a millisecond."""
+    return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
 
 
 def table(units: Any) -> tuple[tuple[int, ...], ...]:

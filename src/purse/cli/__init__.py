@@ -20,7 +20,7 @@ CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, package_name="purse")
+@click.version_option(__version__, prog_name="purse")
 def cli() -> None:
     """Bandits with knapsacks: learn which option is worth it before the money runs out.
 

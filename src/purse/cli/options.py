@@ -7,11 +7,25 @@ from typing import Any, TypeVar
 
 import click
 
+from purse.campaign import defaults
+
 F = TypeVar("F", bound=Callable[..., Any])
 WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse worlds` lists them"
 
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
+
+
+workers_option = click.option(
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Threads [default: all cores]. Does not change any number.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."
+)
 
 
 class Budget(click.ParamType[float]):
@@ -30,20 +44,24 @@ class Budget(click.ParamType[float]):
 
 
 class Duration(click.ParamType[float | None]):
-    """A time such as 90, 90s, 30m, 1h or 7d, or never."""
+    """A time such as 90, 90s, 30m, 1h, 7d or 4w, or never."""
 
     name = "time"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | None:
-        """Seconds, or None for never; leave the range to the library."""
+        """Seconds, or None for never; leave the range to the library.
+
+        >>> Duration().convert("90d", None, None), Duration().convert("never", None, None)
+        (7776000.0, None)
+        """
         number, seconds = (value[:-1], SECONDS[value[-1]]) if value[-1:] in SECONDS else (value, 1)
         try:
             return None if value == "never" else float(number) * seconds
         except ValueError:
             raise click.BadParameter(
-                f"{value!r} is not a time; write 90s, 30m, 1h, 7d or never"
+                f"{value!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never"
             ) from None
 
 
@@ -51,7 +69,7 @@ def stored(function: F) -> F:
     """The option that says where campaigns are kept."""
     return click.option(
         "--storage",
-        default="sqlite:///purse.db",
+        default=defaults.STORAGE,
         show_default=True,
         envvar="PURSE_STORAGE",
         show_envvar=True,
@@ -68,22 +86,15 @@ def for_machines(function: F) -> F:
 def common(function: F) -> F:
     """The options that `compare` and `simulate` share."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
-        click.option(
-            "--workers",
-            type=int,
-            metavar="N",
-            help="Threads [default: all cores]. Does not change any number.",
-        ),
+        json_option,
+        workers_option,
         click.option(
             "--stop",
             default="exit",
             show_default=True,
             help="What happens when a pull cannot be paid: exit, hold or retry.",
         ),
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."
-        ),
+        seed_option,
     ):
         function = option(function)
     return function
@@ -92,7 +103,7 @@ def common(function: F) -> F:
 def run_options(function: F) -> F:
     """The options of verbs that carry out a plan that is written down."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+        json_option,
         click.option(
             "--on",
             metavar="ADDRESS",
@@ -100,12 +111,7 @@ def run_options(function: F) -> F:
             "any number.",
         ),
         click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP),
-        click.option(
-            "--workers",
-            type=int,
-            metavar="N",
-            help="Threads [default: all cores]. Does not change any number.",
-        ),
+        workers_option,
     ):
         function = option(function)
     return function

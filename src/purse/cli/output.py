@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from purse.study.results import Study
+    from purse.study.results import Study, TableStudy
     from purse.theory.bounds import Bound
 
 WIDTH = 120  # what a table of five budgets needs
@@ -76,7 +76,7 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
         )
 
 
-def print_gains(result: Study) -> None:
+def print_gains(result: TableStudy) -> None:
     """The tables of gains of a replay for people: policies and references, the largest gain
     first.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from purse.cli.options import Budget
+from purse.cli.options import Budget, json_option, seed_option, workers_option
 from purse.cli.output import print_json
 from purse.cli.study import RESULTS, where, wrote
 
@@ -76,19 +76,14 @@ from purse.cli.study import RESULTS, where, wrote
     type=click.Path(path_type=Path),
     help="Folder for results and report [default: purse-results/NAME].",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers.")
+@seed_option
 @click.option(
     "--stop",
     help="What happens when a pull cannot be paid: exit, hold or retry [default: retry where "
     "there is a horizon, else exit].",
 )
-@click.option(
-    "--workers",
-    type=int,
-    metavar="N",
-    help="Threads [default: all cores]. Does not change any number.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@workers_option
+@json_option
 def replay(
     data: Path,
     policies: tuple[str, ...],

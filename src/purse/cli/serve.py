@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
 from purse.base.optional import needs
-from purse.errors import InvalidInput, invalid
+from purse.cli.options import Duration, stored
+from purse.errors import InvalidInput
 
-SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-STORAGE = "sqlite:///purse.db"
 TOKENS = Path("purse-tokens.jsonl")
 tokens_option = click.option(
     "--tokens",
@@ -24,14 +23,7 @@ tokens_option = click.option(
 
 
 @click.command()
-@click.option(
-    "--storage",
-    envvar="PURSE_STORAGE",
-    default=STORAGE,
-    show_default=True,
-    metavar="URL",
-    help="Where campaigns are kept.",
-)
+@stored
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -66,15 +58,7 @@ tokens_option = click.option(
     show_default=True,
     help="Lines on stderr for machines, or for people.",
 )
-def serve(
-    storage: str,
-    host: str,
-    port: int,
-    tokens: Path | None,
-    rate: float | None,
-    max_body: int,
-    log: str,
-) -> None:
+def serve(**settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
     On this machine no token is needed; `purse token new` makes one for everywhere else. SIGTERM or
@@ -84,17 +68,7 @@ def serve(
         from purse.service.server import serve as run
         from purse.service.settings import Settings
 
-    run(
-        Settings(
-            storage=storage,
-            host=host,
-            port=port,
-            tokens=tokens,
-            rate=rate,
-            max_body=max_body,
-            log=log,
-        )
-    )
+    run(Settings(**settings))
 
 
 @click.group()
@@ -112,17 +86,22 @@ def token() -> None:
 )
 @click.option(
     "--expires",
+    "expires_after",
+    type=Duration(),
     default="90d",
     show_default=True,
-    help="After so many minutes, hours, days or weeks (30m, 12h, 90d, 4w), or never.",
+    help="How long the token is good for: 30m, 12h, 90d, 4w or never.",
 )
 @tokens_option
-def new(name: str, role: str, expires: str, tokens: Path) -> None:
+def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
     """Print a new token. It is shown this once: the file holds its hash only."""
     from purse.service import tokens as kept
 
-    click.echo(kept.new(tokens, name, role, seconds_of(expires), time.time()))
-    until = "never expires" if expires == "never" else f"expires after {expires}"
+    now = time.time()
+    click.echo(kept.new(tokens, name, role, expires_after, now))
+    until = (
+        "never expires" if expires_after is None else f"expires {kept.moment(now + expires_after)}"
+    )
     click.echo(
         f"{name!r} has the role {role} and {until}; keep the token, it is not shown again", err=True
     )
@@ -155,17 +134,3 @@ def revoke(name: str, tokens: Path) -> None:
         raise InvalidInput(f"there is no tokens file {str(tokens)!r}")
     kept.revoke(tokens, name)
     click.echo(f"{name!r} is revoked")
-
-
-def seconds_of(text: str) -> float | None:
-    """A duration in seconds; None for never.
-
-    >>> seconds_of("90d"), seconds_of("never")
-    (7776000, None)
-    """
-    if text == "never":
-        return None
-    found = re.fullmatch(r"([1-9][0-9]{0,5})([mhdw])", text)
-    if found is None:
-        raise invalid("expires", text, "must be a number and m, h, d or w, such as 90d, or never")
-    return int(found[1]) * SECONDS[found[2]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common, run_options
+from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common, json_option, run_options
 from purse.cli.output import print_gains, print_json, print_regrets
 from purse.errors import InvalidInput, MissingExtra
 
@@ -182,18 +182,18 @@ def status(study: Path, as_json: bool) -> None:
 @click.argument(
     "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def show(study: Path, as_json: bool) -> None:
     """Print the regrets of a finished study, or the gains of a replay."""
-    from purse.study.results import Study
+    from purse.study.results import Study, TableStudy
 
-    found = Study.load(folder_of(study))
+    result = Study.load(folder_of(study))
     if as_json:
-        print_json({"worlds": found.facts["worlds"], "rows": found.table().to_dicts()})
-    elif "replay" in found.facts:
-        print_gains(found)
+        print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
+    elif isinstance(result, TableStudy):
+        print_gains(result)
     else:
-        print_regrets(found, found.facts["worlds"])
+        print_regrets(result, result.facts.worlds)
 
 
 @click.command()
@@ -228,12 +228,12 @@ def present(study: Study, target: Path, as_json: bool) -> None:
             {
                 "folder": str(target),
                 "files": [str(file) for file in files],
-                "worlds": study.facts["worlds"],
+                "worlds": study.facts.worlds,
                 "rows": study.table().to_dicts(),
             }
         )
     else:
-        print_regrets(study, study.facts["worlds"])
+        print_regrets(study, study.facts.worlds)
         click.echo(where(target, files))
 
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from purse.base.optional import needs
-from purse.cli.options import Budget
+from purse.cli.options import Budget, json_option, seed_option, workers_option
 from purse.cli.output import print_bounds, print_json
 
 BOUND_OPTIONS = {
@@ -33,13 +33,8 @@ BOUND_OPTIONS = {
     help="Folder for the page and for what it is made from.",
 )
 @click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
-@click.option(
-    "--workers",
-    type=int,
-    metavar="N",
-    help="Threads [default: all cores]. Does not change any number.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@workers_option
+@json_option
 def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     """Study every claim of the paper, and write the page that says what is true.
 
@@ -50,28 +45,28 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     with needs("the page", "report"):
         from purse.paper import study
 
-    found = study(folder, quick=quick, n_workers=workers)
+    report = study(folder, quick=quick, n_workers=workers)
     if as_json:
         verdicts = {
             title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees}
-            for title, each in found.findings.items()
+            for title, each in report.findings.items()
         }
         print_json(
             {
-                "page": str(found.page),
-                "files": [str(path) for path in found.files],
-                "agrees": found.agrees,
+                "page": str(report.page),
+                "files": [str(path) for path in report.files],
+                "agrees": report.agrees,
                 "claims": verdicts,
             }
         )
     else:
-        for title, each in found.findings.items():
+        for title, each in report.findings.items():
             click.echo(
                 f"{title}: {each.verdict}\n    {each.measured}"
                 + ("" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT")
             )
-        click.echo(f"\nWritten to {found.page}")
-    sys.exit(0 if found.agrees else 1)
+        click.echo(f"\nWritten to {report.page}")
+    sys.exit(0 if report.agrees else 1)
 
 
 @click.command()
@@ -85,14 +80,9 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     help="Folder for the page and for what it is made from.",
 )
 @click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same numbers.")
-@click.option(
-    "--workers",
-    type=int,
-    metavar="N",
-    help="Threads [default: all cores]. Does not change any number.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@seed_option
+@workers_option
+@json_option
 def leaderboard(
     policies: tuple[str, ...],
     folder: str,
@@ -110,13 +100,13 @@ def leaderboard(
     import purse
     from purse.base.files import write_atomically, write_text
     from purse.ranking import page
+    from purse.report.charts.export import write_figure
 
     board = purse.leaderboard(
         policies or None, quick=quick, seed=seed, n_workers=workers, folder=folder
     )
     target = Path(folder)
-    with needs("the picture", "report"):
-        files = page.heat_figure(board, target)
+    files = write_figure(page.heat_figure(board), target, kinds=("png", "svg"))
     write_text(target / "which-policy.md", page.markdown(board, "leaderboard.svg"))
     write_atomically(target / "scores.csv", board.frame().write_csv)
     if as_json:
@@ -168,7 +158,7 @@ def leaderboard(
     "--all", "everything", is_flag=True, help="The published bounds of all other policies, too."
 )
 @click.option("-w", "--world", metavar="WORLD", help="Take all of this from a world instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def bounds(
     budget: float,
     alpha: float,

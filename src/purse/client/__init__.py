@@ -1,1 +1,1 @@
-"""The HTTP client of the service. It imports no numba, scipy or polars."""
+"""The HTTP client of the service. It imports no NumPy, numba, scipy or polars."""

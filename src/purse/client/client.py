@@ -1,5 +1,5 @@
 """`purse.Client`: a campaign on a server, with the verbs, types and errors of `purse.Campaign`.
-Needs the extra `purse[client]`.
+Needs the extra `client`.
 
 Every request can be sent twice without a second effect, so whatever got no answer is sent again.
 """
@@ -12,12 +12,12 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote
 
 from purse.base.optional import needs
 from purse.campaign.journal import Entry
 from purse.campaign.results import CampaignTicket, Receipt, Status
-from purse.client.wire import encoded, error_of, receipt_of, status_of, tickets_of
+from purse.campaign.states import OPEN
+from purse.client.wire import T, encoded, error_of, path, pause_of, refusal, result_of
 from purse.errors import CampaignExists, PurseError, StorageUnavailable, invalid, shorten
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Client:
 
     def create(self, name: str, **terms: Any) -> Status:
         """A new campaign, with the arguments of `Campaign.create` except for the storage."""
-        return status_of(self._send("POST", "/campaigns", {"name": name, **terms}).json())
+        return self._result(Status, "POST", "/campaigns", {"name": name, **terms})
 
     def campaigns(self) -> list[str]:
         """The names of all campaigns."""
@@ -71,7 +71,7 @@ class Client:
 
     def status(self, name: str) -> Status:
         """How a campaign stands."""
-        return status_of(self._send("GET", path(name)).json())
+        return self._result(Status, "GET", path(name))
 
     def ask(self, name: str, request_id: str | None = None) -> CampaignTicket:
         """A ticket for the next round."""
@@ -80,17 +80,12 @@ class Client:
     def ask_many(self, name: str, n: int, request_id: str | None = None) -> list[CampaignTicket]:
         """As many tickets as fit, up to n and at least one."""
         body = {"n": n, "request_id": uuid.uuid4().hex if request_id is None else request_id}
-        return tickets_of(self._send("POST", path(name, "asks"), body).json())
+        return tickets_of(self._send("POST", path(name, "asks"), body))
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
         """Report what a ticket brought and cost."""
-        return receipt_of(
-            self._send(
-                "POST",
-                path(name, "tickets", number(name, ticket), "tell"),
-                {"reward": reward, "cost": cost},
-            ).json()
-        )
+        where = path(name, "tickets", number(name, ticket), "tell")
+        return self._result(Receipt, "POST", where, {"reward": reward, "cost": cost})
 
     def tell_many(
         self, name: str, reports: Iterable[tuple[Ticket, Any, Any]]
@@ -103,13 +98,14 @@ class Client:
             ]
         }
         found = self._send("POST", path(name, "tells"), body).json()["receipts"]
-        return [error_of(each["error"]) if "error" in each else receipt_of(each) for each in found]
+        return [
+            error_of(each["error"]) if "error" in each else result_of(Receipt, each)
+            for each in found
+        ]
 
     def void(self, name: str, ticket: Ticket) -> Receipt:
         """Cancel a ticket."""
-        return receipt_of(
-            self._send("POST", path(name, "tickets", number(name, ticket), "void")).json()
-        )
+        return self._result(Receipt, "POST", path(name, "tickets", number(name, ticket), "void"))
 
     def top_up(self, name: str, amount: Any, request_id: str | None = None) -> Status:
         """Add to the budget."""
@@ -117,29 +113,26 @@ class Client:
             "amount": amount,
             "request_id": uuid.uuid4().hex if request_id is None else request_id,
         }
-        return status_of(self._send("POST", path(name, "top-ups"), body).json())
+        return self._result(Status, "POST", path(name, "top-ups"), body)
 
     def pause(self, name: str) -> Status:
         """Give out no tickets until `resume`."""
-        return status_of(self._send("POST", path(name, "pause")).json())
+        return self._result(Status, "POST", path(name, "pause"))
 
     def resume(self, name: str) -> Status:
         """Give out tickets again."""
-        return status_of(self._send("POST", path(name, "resume")).json())
+        return self._result(Status, "POST", path(name, "resume"))
 
     def close(self, name: str) -> Status:
         """Give out no more tickets, for good."""
-        return status_of(self._send("POST", path(name, "close")).json())
+        return self._result(Status, "POST", path(name, "close"))
 
     def tickets(
-        self, name: str, states: Sequence[str] = ("held", "presumed"), limit: int = 1000
+        self, name: str, states: Sequence[str] = OPEN, limit: int = 1000
     ) -> list[CampaignTicket]:
         """Tickets in these states, oldest first."""
-        return tickets_of(
-            self._send(
-                "GET", path(name, "tickets"), query={"state": list(states), "limit": limit}
-            ).json()
-        )
+        query = {"state": list(states), "limit": limit}
+        return tickets_of(self._send("GET", path(name, "tickets"), query=query))
 
     def journal(self, name: str, after: int = 0) -> Iterator[Entry]:
         """The entries after this one."""
@@ -150,6 +143,12 @@ class Client:
                 entry = Entry(**json.loads(line))
                 yield entry
                 after = entry.seq
+
+    def _result(
+        self, kind: type[T], method: str, where: str, body: Mapping[str, Any] | None = None
+    ) -> T:
+        """What the server answers, as a result of this type."""
+        return result_of(kind, self._send(method, where, body).json())
 
     def _send(
         self,
@@ -191,11 +190,6 @@ class Client:
         )
 
 
-def path(name: str, *parts: object) -> str:
-    """The address of a campaign, or of something in it."""
-    return "/".join(["/campaigns", quote(str(name), safe=""), *map(str, parts)])
-
-
 def number(name: str, ticket: Ticket) -> int:
     """The number of a ticket of this campaign."""
     if isinstance(ticket, CampaignTicket):
@@ -205,15 +199,6 @@ def number(name: str, ticket: Ticket) -> int:
     return ticket
 
 
-def refusal(response: httpx.Response) -> PurseError:
-    """The error that an answer stands for."""
-    try:
-        return error_of(response.json())
-    except (KeyError, TypeError, ValueError):
-        return PurseError(f"the server answered {response.status_code}: {shorten(response.text)}")
-
-
-def pause_of(response: httpx.Response) -> float:
-    """The seconds that the server wants to be left alone."""
-    wanted = response.headers.get("Retry-After", "")
-    return float(wanted) if wanted.isdecimal() else 0.0
+def tickets_of(response: httpx.Response) -> list[CampaignTicket]:
+    """The tickets of an answer."""
+    return [result_of(CampaignTicket, each) for each in response.json()["tickets"]]

@@ -5,11 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
-from purse import errors
+from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
-from purse.errors import InvalidInput, PurseError
+from purse.errors import InvalidInput, PurseError, shorten
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+HINTS: dict[Any, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Alarm, BalanceStatus, CampaignTicket, Receipt, Status)
+}
+
+
+def path(name: str, *parts: object) -> str:
+    """The address of a campaign, or of something in it."""
+    return "/".join(["/campaigns", quote(str(name), safe=""), *map(str, parts)])
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
@@ -33,43 +47,31 @@ def plain(value: Any) -> Any:
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
     """The same error that `Campaign` would have raised."""
-    word = str(problem["type"]).rpartition(":")[2]
-    kind = getattr(errors, "".join(part.capitalize() for part in word.split("-")), PurseError)
-    return (
-        kind(str(problem["detail"]))
-        if isinstance(kind, type) and issubclass(kind, PurseError)
-        else PurseError(str(problem["detail"]))
-    )
+    kind = OF_SLUGS.get(str(problem["type"]).removeprefix(PREFIX), PurseError)
+    return kind(str(problem["detail"]))
 
 
-def status_of(facts: Mapping[str, Any]) -> Status:
-    """A status as `Campaign` has it."""
-    purses = tuple(BalanceStatus(**each) for each in facts["purses"])
-    return Status(
-        **{
-            **facts,
-            "arms": tuple(facts["arms"]),
-            "purses": purses,
-            "alarms": tuple(Alarm(**each) for each in facts["alarms"]),
-        }
-    )
+def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
+    """A result as `Campaign` has it. What a newer server says besides is left out."""
+    return kind(**{field: value_of(hint, facts[field]) for field, hint in HINTS[kind].items()})
 
 
-def receipt_of(facts: Mapping[str, Any]) -> Receipt:
-    """A receipt as `Campaign` has it."""
-    return Receipt(
-        **{**facts, **{name: tuple(facts[name]) for name in ("spent", "refunded", "overrun")}}
-    )
+def value_of(hint: Any, value: Any) -> Any:
+    """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
+    if get_origin(hint) is tuple:
+        return tuple(value_of(get_args(hint)[0], each) for each in value)
+    return result_of(hint, value) if hint in HINTS else value
 
 
-def tickets_of(facts: Mapping[str, Any]) -> list[CampaignTicket]:
-    """Tickets as `Campaign` has them."""
-    return [
-        CampaignTicket(*(frozen(each[name]) for name in CampaignTicket._fields))
-        for each in facts["tickets"]
-    ]
+def refusal(response: httpx.Response) -> PurseError:
+    """The error that an answer stands for."""
+    try:
+        return error_of(response.json())
+    except (KeyError, TypeError, ValueError):
+        return PurseError(f"the server answered {response.status_code}: {shorten(response.text)}")
 
 
-def frozen(value: Any) -> Any:
-    """Lists as tuples."""
-    return tuple(value) if isinstance(value, list) else value
+def pause_of(response: httpx.Response) -> float:
+    """The seconds that the server wants to be left alone."""
+    wanted = response.headers.get("Retry-After", "")
+    return float(wanted) if wanted.isdecimal() else 0.0

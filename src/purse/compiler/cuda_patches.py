@@ -1,32 +1,88 @@
 """What numba-cuda's compiler is told, so that a GPU gives the CPU's bits and does nothing but the
 arithmetic.
 
-numba-cuda has no options for these; each is the least that does it.
+numba-cuda has no options for these; each is the least that does it. `compiling` replaces a few of
+its functions, and puts them back when the last thread of ours is done. A replacement acts only in
+a thread that is inside `compiling`: a kernel that another thread compiles at the same time gets
+numba-cuda's usual code. Threads of ours do not wait for each other here; numba's own lock lets one
+of all threads compile at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock, local
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.cuda import cgutils, types
-from numba.cuda.core import config
-from numba.cuda.core.imputils import RefType, iternext_impl
-from numba.cuda.cpython import rangeobj, slicing
-from numba.cuda.cudadrv import nvvm
+
+from purse.compiler.numba_contract import cuda_parts, ir
+
+cuda = cuda_parts()
+CudaAPIError, CudaSupportError = cuda.CudaAPIError, cuda.CudaSupportError
 
 
+class _Here(local):
+    """What holds in this thread."""
+
+    depth = 0  # of `compiling`
+    capability: tuple[int, int] | None = None  # compile for such a card; None: for the one there is
+
+
+here = _Here()
+
+
+def unfused(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile without fusing a product and a sum that a kernel does not fuse itself: the CPU's
+    bits.
+    """
+
+    def compile_ir(llvmir: Any, **options: Any) -> Any:
+        return usual(llvmir, **({"fma": False, **options} if here.depth else options))
+
+    return compile_ir
+
+
+def counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Take an index as it is. Only a constant may be negative: to ask it of every index would take
+    longer than the arithmetic.
+    """
+
+    def fix_index(builder: Any, idx: Any, size: Any) -> Any:
+        as_it_is = here.depth and not isinstance(idx, ir.Constant)
+        return idx if as_it_is else usual(builder, idx, size)
+
+    return fix_index
+
+
+def stepped(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Move a pointer by so many bytes as a pointer, not as a number: the compiler sees which
+    memory it points into.
+    """
+
+    def pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
+        if not here.depth:
+            return usual(builder, ptr, offset, return_type)
+        step = cuda.cgutils.intp_t(offset) if isinstance(offset, int) else offset
+        return builder.bitcast(
+            builder.gep(builder.bitcast(ptr, cuda.cgutils.voidptr_t), [step]),
+            return_type or ptr.type,
+        )
+
+    return pointer_add
+
+
+@cuda.iternext_impl(cuda.borrowed)  # type: ignore[untyped-decorator]
 def next_in_range(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
-    """One step of `for i in range(n)`: the counters move on whether or not the loop does.
+    """Take one step of `for i in range(n)`: the counters move on whether or not the loop does.
 
     numba-cuda moves them on only if it does, which costs more instructions than the body of most
     loops over arms.
     """
     (kind,) = signature.args
-    state = cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    state = cuda.cgutils.create_struct_proxy(kind)(context, builder, args[0])
     count, value = builder.load(state.count), builder.load(state.iter)
     result.set_valid(builder.icmp_signed(">", count, count.type(0)))
     result.yield_(value)
@@ -34,58 +90,84 @@ def next_in_range(context: Any, builder: Any, signature: Any, args: Any, result:
     builder.store(builder.add(value, state.step, flags=["nsw"]), state.iter)
 
 
-rangeobj.lower("iternext", types.range_iter64_type)(iternext_impl(RefType.BORROWED)(next_in_range))
+def counting(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Find the code for a function; for a step in a range it is `next_in_range`."""
+
+    def get_function(self: Any, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        if not here.depth or fn != "iternext" or sig.args != (cuda.types.range_iter64_type,):
+            return usual(self, fn, sig, _firstcall)
+        return lambda builder, args, loc=None: next_in_range(self, builder, sig, args)
+
+    return get_function
 
 
-def counted_from_zero(builder: Any, index: Any, size: Any) -> Any:
-    """The index as it is; only of constants is it asked whether they are negative, which of all
-    would take longer than the arithmetic.
-    """
-    return usual_index(builder, index, size) if isinstance(index, ir.Constant) else index
+def stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the card to compile for, which need not be there."""
+
+    def get_current_device() -> Any:
+        wanted = here.capability
+        return SimpleNamespace(compute_capability=wanted) if wanted else usual()
+
+    return get_current_device
 
 
-def stepped(builder: Any, pointer: Any, offset: Any, return_type: Any = None) -> Any:
-    """A pointer so many bytes further on, as a pointer all the way: the compiler sees which memory
-    it points into.
-    """
-    step = cgutils.intp_t(offset) if isinstance(offset, int) else offset
-    return builder.bitcast(
-        builder.gep(builder.bitcast(pointer, cgutils.voidptr_t), [step]),
-        return_type or pointer.type,
-    )
+class Quiet(int):
+    """A number that counts as 0 in a thread that compiles our kernels: few paths are no mistake."""
+
+    def __bool__(self) -> bool:
+        return not here.depth and self != 0
 
 
-def unfused(code: Any, **options: Any) -> Any:
-    """Compile without fusing a product and a sum that a kernel does not fuse itself: the CPU's
-    bits.
-    """
-    return usual_compile(code, **{"fma": False, **options})
+REPLACEMENTS: dict[str, Callable[[Any], Any]] = {
+    "compile_ir": unfused,
+    "fix_index": counted_from_zero,
+    "pointer_add": stepped,
+    "get_function": counting,
+    "get_current_device": stand_in,
+    "CUDA_LOW_OCCUPANCY_WARNINGS": Quiet,
+}
+
+_lock = Lock()  # for the three below, held for an instant
+_inside = 0  # calls of `compiling` that have not ended, in all threads
+_usual: dict[str, Any] = {}
 
 
-usual_index, usual_compile = slicing.fix_index, nvvm.compile_ir
-REPLACED = (
-    (nvvm, "compile_ir", unfused),
-    (slicing, "fix_index", counted_from_zero),
-    (cgutils, "pointer_add", stepped),
-    (config, "CUDA_LOW_OCCUPANCY_WARNINGS", 0),  # few paths are no mistake
-)
+def _enter() -> None:
+    """Put the replacements in, if this is the first call."""
+    global _inside
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            for name, place in cuda.replaceable.items():
+                _usual[name] = getattr(place, name)
+                setattr(place, name, REPLACEMENTS[name](_usual[name]))
+            if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it; NumPy 2.5 has none
+                _usual["row_stack"] = vars(np)["row_stack"] = np.vstack
+
+
+def _leave() -> None:
+    """Put back what was there, if this is the last call."""
+    global _inside
+    with _lock:
+        _inside -= 1
+        if _inside == 0:
+            for name, place in cuda.replaceable.items():
+                setattr(place, name, _usual[name])
+            if "row_stack" in _usual:
+                del vars(np)["row_stack"]
+            _usual.clear()
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
-    """While our kernels are compiled, numba-cuda does some things our way, and finds a name that
-    its version 0.30 looks for and NumPy 2.5 has dropped.
+def compiling(capability: tuple[int, int] | None = None) -> Iterator[None]:
+    """Let numba-cuda do some things our way while this thread compiles our kernels: for a card of
+    this compute capability, or for the one that is there.
     """
-    usual = [getattr(module, name) for module, name, _ in REPLACED]
-    for module, name, ours in REPLACED:
-        setattr(module, name, ours)
-    renamed = not hasattr(np, "row_stack")
-    if renamed:
-        vars(np)["row_stack"] = np.vstack
+    before = here.capability
+    _enter()
+    here.depth, here.capability = here.depth + 1, capability or before
     try:
         yield
     finally:
-        for (module, name, _), theirs in zip(REPLACED, usual, strict=True):
-            setattr(module, name, theirs)
-        if renamed:
-            del vars(np)["row_stack"]
+        here.depth, here.capability = here.depth - 1, before
+        _leave()

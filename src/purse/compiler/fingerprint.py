@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from enum import Enum
 from hashlib import sha256
+from secrets import token_hex
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config
-from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
 
-# no exceptions, no reference counts, no C callback
-LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+from purse.compiler.numba_contract import LEAN, READS_INTRINSICS, Dispatcher, Intrinsic, config
+
+# where edits of intrinsics cannot be seen, no process takes another's machine code for its own
+SALT = "" if READS_INTRINSICS else token_hex(8)
 
 
 def fingerprint(value: Any) -> str:
@@ -25,7 +25,7 @@ def fingerprint(value: Any) -> str:
     fields in order.
     """
     level = int(config.OPT)
-    digest = sha256(f"{numba.__version__} {LEAN} {level}".encode())
+    digest = sha256(f"{numba.__version__} {LEAN} {level}{SALT}".encode())
     seen: set[int] = set()
 
     def add(*items: Any) -> None:
@@ -53,8 +53,8 @@ def fingerprint(value: Any) -> str:
         if isinstance(item, Dispatcher):
             add(item.targetoptions)
             item = item.py_func
-        elif isinstance(item, _Intrinsic):
-            item = item._defn
+        elif isinstance(item, Intrinsic):
+            item = item.__wrapped__
         if isinstance(item, FunctionType):
             if id(item) not in seen:
                 seen.add(id(item))

@@ -16,11 +16,20 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
-from numba.core.errors import NumbaError
-from numba.core.registry import CPUDispatcher
 
-from purse.compiler.fingerprint import LEAN, fingerprint
+from purse.compiler.fingerprint import fingerprint
+from purse.compiler.numba_contract import (
+    CACHE_HOOKS,
+    ENTRY_POINTS,
+    INLINE,
+    LEAN,
+    NO_WRAPPER,
+    OWN_DISPATCHERS,
+    READS_INTRINSICS,
+    CPUDispatcher,
+    FunctionCache,
+    NumbaError,
+)
 from purse.errors import PurseError, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,9 +53,11 @@ _from_python: dict[Kernel, Any] = {}
 
 
 def _inner(function: F, *, inline: bool) -> F:
-    dispatcher = numba.njit(forceinline=inline, no_cpython_wrapper=True, **LEAN)(function)
-    dispatcher.__class__ = Kernel
-    return cast(F, dispatcher)
+    inlined = dict.fromkeys(INLINE, inline)
+    if not OWN_DISPATCHERS:
+        return cast(F, numba.njit(**inlined, **LEAN)(function))
+    options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
+    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options))
 
 
 def kernel(function: F) -> F:
@@ -105,9 +116,21 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
     mark = fingerprint(with_globals(function, scope, function.__name__))
     if (function, mark) not in _bound:
         copy = with_globals(function, scope, f"{function.__name__}_{mark}")
-        _bound[function, mark] = numba.njit(nogil=True, **LEAN)(copy)
-        _bound[function, mark]._cache = Cache(copy)
+        plain_cache = READS_INTRINSICS and not CACHE_HOOKS
+        _bound[function, mark] = numba.njit(nogil=True, cache=plain_cache, **LEAN)(copy)
+        if READS_INTRINSICS and CACHE_HOOKS:
+            _bound[function, mark]._cache = Cache(copy)
     return _bound[function, mark]
+
+
+def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
+    """Return the compiled function for arguments of these types: its dispatcher would look at the
+    types in every call.
+    """
+    types = tuple(map(dispatcher.typeof_pyval, args))
+    dispatcher.compile(types)
+    found = dispatcher.overloads[types].entry_point if ENTRY_POINTS else dispatcher
+    return cast(Callable[..., Any], found)
 
 
 def attach(function: F, **parts: Any) -> F:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
+
+from purse.compiler.numba_contract import cgutils, ir, populate_array
 
 
 def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any:
@@ -25,13 +25,13 @@ def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any
     def words(*values: int) -> list[Any]:
         return [context.get_constant(types.intp, value) for value in values]
 
-    context.populate_array(
+    populate_array(
+        context,
         array,
         data=builder.bitcast(room, array.data.type),
         shape=words(*shape),
         strides=words(*(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))),
         itemsize=words(size)[0],
-        meminfo=None,
     )
     return array._getvalue()
 
@@ -90,9 +90,7 @@ def _beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: 
                 step = builder.mul(step, size)
             array = context.make_array(new)(context, builder)
             here = builder.bitcast(builder.gep(data, [offset]), array.data.type)
-            context.populate_array(
-                array, data=here, shape=shape, strides=steps, itemsize=word(8), meminfo=None
-            )
+            populate_array(context, array, data=here, shape=shape, strides=steps, itemsize=word(8))
             arrays.append(array._getvalue())
             offset = builder.add(offset, step)
         return context.make_tuple(builder, signature.return_type, arrays)

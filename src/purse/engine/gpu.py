@@ -15,14 +15,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 from numba import cuda, typeof, types
-from numba.cuda.cudadrv.driver import CudaAPIError
-from numba.cuda.cudadrv.error import CudaSupportError
 
 from purse.base.progress import Progress
-from purse.compiler.cuda_patches import compiling
+from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError, compiling
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors, with_globals
 from purse.compiler.stack_arrays import beside, copy, matrix, vector
@@ -192,12 +189,7 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
             0,
         )
     ]
-    device = type("Device", (), {"compute_capability": capability})
-    with (
-        compile_errors(job.name),
-        compiling(),
-        patch("numba.cuda.dispatcher.get_current_device", device),
-    ):
+    with compile_errors(job.name), compiling(capability):
         code, _ = cuda.compile(
             bind_kernel(job, launch)[0],
             types.void(*kinds),

@@ -63,8 +63,8 @@ def simulate(
     checkpoints   so many log-spaced rounds and equal fractions of the budget at which the standing
               is recorded
     n_workers, block     threads, and paths per block
-    device    "cpu", or "cuda" for an NVIDIA GPU (needs purse[gpu]); none of these three changes any
-              number
+    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); none of these three
+              changes any number
     """
     validation.choice("device", device, DEVICES)
     job = make_job(
@@ -95,7 +95,7 @@ def play(
 ) -> Run:
     """Run a job and name its results."""
     n_paths = validation.integer("n_paths", n_paths, low=1)
-    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
+    n_workers = validation.workers(n_workers)
     block = None if block is None else validation.integer("block", block, low=1)
     gigabytes = (
         n_paths

@@ -55,14 +55,14 @@ class Score(NamedTuple):
 
 def score(budget: float, player: str, kind: str, gain: Floats, spent: Floats, pulls: Any) -> Score:
     """The averages over paths."""
-    found = estimate(gain)
+    interval = estimate(gain)
     return Score(
         budget,
         player,
         kind,
-        found.mean,
-        found.low,
-        found.high,
+        interval.mean,
+        interval.low,
+        interval.high,
         float(np.mean(spent)),
         float(np.mean(pulls)),
     )
@@ -143,8 +143,8 @@ def references_of(
         float(plays.sum()),
     )
     if world.horizon == len(rewards):  # on every path the same rows
-        found = hindsight(rewards, units, budget)
-        yield Score(budget, "hindsight optimum", "bound", found[0], found[0], found[0], *found[1:])
+        most, *rest = hindsight(rewards, units, budget)
+        yield Score(budget, "hindsight optimum", "bound", most, most, most, *rest)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
         best = np.array(
@@ -200,7 +200,7 @@ def play_mixture(
     same draws as the policies.
     """
     assert world.horizon is not None
-    found, (low, high) = np.zeros((n_paths, 3)), world.reward_range
+    totals, (low, high) = np.zeros((n_paths, 3)), world.reward_range
     purse, tries, rounds = (
         int(amounts.budget_array(budget, 1)[0]),
         world.n_arms if stop == "retry" else 1,
@@ -216,10 +216,10 @@ def play_mixture(
         needs = (
             np.broadcast_to(world.cost_max[:, 0], units.shape).copy() if stop == "hold" else units
         )
-        found[path] = bind(fill_path)(
+        totals[path] = bind(fill_path)(
             rewards, units.copy(), needs.copy(), np.argsort(ranks, axis=1), purse, tries
         )
-    gain, spent, pulls = found.T
+    gain, spent, pulls = totals.T
     return low * pulls + (high - low) * gain, spent / amounts.UNIT, pulls
 
 

@@ -63,7 +63,7 @@ def play_log(
     *,
     n_paths: int,
     workers: int,
-    shown: Progress,
+    bar: Progress,
 ) -> Played:
     """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
     each replicate's rows, with a seed of its own.
@@ -74,7 +74,7 @@ def play_log(
     main: dict[int, tuple[World, Run]] = {}
     replicates: dict[int, Run] = {}
     first = job._replace(world=world(once))
-    cpu.warm_up(first, shown)
+    cpu.warm_up(first, bar)
     loop, halt = cpu.compiled_loop(first), np.zeros(1, np.int64)
 
     def play(place: World, seed: int, start: int, count: int) -> Run:
@@ -97,7 +97,7 @@ def play_log(
         *(partial(play_again, number) for number in range(REPLICATES)),
     ]
     cpu.in_threads(
-        tasks, workers, halt, lambda: shown.show((len(main) + len(replicates)) / len(tasks))
+        tasks, workers, halt, lambda: bar.show((len(main) + len(replicates)) / len(tasks))
     )
     if halt[0] == FAULT:
         raise cpu.fault_error(job)

@@ -12,40 +12,24 @@ known to the players: both money and rounds run out.
 Rewards are any numbers. Policies see them divided by the largest; only where some are negative are
 they shifted, too, since zero has to stay what a round without a pull is worth. Costs are rounded to
 units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
-
-The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end:
-a cheaper arm may serve the rounds that are left, and `exit` or `hold` would give these up.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purse.base import amounts, html, validation
-from purse.base.files import write_atomically
+from purse.base import amounts, validation
 from purse.errors import InvalidInput, shorten
-from purse.offline.baselines import references
 from purse.offline.source import Source, read
-from purse.report.command import command
-from purse.report.standings import cells, ranked, standings
-from purse.study import manifest
-from purse.study.compare import compare
-from purse.study.results import Study
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world
 
 if TYPE_CHECKING:
     import polars as pl
-
-# two that reckon with a horizon, and one that does not learn
-DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +105,15 @@ def read_long(
             for one, other in zip(rounds, arms, strict=True)
         ]
     )
-    found, first = np.unique(cells, return_index=True)
-    if len(found) < len(cells):
+    unique, first = np.unique(cells, return_index=True)
+    if len(unique) < len(cells):
         again = int(np.setdiff1d(np.arange(len(cells)), first)[0])
         raise InvalidInput(
             f"{source.where(again)}: round {rounds[again]!r} has arm {arms[again]!r} already"
         )
     shape = len(round_numbers), len(arm_numbers)
-    if len(found) < shape[0] * shape[1]:
-        row, column = divmod(int(np.setdiff1d(np.arange(shape[0] * shape[1]), found)[0]), shape[1])
+    if len(unique) < shape[0] * shape[1]:
+        row, column = divmod(int(np.setdiff1d(np.arange(shape[0] * shape[1]), unique)[0]), shape[1])
         raise InvalidInput(
             f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
             f"{list(arm_numbers)[column]!r}"
@@ -177,142 +161,3 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
         horizon=rounds,
     )
     return replace(world, arms=table.arms, reward_range=(low, high))
-
-
-@dataclass(frozen=True, eq=False)
-class TableReplay:
-    """Policies on a table, and what they are measured against."""
-
-    world: World
-    stop: str
-    study: Study
-    references: pl.DataFrame
-
-    def frame(self) -> pl.DataFrame:
-        """A row for each budget and player, policies and references alike: gain with its 95%
-        interval, its share of the LP optimum, spent, pulls.
-        """
-        return standings(self.study)
-
-    def publish(self, folder: Path) -> list[Path]:
-        """Write the report to a folder, and its figures; the page comes first."""
-        return self.study.publish(folder)
-
-    def grids(self) -> Iterator[list[list[str]]]:
-        """A table for each budget as text, the largest gain first."""
-        for budget, players in ranked(self.frame()).items():
-            yield [
-                [f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"],
-                *map(cells, players),
-            ]
-
-    @property
-    def summary(self) -> str:
-        """What was replayed, in a line."""
-        rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
-        return (
-            f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, "
-            f"stop={self.stop}"
-        )
-
-    def _repr_html_(self) -> str:
-        """The tables, for notebooks."""
-        return html.paragraph(self.summary) + "".join(
-            html.table(head, rows) for head, *rows in self.grids()
-        )
-
-    def __str__(self) -> str:
-        """The tables as plain text."""
-        lines = [self.summary]
-        for grid in self.grids():
-            widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-            lines += [
-                "  ".join(
-                    [
-                        row[0].ljust(widths[0]),
-                        *(
-                            cell.rjust(width)
-                            for cell, width in zip(row[1:], widths[1:], strict=True)
-                        ),
-                    ]
-                )
-                for row in grid
-            ]
-        return "\n".join(lines)
-
-
-def replay_table(
-    data: str | os.PathLike[str] | pl.DataFrame | Source,
-    *,
-    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
-    budgets: float | Sequence[float],
-    n_paths: int = 100,
-    seed: int = 0,
-    horizon: int | None = None,
-    stop: str = "retry",
-    n_workers: int | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    reward: str = "reward",
-    cost: str = "cost",
-    arm: str = "arm",
-    round: str = "round",
-) -> TableReplay:
-    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
-    beside the references.
-
-    `horizon` is the number of rounds that a player has and knows of, by default all; for the names
-    of columns see `read_table`, for the rest `purse.compare`.
-    """
-    source = data if isinstance(data, Source) else read(data)
-    columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
-    world = world_of_table(read_table(source, **columns), horizon=horizon)
-    title = f"{world.name}: which policy spends a budget best?"
-    study = compare(
-        policies,
-        world,
-        budgets=budgets,
-        n_paths=n_paths,
-        seed=seed,
-        stop=stop,
-        n_workers=n_workers,
-        folder=folder,
-        title=title,
-    )
-    found = references(
-        world, study.facts["budgets"], n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers
-    )
-    given = {
-        "horizon": horizon,
-        "n_paths": n_paths,
-        "seed": seed,
-        "stop": None if stop == "retry" else stop,
-        **columns,
-    }
-    facts = {
-        "command": command(source.path, policies, budgets, "purse.replay", **given),
-        "replay": {
-            "kind": "table",
-            "data": world.name,
-            "rounds": world.n_rounds,
-            "horizon": world.horizon,
-            "arms": list(world.arm_names),
-        },
-    }
-    return TableReplay(world, stop, beside(study, found, facts, folder), found)
-
-
-def beside(
-    study: Study, found: pl.DataFrame, facts: dict[str, Any], folder: str | os.PathLike[str] | None
-) -> Study:
-    """The study with these references and facts instead of its own, in its folder too."""
-    import polars as pl
-
-    (world,) = study.facts["worlds"]
-    rows = found.select(
-        pl.lit(world).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
-    )
-    known = {**study.facts, **facts}
-    if folder is not None:
-        write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
-        manifest.save(Path(folder), known)
-    return replace(study, frames={**study.frames, "references": rows}, facts=known)

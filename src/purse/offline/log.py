@@ -140,8 +140,8 @@ def read_log(
     if horizon is None and (free := np.flatnonzero(units == 0)).size:
         raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
     bounds = [
-        bound_array(field, given, units, arm_of_row, len(names))
-        for field, given in (("cost_min", cost_min), ("cost_max", cost_max))
+        bound_array(field, declared, units, arm_of_row, len(names))
+        for field, declared in (("cost_min", cost_min), ("cost_max", cost_max))
     ]
     for bound, side, beyond in ((bounds[0], "at least", -1), (bounds[1], "at most", 1)):
         if (bad := np.flatnonzero((units - bound[arm_of_row]) * beyond > 0)).size:
@@ -184,9 +184,9 @@ def read_log(
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:
     """The arms that occur: by number where all are whole numbers, else by alphabet."""
-    found = set(labels)
+    names = set(labels)
     return tuple(
-        sorted(found, key=int) if all(label.isdecimal() for label in found) else sorted(found)
+        sorted(names, key=int) if all(label.isdecimal() for label in names) else sorted(names)
     )
 
 
@@ -198,12 +198,12 @@ def distinct(arms: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def bound_array(field: str, given: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
+def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
     """(K,) The least or the most that each arm may cost: as declared, else as logged; that of all
     rows for an arm that was never logged.
     """
-    if given is not None:
-        return amounts.cost_array(field, given, n_arms, 1)[:, 0]
+    if declared is not None:
+        return amounts.cost_array(field, declared, n_arms, 1)[:, 0]
     lowest = field == "cost_min"
     bound = np.full(n_arms, amounts.LARGEST if lowest else -1)
     (np.minimum if lowest else np.maximum).at(bound, arm, units)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts, html
+from purse.base.text import align_columns, format_gain
 from purse.offline.log import Log
-from purse.report.standings import within
+from purse.report.data import LogFacts
 from purse.theory.notions import Estimate
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class LogEstimate(NamedTuple):
     policy: str
     budget: float
     method: str
-    found: Estimate
+    estimate: Estimate
     ess: float  # effective sample size of the rows behind it
     refused: str | None  # why the log cannot tell
 
@@ -37,7 +38,7 @@ class LogResult:
 
     log: Log
     estimates: tuple[LogEstimate, ...]
-    facts: Mapping[str, Any]  # what was asked, with what it was answered, and how to ask again
+    facts: LogFacts
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -55,7 +56,7 @@ class LogResult:
             numbers = (
                 dict.fromkeys(NUMBERS)
                 if answer.refused
-                else dict(zip(NUMBERS, answer.found, strict=True))
+                else dict(zip(NUMBERS, answer.estimate, strict=True))
             )
             rows.append(
                 {
@@ -109,18 +110,15 @@ class LogResult:
         something is missing, by their numbers from 1.
         """
         methods = list(dict.fromkeys(answer.method for answer in self.estimates))
-        found: dict[tuple[str, float], dict[str, str]] = {}
+        cells: dict[tuple[str, float], dict[str, str]] = {}
         reasons: dict[str, int] = {}
         for answer in self.estimates:
             number = reasons.setdefault(answer.refused, len(reasons) + 1) if answer.refused else 0
-            text = (
-                f"[{number}]"
-                if number
-                else f"{within(answer.found.mean, answer.found.high)} ({answer.ess:,.0f})"
-            )
-            found.setdefault((answer.policy, answer.budget), {})[answer.method] = text
+            gain = format_gain(answer.estimate.mean, answer.estimate.high)
+            text = f"[{number}]" if number else f"{gain} ({answer.ess:,.0f})"
+            cells.setdefault((answer.policy, answer.budget), {})[answer.method] = text
         lines = [
-            [policy, f"{budget:g}", *texts.values()] for (policy, budget), texts in found.items()
+            [policy, f"{budget:g}", *texts.values()] for (policy, budget), texts in cells.items()
         ]
         return [["policy", "budget", *methods], *lines], list(reasons)
 
@@ -149,12 +147,5 @@ class LogResult:
     def __str__(self) -> str:
         """The table as plain text, and below it why something is missing or doubtful."""
         grid, reasons = self.grid()
-        widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-        lines = [
-            "  ".join(
-                f"{cell:{'<' if place == 0 else '>'}{width}}"
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in grid
-        ]
+        lines = ["  ".join(row) for row in align_columns(grid)]
         return "\n".join([self.summary, *lines, *self.remarks(reasons)])

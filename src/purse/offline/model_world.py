@@ -119,8 +119,8 @@ def shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
     """(K, A) The probability of each atom of each arm, from the weights of its rows."""
     weights = np.concatenate([counts * log.weight, np.ones(len(atom) - len(log))])
     table = np.bincount(atom, weights, minlength=len(log.arms) * size).reshape(len(log.arms), size)
-    found: Floats = table / table.sum(axis=1, keepdims=True)
-    return found
+    chances: Floats = table / table.sum(axis=1, keepdims=True)
+    return chances
 
 
 def ratio(above: Floats, below: Floats) -> Floats:

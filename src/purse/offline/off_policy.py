@@ -22,6 +22,7 @@ from purse.offline.log_result import LogEstimate, LogResult
 from purse.offline.queue_replay import QueueReplay, replay
 from purse.offline.source import Source, read
 from purse.report.command import command
+from purse.report.data import LogFacts, Recording
 from purse.study import manifest
 from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
@@ -74,16 +75,12 @@ def estimate_log(
         validation.integer("seed", seed, low=0, high=SEEDS),
     )
     horizon = None if horizon is None else validation.integer("horizon", horizon, low=1)
-    workers = (
-        cpu.usable_cores()
-        if n_workers is None
-        else validation.integer("n_workers", n_workers, low=1)
-    )
+    workers = validation.workers(n_workers) or cpu.usable_cores()
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
     sizes = list(budgets) if isinstance(budgets, Sequence) else [budgets]
-    for field, given in (("policies", players), ("budgets", sizes), ("methods", chosen)):
-        if not given:
-            raise invalid(field, given, "must have at least one entry")
+    for field, entries in (("policies", players), ("budgets", sizes), ("methods", chosen)):
+        if not entries:
+            raise invalid(field, entries, "must have at least one entry")
     columns = {"arm": arm, "reward": reward, "cost": cost, "probability": probability}
     log = read_log(
         source,
@@ -103,15 +100,15 @@ def estimate_log(
     ]
     means = model_means(model, seed) if set(chosen) & set(models.METHODS) else {}
     answers = []
-    with progress("replaying the log") as shown:
+    with progress("replaying the log") as bar:
         for number, job in enumerate(jobs):
-            shown.part(
+            bar.part(
                 number / len(jobs),
                 1 / len(jobs),
                 f"{job.name}, budget {amounts.text(job.problem.budget[0])}",
             )
-            how: dict[str, Any] = {"n_paths": n_paths, "workers": workers, "shown": shown}
-            found = (
+            how: dict[str, Any] = {"n_paths": n_paths, "workers": workers, "bar": bar}
+            by_method = (
                 by_model(
                     model,
                     means,
@@ -122,11 +119,11 @@ def estimate_log(
                 else {}
             )
             if "replay" in chosen:
-                found["replay"] = by_replay(
+                by_method["replay"] = by_replay(
                     queues, job, play_log(job, queues.world, queues.once(), queues.redrawn, **how)
                 )
-            answers += [found[method] for method in chosen]
-    asked: dict[str, Any] = {
+            answers += [by_method[method] for method in chosen]
+    options: dict[str, Any] = {
         "horizon": horizon,
         "n_paths": n_paths,
         "seed": seed,
@@ -140,40 +137,34 @@ def estimate_log(
         "cost_min": cost_min,
         "cost_max": cost_max,
     }
-    asked |= {name: value for name, value in declared.items() if value is not None}
-    facts = {
-        "title": f"{log.name}: which policy spends a budget best?",
-        "command": command(
-            source.path, players, sizes, "purse.offline.off_policy.estimate_log", **asked
+    options |= {name: value for name, value in declared.items() if value is not None}
+    facts = LogFacts(
+        title=f"{log.name}: which policy spends a budget best?",
+        command=command(
+            source.path, players, sizes, "purse.offline.off_policy.estimate_log", **options
         ),
-        "replay": {
-            "kind": "log",
-            "data": log.name,
-            "rounds": len(log),
-            "horizon": horizon,
-            "arms": list(log.arms),
-        },
-        "policies": list(dict.fromkeys(answer.policy for answer in answers)),
-        "budgets": list(dict.fromkeys(answer.budget for answer in answers)),
-        "n_paths": n_paths,
-        "seed": seed,
-        "stop": rule,
+        replay=Recording("log", log.name, len(log), horizon, list(log.arms)),
+        policies=list(dict.fromkeys(answer.policy for answer in answers)),
+        budgets=list(dict.fromkeys(answer.budget for answer in answers)),
+        n_paths=n_paths,
+        seed=seed,
+        stop=rule,
         **manifest.surroundings(),
-        "made": manifest.now(),
-    }
+        made=manifest.now(),
+    )
     return LogResult(log, tuple(answers), facts)
 
 
 def model_means(model: models.ModelWorld, seed: int) -> dict[str, list[Floats]]:
     """By each method, the mean reward of each arm in the log and in each replicate."""
-    found: dict[str, list[Floats]] = {
+    by_method: dict[str, list[Floats]] = {
         method: [model.means(method, model.once())] for method in models.METHODS
     }
     for number in range(bootstrap.REPLICATES):
         rows = model.redrawn(generator(seed, number))
-        for method, means in found.items():
+        for method, means in by_method.items():
             means.append(model.means(method, rows))
-    return found
+    return by_method
 
 
 def by_model(
@@ -181,16 +172,16 @@ def by_model(
 ) -> dict[str, LogEstimate]:
     """What the estimated world says, by each way to estimate mean rewards."""
     inside = model.means("snips", model.once())
-    found = {}
+    by_method = {}
     for method, (mean, *again) in means.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
         redone = np.array(
             [run.pulls @ each for run, each in zip(played.replicates, again, strict=True)]
         )
-        found[method] = answer(
+        by_method[method] = answer(
             job, method, with_log_error(values, redone), model.log, played.pulls, model.log.ess
         )
-    return found
+    return by_method
 
 
 def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
@@ -201,7 +192,7 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
         np.concatenate([run.gain for _, run in played.main]),
         np.array([run.gain for run in played.replicates]),
     )
-    found = answer(
+    estimate = answer(
         job, "replay", with_log_error(values, redone), queues.log, played.pulls, queues.ess
     )
     for arm in np.concatenate([queues.ran_out(world) for world, _ in played.main])[:1]:
@@ -209,12 +200,12 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
             f"needs more rounds of arm {queues.log.arms[arm]!r} than the log has: "
             f"{queues.ess[arm]:,.0f} that can be replayed"
         )
-        found = found._replace(refused=found.refused or shortage)
-    return found
+        estimate = estimate._replace(refused=estimate.refused or shortage)
+    return estimate
 
 
 def answer(
-    job: Job, method: str, found: Estimate, log: Log, pulls: Ints, ess: Floats
+    job: Job, method: str, estimate: Estimate, log: Log, pulls: Ints, ess: Floats
 ) -> LogEstimate:
     """The estimate, or why the log cannot support it: the policy plays an arm of which it knows too
     little.
@@ -231,7 +222,7 @@ def answer(
         job.name,
         float(job.problem.budget[0] / amounts.UNIT),
         method,
-        found,
+        estimate,
         pooled(pulls, ess),
         refused,
     )

@@ -8,10 +8,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from purse.errors import InvalidInput, shorten
-from purse.offline.full_table import DEFAULT_POLICIES, TableReplay, replay_table
 from purse.offline.log_result import LogResult
 from purse.offline.off_policy import estimate_log
 from purse.offline.source import read
+from purse.offline.table_replay import DEFAULT_POLICIES, TableReplay, replay_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,14 +61,14 @@ def replay(
         "seed": seed,
         "n_workers": n_workers,
     }
-    found = source.frame.columns
-    if arm in found and probability not in found and round not in found:
+    names = source.frame.columns
+    if arm in names and probability not in names and round not in names:
         raise InvalidInput(
             f"{source.path} has neither {probability!r}, which a log needs, nor "
             f"{round!r}, which a table of one row for each round and arm needs; "
-            f"it has {shorten(', '.join(found))}"
+            f"it has {shorten(', '.join(names))}"
         )
-    if probability in found:
+    if probability in names:
         return estimate_log(source, **common, **columns, probability=probability, stop=stop)
     return replay_table(
         source, **common, **columns, round=round, stop=stop or "retry", folder=folder

@@ -43,13 +43,13 @@ class Source:
         """(rows,) The column as finite numbers with above < number, low <= number <= high."""
         import polars as pl
 
-        given = self.column(column)
-        if given.dtype == pl.String:
-            values = given.str.strip_chars().cast(pl.Float64, strict=False)
-        elif given.dtype.is_numeric():
-            values = given.cast(pl.Float64, strict=False)
+        entries = self.column(column)
+        if entries.dtype == pl.String:
+            values = entries.str.strip_chars().cast(pl.Float64, strict=False)
+        elif entries.dtype.is_numeric():
+            values = entries.cast(pl.Float64, strict=False)
         else:
-            values = pl.Series(column, [None] * len(given), pl.Float64)
+            values = pl.Series(column, [None] * len(entries), pl.Float64)
         array = values.fill_null(math.nan).to_numpy()
         good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
         if not good.all():
@@ -59,7 +59,7 @@ class Source:
                 for word, limit in (("above", above), ("at least", low), ("at most", high))
                 if math.isfinite(limit)
             ]
-            value = float(array[row]) if np.isfinite(array[row]) else given[row]
+            value = float(array[row]) if np.isfinite(array[row]) else entries[row]
             raise self.refuse(
                 row,
                 column,
@@ -72,10 +72,10 @@ class Source:
         """The column as text, without blanks around it; no cell may be empty."""
         import polars as pl
 
-        given = self.column(column)
-        if given.dtype.is_nested():
-            raise self.refuse(0, column, given[0], "must be a text or a number")
-        texts = given.cast(pl.String).str.strip_chars().replace("", None)
+        entries = self.column(column)
+        if entries.dtype.is_nested():
+            raise self.refuse(0, column, entries[0], "must be a text or a number")
+        texts = entries.cast(pl.String).str.strip_chars().replace("", None)
         if texts.null_count():
             raise self.refuse(int(texts.is_null().arg_max() or 0), column, None, "must be a text")
         return texts.to_list()
@@ -98,17 +98,17 @@ class Source:
         ending = self.path.suffix.lower()
         if ending not in (".csv", *LINES):
             return f"{self.path}, row {row + 1}"
-        found = records(self.path) if ending == ".csv" else filled_lines(self.path)
+        lines = records(self.path) if ending == ".csv" else filled_lines(self.path)
         wanted = row + (ending == ".csv")  # the header is a record too
         return (
             f"{self.path}, line "
-            f"{next(line for index, (line, _) in enumerate(found) if index == wanted)}"
+            f"{next(line for index, (line, _) in enumerate(lines) if index == wanted)}"
         )
 
     def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
         """The error for the value in this row (from 0) and column; None is an empty cell."""
-        shown = "an empty cell" if value is None else shorten(" ".join(repr(value).split()))
-        return InvalidInput(f"{self.where(row)}, column {column!r}: {shown} {allowed}")
+        text = "an empty cell" if value is None else shorten(" ".join(repr(value).split()))
+        return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
 
 
 def read(path: str | os.PathLike[str] | pl.DataFrame) -> Source:

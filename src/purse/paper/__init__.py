@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from purse.base.files import make_folder, write_text
+from purse.base.optional import extra
 from purse.base.progress import progress
 from purse.paper.claims import claims
 from purse.paper.finding import Finding
@@ -27,7 +28,7 @@ class PaperReport(NamedTuple):
     @property
     def agrees(self) -> bool:
         """Whether this run shows what every verdict says."""
-        return all(found.agrees for found in self.findings.values())
+        return all(finding.agrees for finding in self.findings.values())
 
 
 def study(
@@ -42,22 +43,23 @@ def study(
     What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
     takes small budgets and few paths.
     """
+    extra("vl_convert")  # says at once, and not after minutes of play, where it is missing
     target = make_folder(Path(folder))
     every = claims()
-    with progress("the paper") as shown:
-        lab = Runner(Store(target), shown, n_workers, quick)
-        studied = []
+    with progress("the paper") as bar:
+        runner = Runner(Store(target), bar, n_workers, quick)
+        results = []
         for number, claim in enumerate(every):
-            lab.begin(number / len(every), claim.TITLE)
-            found = claim.study(lab)
-            studied.append((claim, found._replace(agrees=bool(found.agrees))))
-    drawn = pictures(studied)
-    text = markdown(studied, PICTURES, quick)
-    contents = {target / "paper.html": html(text, drawn, PICTURES), target / "paper.md": text}
+            runner.begin(number / len(every), claim.TITLE)
+            finding = claim.study(runner)
+            results.append((claim, finding._replace(agrees=bool(finding.agrees))))
+    drawings = pictures(results)
+    text = markdown(results, PICTURES, quick)
+    contents = {target / "paper.html": html(text, drawings, PICTURES), target / "paper.md": text}
     make_folder(target / PICTURES)
-    contents |= {target / PICTURES / f"{name}.svg": picture for name, picture in drawn.items()}
+    contents |= {target / PICTURES / f"{name}.svg": svg for name, svg in drawings.items()}
     for path, content in contents.items():
         write_text(path, content)
     return PaperReport(
-        target / "paper.html", list(contents), {claim.TITLE: found for claim, found in studied}
+        target / "paper.html", list(contents), {claim.TITLE: finding for claim, finding in results}
     )

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from purse.report.charts.base import Figure
+from purse.report.charts.lines import Curve, line_figure
 from purse.theory.growth import Growth
 from purse.theory.notions import Estimate
-from purse.types import Floats
 
 
 class Table(NamedTuple):
@@ -21,21 +22,10 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-class Curve(NamedTuple):
-    """A line of a picture; measured ones have markers and, where there is an interval, a band."""
-
-    label: str
-    x: Sequence[float] | Floats
-    y: Sequence[float] | Floats
-    low: Sequence[float] | Floats | None = None
-    high: Sequence[float] | Floats | None = None
-    theory: bool = False
-
-
-def measured(
+def measured_curve(
     label: str, budgets: Sequence[float], estimates: Sequence[Estimate], per_budget: bool = False
 ) -> Curve:
-    """The curve of estimates over budgets, with its band; divided by the budgets on request."""
+    """Make the curve of estimates over budgets, with its band; `per_budget` divides by them."""
     scale = np.array(budgets) if per_budget else np.ones(len(budgets))
     mean, low, high = (
         np.array([getattr(each, part) for each in estimates]) / scale
@@ -44,21 +34,18 @@ def measured(
     return Curve(label, budgets, mean, low, high)
 
 
-class Panel(NamedTuple):
-    """Curves over common axes, both logarithmic."""
-
-    title: str
-    x_label: str
-    y_label: str
-    curves: Sequence[Curve]
-
-
 class Picture(NamedTuple):
-    """A figure: its file name, what it shows, and its panels side by side."""
+    """Curves over common axes, both logarithmic; the picture lies in a file of its name."""
 
     name: str
     caption: str
-    panels: Sequence[Panel]
+    title: str
+    axes: tuple[str, str]  # the titles of x and y
+    curves: Sequence[Curve]
+
+    def draw(self) -> Figure:
+        """Draw it as a figure of a report."""
+        return line_figure(self.name, self.title, self.axes, self.curves)
 
 
 class Finding(NamedTuple):
@@ -71,8 +58,8 @@ class Finding(NamedTuple):
 
 
 def growth_cells(growth: Growth) -> list[str]:
-    """Slope with its interval, slopes from budget to budget, best shape and what each shape leaves,
-    for a row of a table.
+    """Write slope with its interval, slopes from budget to budget, best shape and what each shape
+    leaves, for a row of a table.
     """
     shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
     left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())
@@ -94,7 +81,7 @@ GROWTH_HEAD = [
 
 
 def scientific(number: float) -> str:
-    """A large number as people write it: 6.1·10⁹."""
+    """Write a large number as people do: 6.1·10⁹."""
     digits, exponent = f"{number:.1e}".split("e")
     return f"{digits}·10" + str(int(exponent)).translate(
         str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib.resources import files
 from types import ModuleType
+from urllib.parse import unquote
 
-from purse.paper.figure import svg
+from purse.base.text import write_markdown_table
 from purse.paper.finding import Finding, Picture, Table
+from purse.report.charts.export import render_svg
+from purse.report.shell import prefix_ids, render_text
 
 TITLE = "What the paper claims, what we measured, what is true"
 INTRO = (
@@ -45,17 +47,17 @@ QUICK = (
 )
 
 
-def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick: bool) -> str:
-    """The page as Markdown, with links to pictures in the folder of that name."""
+def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick: bool) -> str:
+    """Write the page as Markdown, with links to pictures in the folder of that name."""
     head = Table(
         ["claim", "verdict", "measured"],
         [
             [
                 f"[{claim.TITLE}](#{slug(claim.TITLE)})",
-                f"**{found.verdict}**",
-                found.measured + ("" if found.agrees else " — **this run does not show it**"),
+                f"**{finding.verdict}**",
+                finding.measured + ("" if finding.agrees else " — **this run does not show it**"),
             ]
-            for claim, found in studied
+            for claim, finding in results
         ],
     )
     lines = [
@@ -68,19 +70,19 @@ def markdown(studied: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
         "## Notation",
         typeset(NOTATION),
     ]
-    for claim, found in studied:
+    for claim, finding in results:
         lines += [
             f"## {claim.TITLE}",
             f"*The claim.* {typeset(claim.SAYS)}",
-            f"*Verdict.* **{typeset(capital(found.verdict))}.**",
+            f"*Verdict.* **{typeset(capital(finding.verdict))}.**",
         ]
-        lines += [block(each, pictures) for each in found.blocks]
+        lines += [block(each, pictures) for each in finding.blocks]
         lines += ["See it for yourself:", "\n".join(f"    {command}" for command in claim.COMMANDS)]
     return "\n\n".join(lines) + "\n"
 
 
 def typeset(text: str) -> str:
-    """x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
+    """Set x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
 
     def prose(part: str) -> str:
         return re.sub(
@@ -95,7 +97,7 @@ def typeset(text: str) -> str:
 
 
 def block(each: str | Table | Picture, pictures: str) -> str:
-    """A block of a section as Markdown."""
+    """Write a block of a section as Markdown."""
     if isinstance(each, Table):
         return table(each)
     if isinstance(each, Picture):
@@ -104,73 +106,57 @@ def block(each: str | Table | Picture, pictures: str) -> str:
 
 
 def table(each: Table) -> str:
-    """A Markdown table; columns after the first that hold numbers are set to the right."""
+    """Write a Markdown table; columns after the first that hold numbers are set to the right."""
     head = [typeset(cell) for cell in each.head]
     rows = [
         [typeset(re.sub(r"^-(0\.?0*)$", r"\1", str(cell))).replace("|", "\\|") for cell in row]
         for row in each.rows
     ]
     numeric = [
-        all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows)
+        column
         for column in range(len(each.head))
+        if all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows)
     ]
-    rule = ["---:" if right else "---" for right in numeric]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
+    return write_markdown_table(head, rows, numeric)
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter."""
+    """Give the text a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
-def pictures(studied: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
-    """All pictures as SVG text, by name."""
+def pictures(results: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
+    """Draw all pictures as SVG text, by name."""
     return {
-        each.name: svg(each)
-        for _, found in studied
-        for each in found.blocks
+        each.name: render_svg(each.draw().spec())
+        for _, finding in results
+        for each in finding.blocks
         if isinstance(each, Picture)
     }
 
 
-def html(text: str, drawn: dict[str, str], folder: str) -> str:
-    """The page as one HTML file that needs nothing else: pictures inside, headings that links find,
-    tables that scroll.
+def html(text: str, drawings: dict[str, str], folder: str) -> str:
+    """Write the page as one HTML file that needs nothing else: pictures inside, headings that links
+    find, tables that scroll.
     """
     from markdown_it import MarkdownIt
 
     body = str(MarkdownIt("commonmark").enable("table").render(text))
     body = re.sub(
-        r"<h2>(.*?)</h2>", lambda found: f'<h2 id="{slug(found[1])}">{found[1]}</h2>', body
+        r"<h2>(.*?)</h2>", lambda match: f'<h2 id="{slug(match[1])}">{match[1]}</h2>', body
     )
-    body = re.sub(r'href="#([^"]*)"', lambda found: f'href="#{unquoted(found[1])}"', body)
-    body = body.replace("<table>", '<div class="table"><table>').replace(
-        "</table>", "</table></div>"
-    )
-    for name, picture in drawn.items():
-        before, mark, after = body.partition(f'<p><img src="{folder}/{name}.svg" alt="')
-        caption, _, after = after.partition('" /></p>')
-        body = (
-            f'{before}<figure role="img" '
-            f'aria-label="{caption}">{picture[picture.index("<svg") :]}</figure>{after}'
-            if mark
-            else body
-        )
-    style = files("purse.report").joinpath("templates", "page.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta '
-        'name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{TITLE}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+    body = re.sub(r'href="#([^"]*)"', lambda match: f'href="#{unquote(match[1])}"', body)
+    body = body.replace("<table>", '<div class="table"><table>')
+    body = body.replace("</table>", "</table></div>")
+
+    def figure(match: re.Match[str]) -> str:
+        svg = prefix_ids(drawings[match[1]], match[1])
+        return f'<figure role="img" aria-label="{match[2]}">{svg}</figure>'
+
+    body = re.sub(rf'<p><img src="{folder}/([\w-]+)\.svg" alt="([^"]*)" /></p>', figure, body)
+    return render_text(TITLE, body)
 
 
 def slug(heading: str) -> str:
-    """The name that links know a heading by, as GitHub and Sphinx make it."""
+    """Give the name that links know a heading by, as GitHub and Sphinx make it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def unquoted(link: str) -> str:
-    """A link's target as the heading's id has it."""
-    from urllib.parse import unquote
-
-    return unquote(link)

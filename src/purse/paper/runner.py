@@ -29,8 +29,8 @@ QUICK_BUDGET, QUICK_PATHS = 1e4, 8
 class Runner:
     """Runs what the claims ask for; with `quick`, only budgets up to 10,000 and a few paths."""
 
-    def __init__(self, store: Store, shown: Progress, n_workers: int | None, quick: bool) -> None:
-        self.store, self.shown, self.n_workers, self.quick = store, shown, n_workers, quick
+    def __init__(self, store: Store, bar: Progress, n_workers: int | None, quick: bool) -> None:
+        self.store, self.bar, self.n_workers, self.quick = store, bar, n_workers, quick
         self.done, self.title = 0.0, ""
 
     def begin(self, done: float, title: str) -> None:
@@ -41,7 +41,7 @@ class Runner:
         """Show what is running; a claim does not know how much it will ask for, so the bar waits
         for its end.
         """
-        self.shown.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
+        self.bar.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
 
     def budgets(self, *sizes: float) -> list[float]:
         """The budgets to use: all of them, or those for a quick look."""
@@ -60,7 +60,7 @@ class Runner:
             make_job(policy, world, budget, stop=stop),
             self.paths(n_paths),
             self.n_workers,
-            self.shown,
+            self.bar,
         )
 
     def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
@@ -73,7 +73,7 @@ class Runner:
             budget,
             n_paths=self.paths(n_paths),
             n_workers=self.n_workers,
-            shown=self.shown,
+            bar=self.bar,
         )
 
     def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
@@ -92,9 +92,9 @@ class Runner:
         """
         self.say(policy, budget)
         job = make_job(policy, world, budget)
-        runs = self.store.run(job, self.paths(n_paths), self.n_workers, self.shown)
+        runs = self.store.run(job, self.paths(n_paths), self.n_workers, self.bar)
         lead = (
-            self.store.counterfactuals(job, runs, self.n_workers, self.shown)["shadow"].to_numpy().T
+            self.store.counterfactuals(job, runs, self.n_workers, self.bar)["shadow"].to_numpy().T
             - runs["efficiency"].to_numpy()
         )
         low, high = (

@@ -2,72 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purse.base.text import format_mean, write_markdown_table
 from purse.ranking.suite import VERSION
-from purse.report.figure import STYLE, save
+from purse.report.charts.base import Figure
+from purse.report.charts.heat_map import heat_map
 
 if TYPE_CHECKING:
-    from purse.ranking.leaderboard import Leaderboard
+    from purse.ranking.scores import Leaderboard
 
 KNOWN_COSTS = "needs to know what each arm costs"
 NOTHING = "I know nothing"
 TITLE = "Which policy should I use?"
+HEAT_TITLE = "normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it"
 
 
-def heat_figure(board: Leaderboard, folder: Path, name: str = "leaderboard") -> list[Path]:
-    """Draw every policy's score on every case; writes `name.png` and `name.svg` and returns their
-    paths.
-    """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+def heat_figure(board: Leaderboard) -> Figure:
+    """Draw every policy's score on every case, the best standing first."""
+    import polars as pl
 
     order = board.standings()["policy"].to_list()
-    scores = np.array(
-        [
-            [
-                np.nan if (found := board.score(policy, case.name)) is None else found.mean
-                for case in board.cases
-            ]
-            for policy in order
-        ]
-    )
-    with rc_context(STYLE):
-        figure = Figure(
-            figsize=(0.62 * len(board.cases) + 3, 0.27 * len(order) + 2.6), layout="constrained"
-        )
-        axes = figure.subplots()
-        image = axes.imshow(np.clip(scores, 0.001, 1), norm="log", cmap="cividis_r", aspect="auto")
-        for i, j in np.argwhere(np.isfinite(scores)).tolist():
-            dark = scores[i, j] > 0.06
-            axes.text(
-                j,
-                i,
-                f"{100 * scores[i, j]:.0f}"
-                if scores[i, j] >= 0.095
-                else f"{100 * scores[i, j]:.1f}",
-                ha="center",
-                va="center",
-                fontsize=6.5,
-                color="white" if dark else "black",
-            )
-        axes.set_xticks(
-            range(len(board.cases)),
-            [case.name for case in board.cases],
-            rotation=40,
-            ha="right",
-            fontsize=8,
-        )
-        axes.set_yticks(range(len(order)), order, fontsize=8)
-        axes.set_title("normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it")
-        figure.colorbar(image, ax=axes, shrink=0.6, pad=0.01)
-        paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
-        for path in paths:
-            save(figure, path)
-    return paths
+    scores = [
+        {"row": policy, "column": case.name, "score": board.mean_score(policy, case.name)}
+        for policy in order
+        for case in board.cases
+    ]
+    types = {"row": pl.String, "column": pl.String, "score": pl.Float64}
+    return heat_map("leaderboard", HEAT_TITLE, pl.DataFrame(scores, types))
 
 
 def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple[str, float]]:
@@ -113,7 +77,7 @@ def recommendations(
 def markdown(board: Leaderboard, picture: str) -> str:
     """The page: what to take in which situation, the standings, every score, and who beats whom."""
 
-    def listed(pairs: list[tuple[str, float]]) -> str:
+    def write_list(pairs: list[tuple[str, float]]) -> str:
         return ", ".join(f"`{policy}` ({100 * score:.1f})" for policy, score in pairs) or "—"
 
     parts = [
@@ -126,14 +90,17 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "and 100 is nothing gained. Reproduce it with",
         "    purse leaderboard",
         "## In short",
-        table(
+        write_markdown_table(
             ["situation", "take (mean score)", "with known constant costs"],
-            [[label, listed(free), listed(known)] for label, free, known in recommendations(board)],
+            [
+                [label, write_list(free), write_list(known)]
+                for label, free, known in recommendations(board)
+            ],
         ),
         "## Standings",
         "Over the cases that a policy can play: mean score, mean rank, and the case that "
         "it does worst on.",
-        table(
+        write_markdown_table(
             ["policy", "cases", "mean score", "mean rank", "worst score", "on"],
             [
                 [
@@ -150,7 +117,7 @@ def markdown(board: Leaderboard, picture: str) -> str:
         f"![Scores of all policies on all cases]({picture})",
         "## Every score",
         "Mean normalised regret in percent with half its 95% interval.",
-        table(
+        write_markdown_table(
             ["policy", *(case.name for case in board.cases)],
             [
                 [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
@@ -167,7 +134,7 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute "
         "it. Contextual algorithms: the game has no contexts.",
         "## The cases",
-        table(
+        write_markdown_table(
             ["case", "situation", "world", "budget"],
             [
                 [case.name, case.situation, f"`{case.world}`", budget(case.budget)]
@@ -185,26 +152,17 @@ def budget(value: float | tuple[float, ...]) -> str:
 
 def cell(board: Leaderboard, policy: str, case: str) -> str:
     """A score with half its interval."""
-    found = board.score(policy, case)
-    return (
-        "" if found is None else f"{100 * found.mean:.1f} ± {100 * (found.high - found.mean):.1f}"
-    )
+    score = board.score(policy, case)
+    return "" if score is None else format_mean(100 * score.mean, 100 * score.high, ".1f")
 
 
 def wins_table(board: Leaderboard, chosen: list[str]) -> str:
     """The win matrix of some policies."""
     places, wins = [board.policies.index(policy) for policy in chosen], board.wins()
-    return table(
+    return write_markdown_table(
         ["", *(f"`{policy}`" for policy in chosen)],
         [
             [f"`{chosen[i]}`", *(f"{wins[place, other]:.0f}" for other in places)]
             for i, place in enumerate(places)
         ],
-    )
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join(
-        "| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)
     )

@@ -42,16 +42,20 @@ def command(
         repr(float(budget)).removesuffix(".0")
         for budget in (budgets if isinstance(budgets, Sequence) else [budgets])
     ]
-    chosen = {
+    changes = {
         name: value
         for name, value in options.items()
         if name not in DEFAULTS or value != DEFAULTS[name]
     }
     file = data.suffix != ""
-    if file and all(isinstance(policy, str) for policy in players) and set(chosen) <= set(DEFAULTS):
+    if (
+        file
+        and all(isinstance(policy, str) for policy in players)
+        and set(changes) <= set(DEFAULTS)
+    ):
         flags = [
             word
-            for name, value in chosen.items()
+            for name, value in changes.items()
             for word in (f"--{FLAGS.get(name, name)}", str(value))
         ]
         return shlex.join(
@@ -67,10 +71,10 @@ def command(
     names = ", ".join(
         repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players
     )
-    given = [
+    arguments = [
         repr(str(data)) if file else data.name,
         f"budgets=[{', '.join(sizes)}]",
         f"policies=[{names}]",
     ]
-    given += [f"{name}={value!r}" for name, value in chosen.items()]
-    return f"{function}({', '.join(given)})"
+    arguments += [f"{name}={value!r}" for name, value in changes.items()]
+    return f"{function}({', '.join(arguments)})"

@@ -2,12 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
+
+# the order of the keys in a stored manifest; only the replay of a table has the last one
+MANIFEST = (
+    "title",
+    "policies",
+    "worlds",
+    "budgets",
+    "n_paths",
+    "seed",
+    "stop",
+    "study",
+    "command",
+    "versions",
+    "machine",
+    "shards",
+    "made",
+    "replay",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What was asked, with what it was answered, and how to ask again."""
+
+    title: str
+    policies: Sequence[str]
+    budgets: Sequence[float]
+    n_paths: int
+    seed: int
+    stop: str
+    command: str
+    versions: Mapping[str, str]
+    machine: Mapping[str, Any]
+    made: str | None  # when it was finished, as ISO 8601 writes a time
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The rounds that somebody recorded: a full table of all arms, or a log of one arm a round."""
+
+    kind: str  # "table" or "log"
+    data: str  # the name of the file
+    rounds: int
+    horizon: int | None
+    arms: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFacts(Facts):
+    """The facts about a study, which its folder keeps as JSON."""
+
+    worlds: Mapping[str, str]  # how each is written, by its label
+    study: str | None  # the study file; None where policies or worlds were Python objects
+    shards: Sequence[str]
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> StudyFacts:
+        """Read the facts from a stored manifest; those of a table's replay are `TableFacts`."""
+        kind = TableFacts if "replay" in stored else StudyFacts
+        known = {field.name: stored[field.name] for field in fields(kind)}
+        if kind is TableFacts:
+            known["replay"] = Recording(**stored["replay"])
+        return kind(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the facts as a manifest stores them."""
+        known = asdict(self)
+        return {name: known[name] for name in MANIFEST if name in known}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFacts(StudyFacts):
+    """The facts about the replay of a full table."""
+
+    replay: Recording
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogFacts(Facts):
+    """The facts about the replay of a log."""
+
+    replay: Recording
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,9 +98,11 @@ class StudyData:
     about the study.
     """
 
+    outcome: ClassVar[str] = "regret"  # what single runs are measured by
+
     data: pl.LazyFrame
     frames: Mapping[str, pl.DataFrame]
-    facts: Mapping[str, Any]
+    facts: StudyFacts
 
     def lazy(self) -> pl.LazyFrame:
         """The same as `frame()`, not yet read: for results that do not fit into memory."""
@@ -59,11 +143,20 @@ class StudyData:
         return self.frames["references"]
 
 
+@dataclass(frozen=True, eq=False)
+class TableData(StudyData):
+    """The replay of a full table: a study of one world, whose reader asks what could be had."""
+
+    outcome: ClassVar[str] = "gain"
+
+    facts: TableFacts
+
+
 class LogData(Protocol):
     """The estimates that a log gives for policies."""
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> LogFacts:
         """What was asked, how it was answered, and how to ask again."""
 
     @property

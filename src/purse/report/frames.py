@@ -183,13 +183,6 @@ def shares(study: StudyData) -> pl.DataFrame:
     )
 
 
-def outcome(study: StudyData) -> str:
-    """What single runs are measured by: their regret, or on recorded rounds, where one asks what
-    could be had, their gain.
-    """
-    return "gain" if "replay" in study.facts else "regret"
-
-
 def outcomes(study: StudyData) -> pl.DataFrame:
     """The outcome of every run with its world's largest budget: no more is read of what may be
     large.
@@ -200,14 +193,14 @@ def outcomes(study: StudyData) -> pl.DataFrame:
     chosen = pl.any_horizontal(
         [(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last]
     )
-    return study.lazy().filter(chosen).select(*KEYS, "path", outcome(study)).collect()
+    return study.lazy().filter(chosen).select(*KEYS, "path", study.outcome).collect()
 
 
 def runs(study: StudyData) -> pl.DataFrame:
     """How the outcomes of single runs spread at the largest budget: quantiles."""
     import polars as pl
 
-    value = pl.col(outcome(study))
+    value = pl.col(study.outcome)
     spread = [value.quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
     return (
         outcomes(study)
@@ -224,7 +217,7 @@ def single_runs(study: StudyData) -> pl.DataFrame:
 
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
     chosen = (n <= MOST_RUNS) | ((rank * MOST_RUNS) // n > ((rank - 1) * MOST_RUNS) // n)
-    return outcomes(study).sort(*KEYS, outcome(study), maintain_order=True).filter(chosen)
+    return outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
 
 
 def growth(study: StudyData) -> pl.DataFrame:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from purse.base.files import make_folder, write_atomically, write_text
+from purse.base.text import MISSING, format_budget, format_digits, format_gain, set_minus
 from purse.report.charts.estimates import estimates, methods_of
 from purse.report.charts.export import write_figure
-from purse.report.panels import describe
 from purse.report.prose import log_replay
-from purse.report.shell import inline, render
-from purse.report.standings import digits, money, within
+from purse.report.prose.tables import describe_recording, details
+from purse.report.shell import describe, inline, render
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,16 +33,16 @@ ARMS = (
 )
 
 
-def publish(found: LogData, folder: Path) -> list[Path]:
+def publish(result: LogData, folder: Path) -> list[Path]:
     """Write the page, its figure as PNG, SVG and CSV, and the table of the arms as CSV; the page
     comes first.
     """
-    text, figure = html(found), estimates(found.frame())
+    text, figure = html(result), estimates(result.frame())
     page, figures = make_folder(folder) / "report.html", make_folder(folder / "figures")
     write_text(page, text)
     frames = {
-        "arms.csv": found.arms(),
-        **({"estimates.csv": found.frame()} if figure is None else {}),
+        "arms.csv": result.arms(),
+        **({"estimates.csv": result.frame()} if figure is None else {}),
     }
     for name, frame in frames.items():
         write_atomically(figures / name, frame.write_csv)
@@ -53,19 +53,22 @@ def publish(found: LogData, folder: Path) -> list[Path]:
     ]
 
 
-def html(found: LogData) -> str:
+def html(result: LogData) -> str:
     """The page."""
-    frame = found.frame()
+    frame = result.frame()
     figure, (tables, reasons) = estimates(frame), estimate_tables(frame)
     methods = methods_of(frame)
     return render(
         "log.html",
-        found.facts,
-        short=log_replay.summary(found.facts),
+        result.facts,
+        short=log_replay.summary(result.facts),
         findings=log_replay.findings(frame),
         by="method",
         series=methods,
-        warnings=found.warnings,
+        warnings=result.warnings,
+        details=details(
+            result.facts, "simulated games", "Data", describe_recording(result.facts.replay)
+        ),
         assumptions=[inline(each) for each in log_replay.ASSUMPTIONS],
         figure=None
         if figure is None
@@ -74,7 +77,7 @@ def html(found: LogData) -> str:
         estimates_caption=CAPTION + (REFUSED if reasons else ""),
         reasons=reasons,
         methods={method: log_replay.METHODS[method] for method in methods},
-        arms=arm_table(found.arms()),
+        arms=arm_table(result.arms()),
         arms_caption=ARMS,
     )
 
@@ -97,7 +100,7 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
             texts = [
                 f"[{reasons.index(row['refused']) + 1}]"
                 if row["refused"]
-                else f"{within(row['estimate'], row['high'])} ({row['ess']:,.0f})"
+                else f"{format_gain(row['estimate'], row['high'])} ({row['ess']:,.0f})"
                 for row in cells.values()
             ]
             best = [
@@ -108,8 +111,8 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
             rows.append({"cells": [policy, *texts], "best": best})
         tables.append(
             {
-                "title": f"B = {money(budget)}",
-                "label": f"Estimated gain with a budget of {money(budget)}",
+                "title": f"B = {format_budget(budget)}",
+                "label": f"Estimated gain with a budget of {format_budget(budget)}",
                 "head": ["policy", *methods],
                 "rows": rows,
             }
@@ -121,14 +124,17 @@ def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
     """What the log knows of each arm, as text."""
     rows = []
     for row in arms.iter_rows(named=True):
-        means = ["—" if row[name] is None else digits(row[name]) for name in ("reward", "cost")]
+        means = [
+            MISSING if row[name] is None else format_digits(row[name])
+            for name in ("reward", "cost")
+        ]
         cells = [
             row["arm"],
             f"{row['rows']:,}",
             f"{row['ess']:,.0f}",
             *means,
             f"{row['weight']:.3f}",
-            f"{row['doubt']:.1f}".replace("-", "−"),
+            set_minus(f"{row['doubt']:.1f}"),
         ]
         rows.append({"cells": cells, "best": []})
     head = [

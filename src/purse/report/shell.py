@@ -1,23 +1,32 @@
 """What all pages share: one HTML file with its style, its scripts and its figures inside, which
-needs nothing else.
+needs nothing else. A figure stands there as panels in groups, each drawn once already for readers
+without scripts.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from importlib.resources import files
 from typing import Any
 
 from purse.base.optional import extra
-from purse.report.charts.bundle import javascript
-from purse.report.charts.export import version
-from purse.report.charts.palette import GLYPHS, NEUTRAL, colours, dark_rules, shapes
-from purse.report.prose import tables
+from purse.report.charts.areas import arms_of
+from purse.report.charts.base import Figure
+from purse.report.charts.export import javascript, render_svg
+from purse.report.charts.style import GLYPHS, NEUTRAL, arm_colours, colours, dark_rules, shapes
+from purse.report.data import Facts
+from purse.report.frames import OTHERS
+
+PANEL = 440  # the width of a panel before the page has measured its own
+SMALL = 180
 
 
 def render(
     template: str,
-    facts: Mapping[str, Any],
+    facts: Facts,
     *,
     short: str,
     findings: Mapping[str, str],
@@ -25,52 +34,120 @@ def render(
     series: Sequence[str],
     **content: Any,
 ) -> str:
-    """The page. `short` and `findings` are Markdown; `series` are what colours and shapes tell
-    apart, which the marks of figures have as their field `by`.
+    """Fill the template of a report. `short` and `findings` are Markdown; `series` are what colours
+    and shapes tell apart, which the marks of figures have as their field `by`.
     """
-    jinja2, safe = extra("jinja2"), extra("markupsafe").Markup
     looks = zip(series, colours(series), shapes(series), strict=True)
-    return str(
-        jinja2.Environment(autoescape=True, loader=jinja2.FunctionLoader(asset))
-        .get_template(template)
-        .render(
-            title=facts["title"],
-            made=made(facts),
-            short=inline(short),
-            findings={name: inline(says) for name, says in findings.items()},
-            by=by,
-            series=[
-                {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
-                for name, colour, shape in looks
-            ],
-            details=tables.details(facts),
-            command=facts["command"],
-            toml=facts.get("study"),
-            neutral=NEUTRAL,
-            style=safe(asset("page.css") + asset("study.css") + dark_rules()),
-            bundle=safe(javascript(version())),
-            script=safe(asset("study.js")),
-            **content,
-        )
+    return fill(
+        template,
+        title=facts.title,
+        made=tell_origin(facts),
+        short=inline(short),
+        findings={name: inline(says) for name, says in findings.items()},
+        by=by,
+        series=[
+            {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
+            for name, colour, shape in looks
+        ],
+        command=facts.command,
+        neutral=NEUTRAL,
+        style=safe(asset("page.css") + asset("study.css") + dark_rules()),
+        bundle=safe(javascript()),
+        script=safe(asset("study.js")),
+        **content,
     )
 
 
+def render_text(title: str, body: str) -> str:
+    """Put the HTML of a page that is mostly text into the common shell."""
+    return fill("shell.html", title=title, style=safe(asset("page.css")), body=safe(body))
+
+
+def fill(template: str, **content: Any) -> str:
+    """Fill a template of this package; what is not `safe` is escaped."""
+    jinja2 = extra("jinja2")
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.FunctionLoader(asset))
+    return str(environment.get_template(template).render(**content))
+
+
+def safe(html: str) -> Any:
+    """Mark a text as HTML that is to stand as it is."""
+    return extra("markupsafe").Markup(html)
+
+
 def inline(text: str) -> Any:
-    """Markdown within a paragraph as HTML; tags in it are shown and not obeyed."""
+    """Turn Markdown within a paragraph into HTML; tags in it are shown and not obeyed."""
     from markdown_it import MarkdownIt
 
-    return extra("markupsafe").Markup(MarkdownIt("commonmark", {"html": False}).renderInline(text))
+    return safe(MarkdownIt("commonmark", {"html": False}).renderInline(text))
 
 
-def made(facts: Mapping[str, Any]) -> str:
-    """When and with what the page was made."""
+def tell_origin(facts: Facts) -> str:
+    """Say when and with what the page was made."""
     parts = [
-        f"purse {facts['versions']['purse']}" if "purse" in facts["versions"] else "",
-        (facts.get("made") or "").replace("T", " ").replace("+00:00", " UTC"),
+        f"purse {facts.versions['purse']}" if "purse" in facts.versions else "",
+        (facts.made or "").replace("T", " ").replace("+00:00", " UTC"),
     ]
     return " · ".join(part for part in parts if part)
 
 
 def asset(name: str) -> str:
-    """A file that lies beside this one."""
+    """Read a file of the folder `templates`."""
     return files("purse.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def describe(
+    figure: Figure, label: str, caption: str, dashes: Sequence[dict[str, str]] = ()
+) -> dict[str, Any]:
+    """Give a figure as the templates need it. `label` says in a few words what it shows, `caption`,
+    in Markdown, how to read it, `dashes` what its dashes mean.
+    """
+    spec = figure.spec()
+    by_world = figure.panels[0].policy is not None
+    groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
+    for index, panel in enumerate(figure.panels):
+        if by_world and (not groups or groups[-1]["title"] != panel.world):
+            arms = arms_of(figure.data, panel.world)
+            swatches = [
+                {"name": arm, "colour": colour}
+                for arm, colour in zip(arms, arm_colours(arms, OTHERS), strict=True)
+            ]
+            groups.append({"title": panel.world, "arms": swatches, "panels": []})
+        about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
+        groups[-1]["panels"].append(
+            {
+                "title": panel.policy or panel.world,
+                "label": about,
+                "index": index,
+                "svg": draw_panel(spec, figure.name, index, SMALL if by_world else PANEL),
+            }
+        )
+    return {
+        "name": figure.name,
+        "label": label,
+        "caption": inline(caption),
+        "groups": groups,
+        "dashes": dashes,
+        "csv": "data:text/csv;charset=utf-8;base64,"
+        + b64encode(figure.data.write_csv().encode()).decode(),
+        "spec": spec,
+    }
+
+
+def draw_panel(spec: dict[str, Any], name: str, index: int, width: int) -> Any:
+    """Draw one panel as SVG, as the page's script does."""
+    panel = {key: value for key, value in deepcopy(spec["concat"][index]).items() if key != "title"}
+    for layer in panel.get("layer", [panel]):
+        for channel in layer["encoding"].values():
+            if "legend" in channel:
+                channel["legend"] = None
+    # data stand there where all layers share them
+    shared = {key: spec[key] for key in ("$schema", "params", "datasets", "data") if key in spec}
+    size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    svg = render_svg(panel | shared | size | {"config": spec["config"] | {"background": None}})
+    return safe(prefix_ids(svg, f"{name}-{index}"))
+
+
+def prefix_ids(svg: str, prefix: str) -> str:
+    """Begin every id in a drawing with a prefix, so that one page may hold several drawings."""
+    return re.sub(r'(id="|url\(#)', rf"\g<1>{prefix}-", svg)

@@ -1,5 +1,5 @@
-"""Who came to what on a recorded table, policies and references alike: the frame, the tables of the
-page, and the digits that people read.
+"""Who came to what on a recorded table, policies and references alike: the frame, and the
+tables of the page.
 """
 
 from __future__ import annotations
@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from purse.base.text import format_budget, format_digits, format_gain, format_known
+
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.report.data import StudyData
+    from purse.report.data import TableData
 
 LP = "LP optimum"
 # on an arm alone: the least mean cost, the largest mean reward
@@ -27,7 +29,7 @@ CAPTION = (
 SINGLE = f"Gain in the single order; {COLUMNS}"
 
 
-def standings(study: StudyData) -> pl.DataFrame:
+def standings(study: TableData) -> pl.DataFrame:
     """A row for each budget and player, policies and references alike: gain with its 95% interval,
     spent, pulls, the gain's share of the LP optimum if any.
     """
@@ -66,17 +68,16 @@ def ranked(frame: pl.DataFrame) -> dict[float, list[dict[str, Any]]]:
 
 def cells(row: Mapping[str, Any]) -> list[str]:
     """What a table says of a player."""
-    share = "—" if row["share"] is None else f"{row['share']:.1%}"
     return [
         row["player"],
-        within(row["gain"], row["gain_high"]),
-        share,
-        digits(row["spent"]),
-        digits(row["pulls"]),
+        format_gain(row["gain"], row["gain_high"]),
+        format_known(row["share"], ".1%"),
+        format_digits(row["spent"]),
+        format_digits(row["pulls"]),
     ]
 
 
-def gains(study: StudyData) -> list[dict[str, Any]]:
+def gains(study: TableData) -> list[dict[str, Any]]:
     """A table for each budget, the largest gain first."""
     tables = []
     for budget, players in ranked(standings(study)).items():
@@ -92,39 +93,17 @@ def gains(study: StudyData) -> list[dict[str, Any]]:
         ]
         head = [
             "player",
-            "gain ± 95%" if study.facts["n_paths"] > 1 else "gain",
+            "gain ± 95%" if study.facts.n_paths > 1 else "gain",
             "of the LP optimum",
             "spent",
             "pulls",
         ]
         tables.append(
             {
-                "title": f"B = {money(budget)}",
-                "label": f"Gain with a budget of {money(budget)}",
+                "title": f"B = {format_budget(budget)}",
+                "label": f"Gain with a budget of {format_budget(budget)}",
                 "head": head,
                 "rows": rows,
             }
         )
     return tables
-
-
-def within(mean: float, high: float) -> str:
-    """A mean with half its interval, where it has one and is not known exactly."""
-    half = high - mean
-    return digits(mean) + (
-        f" ± {half:,.0f}" if half >= 10 else f" ± {half:.2g}" if half > 1e-9 * abs(mean) else ""
-    )
-
-
-def digits(number: float) -> str:
-    """A number with four digits, or all those before the point."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-
-
-def money(budget: float) -> str:
-    """A budget as it was given, with separated thousands.
-
-    >>> money(2.5), money(1e5)
-    ('2.5', '100,000')
-    """
-    return f"{budget:,.12g}"

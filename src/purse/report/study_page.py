@@ -4,84 +4,95 @@ behind them, and how to run it again.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from purse.base.files import write_text
-from purse.report import standings
+from purse.report.charts import areas, curves, rows, runs
 from purse.report.charts.base import Figure, names_of, policies_of, worlds_of
-from purse.report.charts.export import figures_of
-from purse.report.charts.palette import dashes
+from purse.report.charts.style import dashes
 from purse.report.frames import bounds, references
-from purse.report.panels import describe
-from purse.report.prose import captions, table_replay, tables
+from purse.report.prose import captions, tables
 from purse.report.prose import study as study_prose
-from purse.report.shell import inline, render
+from purse.report.shell import describe, inline, render
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from purse.report.data import StudyData
 
 ORDER = ("regret", "gain", "left", "shares", "runs", "growth")
-# who brings rounds asks what could be had
-REPLAY_ORDER = ("gain", "shares", "runs", "left", "regret")
 
 
-def write_page(study: StudyData, path: Path) -> Path:
-    """Write the report of a study; returns where."""
-    write_text(path, html(study))
-    return path
+def figures_of(study: StudyData) -> list[Figure]:
+    """Draw all figures that a study has, in the order of its page."""
+    figures = [
+        curves.regret(study),
+        curves.gain(study),
+        curves.left(study),
+        areas.shares(study),
+        runs.runs(study),
+        rows.growth(study),
+    ]
+    return [figure for figure in figures if figure is not None]
 
 
 def html(study: StudyData) -> str:
-    """The page."""
-    table, drawn, replay = study.table(), figures_of(study), "replay" in study.facts
-    many = study.facts["n_paths"] > 1
+    """Write the page of a study."""
+    table, facts = study.table(), study.facts
+    keys = {"regret": bound_keys, "gain": reference_keys}
     return render(
         "page.html",
-        study.facts,
-        short=table_replay.summary(study) if replay else study_prose.summary(study),
-        findings=table_replay.findings(study)
-        if replay
-        else {world: study_prose.finding(study, world) for world in worlds_of(table)},
-        by="policy",
-        series=policies_of(table),
-        order=REPLAY_ORDER if replay else ORDER,
+        facts,
+        short=study_prose.summary(study),
+        findings={world: study_prose.finding(study, world) for world in worlds_of(table)},
+        order=ORDER,
         figures={
             figure.name: describe(
                 figure,
                 captions.LABELS[figure.name],
                 captions.caption(figure, study),
-                dash_keys(figure, study),
+                keys[figure.name](figure, study) if figure.name in keys else [],
             )
-            for figure in drawn
+            for figure in figures_of(study)
         },
-        theorems=[]
-        if replay and bounds(study).drawn.is_empty()
-        else [inline(remark) for remark in study_prose.theorems(study)],
+        theorems=[inline(remark) for remark in study_prose.theorems(study)],
         ended=[inline(remark) for remark in study_prose.ended(study)],
-        gains=standings.gains(study) if replay else [],
-        gains_caption=standings.CAPTION if many else standings.SINGLE,
-        regret_means=study_prose.REGRET if replay else None,
-        regrets=tables.regrets(study),
-        regrets_caption=tables.CAPTION if many else tables.SINGLE,
+        details=tables.details(facts, "runs", "Worlds", list(facts.worlds.items())),
+        toml=facts.study,
         growth=tables.growth(study),
         growth_caption=tables.GROWTH,
+        **common_content(study),
     )
 
 
-def dash_keys(figure: Figure, study: StudyData) -> list[dict[str, str]]:
-    """What the dashes of a figure mean."""
-    # there references have rows of their own
-    shown = figure.name == "gain" and "replay" not in study.facts
-    known = bounds(study).drawn if figure.name == "regret" else references(study) if shown else None
-    if known is None:
-        return []
+def common_content(study: StudyData) -> dict[str, Any]:
+    """Give what the page of a study and that of a table's replay share."""
+    return {
+        "by": "policy",
+        "series": policies_of(study.table()),
+        "regrets": tables.regrets(study),
+        "regrets_caption": tables.CAPTION if study.facts.n_paths > 1 else tables.SINGLE,
+    }
+
+
+def bound_keys(figure: Figure, study: StudyData) -> list[dict[str, str]]:
+    """Say what the dashes in the figure of regret mean."""
+    known = bounds(study).drawn
+    # with one budget the bound of a policy is a line in its own row
+    one = figure.data["budget"].n_unique() == 1
+    return dash_keys(known, known.filter(policy=study_prose.EVERY) if one else known)
+
+
+def reference_keys(figure: Figure, study: StudyData) -> list[dict[str, str]]:
+    """Say what the dashes in the figure of gain mean."""
+    known = references(study)
+    return dash_keys(known, known)
+
+
+def dash_keys(known: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
+    """Give the dash of each name that is drawn dashed; all known names share the dashes."""
     names = names_of(known)
-    # there the bound of a policy is a line in its own row
-    if figure.name == "regret" and figure.data["budget"].n_unique() == 1:
-        known = known.filter(policy=study_prose.EVERY)
     return [
         {"name": name, "dash": " ".join(map(str, dash))}
         for name, dash in zip(names, dashes(names), strict=True)
-        if name in known["name"]
+        if name in dashed["name"]
     ]

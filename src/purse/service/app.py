@@ -1,4 +1,4 @@
-"""The app: campaigns, tickets and the dashboard behind one gate."""
+"""The app: campaigns, tickets and the dashboard behind one middleware."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def make_app(settings: Settings) -> FastAPI:
     if tokens is not None:
         tokens.current()  # a file that cannot be read is refused now
     storage = connect(settings.storage)
-    shelf, feed = CampaignCache(storage), LiveViews(storage)
-    meters = Metrics(shelf.statuses, lambda: storage.now() / 1000)
+    cache, views = CampaignCache(storage), LiveViews(storage)
+    metrics = Metrics(cache.statuses, lambda: storage.now() / 1000)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -47,14 +47,14 @@ def make_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     for router in (
-        campaigns(shelf),
-        tickets(shelf, meters),
-        health_routes(shelf, meters),
-        dashboard(feed, reader),
+        campaigns(cache),
+        tickets(cache, metrics),
+        health_routes(cache, metrics),
+        dashboard(views, reader),
     ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
-    app.state.feed, app.state.shelf = feed, shelf
+    app.state.views, app.state.cache = views, cache
     problems.install(app)
-    app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, meters=meters)
+    app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)
     return app

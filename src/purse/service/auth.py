@@ -35,7 +35,7 @@ def authenticate(headers: Headers, tokens: TokenFile | None) -> Principal | None
     if tokens is None:
         return ANYBODY_HERE
     scheme, _, secret = headers.get("authorization", "").partition(" ")
-    return tokens.who(secret.strip()) if scheme.lower() == "bearer" else None
+    return tokens.principal(secret.strip()) if scheme.lower() == "bearer" else None
 
 
 def reject_foreign_request(headers: Headers) -> None:
@@ -78,17 +78,18 @@ def require_role(role: str) -> Callable[..., Awaitable[None]]:
     async def check_role(
         request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
     ) -> None:
-        who: Principal | None = request.state.who
-        if who is None:
+        principal: Principal | None = request.state.principal
+        if principal is None:
             raise ProblemError(
                 NO_TOKEN,
                 "send the header Authorization: Bearer TOKEN with a token that is known "
                 "and not expired",
             )
-        if not who.may(role):
+        if not principal.may(role):
             raise ProblemError(
                 WRONG_ROLE,
-                f"this needs the role {role}; the token {who.name!r} has the role {who.role}",
+                f"this needs the role {role}; the token {principal.name!r} has the role "
+                f"{principal.role}",
             )
 
     return check_role

@@ -11,7 +11,8 @@ from starlette.types import Message, Receive
 
 from purse.service.problems import TOO_LARGE, ProblemError
 
-# that are remembered; who was quiet for longest is forgotten first, and has a full bucket again
+# that are remembered; the one that was quiet for longest is forgotten first, and has a full
+# bucket again
 MOST_SENDERS = 10_000
 
 

@@ -48,15 +48,15 @@ class LiveView:
         self.history = History(campaign.terms)
         self._lock = threading.Lock()
         self._taken = -FRESH
-        self._shot = ViewVersion((0, 0), "")
+        self._latest = ViewVersion((0, 0), "")
 
     def version(self) -> ViewVersion:
         """A picture that is at most half a second old."""
         with self._lock:
             if time.monotonic() - self._taken >= FRESH:
-                self._shot = self._take()
+                self._latest = self._take()
                 self._taken = time.monotonic()
-            return self._shot
+            return self._latest
 
     def _take(self) -> ViewVersion:
         campaign = self.campaign
@@ -134,13 +134,13 @@ class LiveViews:
         with self.viewing():
             for _ in range(LONGEST):
                 try:
-                    shot = await self.look(name)
+                    latest = await self.look(name)
                 except PurseError:
                     return
                 quiet += 1
-                if shot.version != version:
-                    version, quiet = shot.version, 0
-                    yield f"id: {shot.version[0]}\nevent: picture\ndata: {shot.body}\n\n"
+                if latest.version != version:
+                    version, quiet = latest.version, 0
+                    yield f"id: {latest.version[0]}\nevent: picture\ndata: {latest.body}\n\n"
                 elif quiet >= HEARTBEAT:
                     quiet = 0
                     yield ": still here\n\n"

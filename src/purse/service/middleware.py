@@ -1,5 +1,5 @@
-"""The gate that every request passes: who sent it, how much, how often; and what is logged and
-counted of it.
+"""The middleware around every request: it checks the sender, the size and the rate, and logs and
+counts the answer.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class RequestMiddleware:
     """The outermost layer of the app."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, meters: Metrics
+        self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, metrics: Metrics
     ) -> None:
-        self.app, self.settings, self.tokens, self.meters = app, settings, tokens, meters
+        self.app, self.settings, self.tokens, self.metrics = app, settings, tokens, metrics
         self.buckets = None if settings.rate is None else TokenBuckets(settings.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,40 +42,40 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        passage = RequestContext(scope, send)
+        context = RequestContext(scope, send)
         try:
-            await self.app(scope, await self.admit(passage, receive), passage.send)
+            await self.app(scope, await self.admit(context, receive), context.send)
         except ProblemError as refusal:
             await problems.response(refusal.kind, refusal.detail, refusal.headers)(
-                scope, receive, passage.send
+                scope, receive, context.send
             )
         except PurseError as error:
-            await problems.answer_to(error)(scope, receive, passage.send)
+            await problems.answer_to(error)(scope, receive, context.send)
         except ClientDisconnect:
             pass
         except Exception:
             request_log.LOGGER.exception(
-                "a request failed", extra={request_log.FACTS: {"request_id": passage.request_id}}
+                "a request failed", extra={request_log.FACTS: {"request_id": context.request_id}}
             )
-            if passage.status == GONE:
+            if context.status == GONE:
                 await problems.response(
-                    BROKEN, f"the server's log says more under {passage.request_id}"
-                )(scope, receive, passage.send)
+                    BROKEN, f"the server's log says more under {context.request_id}"
+                )(scope, receive, context.send)
         finally:
-            passage.finish(self.meters)
+            context.finish(self.metrics)
 
-    async def admit(self, passage: RequestContext, receive: Receive) -> Receive:
+    async def admit(self, context: RequestContext, receive: Receive) -> Receive:
         """Let a request in, with its body read; or raise what is answered instead."""
-        scope, headers = passage.scope, passage.headers
-        scope.setdefault("state", {})["who"] = None
+        scope, headers = context.scope, context.headers
+        scope.setdefault("state", {})["principal"] = None
         if self.tokens is None:
             reject_foreign_request(headers)
-        passage.who = scope["state"]["who"] = authenticate(headers, self.tokens)
+        context.principal = scope["state"]["principal"] = authenticate(headers, self.tokens)
         if self.buckets is not None and scope["path"] != ALIVE:
             address = (scope.get("client") or ("unknown",))[0]
             wait = self.buckets.take(
-                f"token {passage.who.name}"
-                if passage.who and passage.who.name
+                f"token {context.principal.name}"
+                if context.principal and context.principal.name
                 else f"address {address}"
             )
             if wait:
@@ -83,7 +83,7 @@ class RequestMiddleware:
                 raise ProblemError(
                     TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)}
                 )
-        if passage.who is None and not is_public(scope["path"]):
+        if context.principal is None and not is_public(scope["path"]):
             raise ProblemError(
                 NO_TOKEN,
                 "send the header Authorization: Bearer TOKEN with a token that is known "
@@ -106,7 +106,7 @@ class RequestContext:
     def __init__(self, scope: Scope, send: Send) -> None:
         self.scope, self._send, self.headers = scope, send, Headers(scope=scope)
         self.begun = time.perf_counter()
-        self.who: Principal | None = None
+        self.principal: Principal | None = None
         self.status = GONE
         given = self.headers.get("x-request-id", "")
         self.request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
@@ -119,18 +119,18 @@ class RequestContext:
             headers["X-Request-Id"] = self.request_id
             headers.setdefault("Cache-Control", "no-store")
             headers.setdefault("X-Content-Type-Options", "nosniff")
-            if self.who is not None:
-                headers["X-Purse-Role"] = self.who.role
+            if self.principal is not None:
+                headers["X-Purse-Role"] = self.principal.role
         await self._send(message)
 
-    def finish(self, meters: Metrics) -> None:
+    def finish(self, metrics: Metrics) -> None:
         """Log and count the request, by the route and never by the path: a path can be anything."""
         seconds = time.perf_counter() - self.begun
         route = getattr(self.scope.get("route"), "path", "unknown")
         method = self.scope["method"] if self.scope["method"] in METHODS else "other"
         campaign = self.scope.get("path_params", {}).get("name")
-        token = None if self.who is None else self.who.name
-        meters.answered(method, route, self.status, seconds)
+        token = None if self.principal is None else self.principal.name
+        metrics.answered(method, route, self.status, seconds)
         request_log.request(
             method,
             route,

@@ -7,20 +7,19 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from purse._version import __version__
+from purse.base.problem_types import OF_ERRORS, ProblemType
 from purse.errors import InvalidInput, NoSuchCampaign, PurseError, StorageUnavailable
 from purse.service import problems
 from purse.service.problems import (
     FOREIGN,
     NO_TOKEN,
     NOT_JSON,
-    OF_ERRORS,
     TOO_LARGE,
     TOO_MANY,
     WRONG_ROLE,
-    ProblemType,
 )
 from purse.service.schemas import responses
 
@@ -115,9 +114,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         # by FastAPI, that is: their media types are not its own
-        for unused in (responses.Problem, responses.Entry):
+        for name, unused in (("Problem", responses.Problem), ("Entry", responses.Entry)):
             schemas.setdefault(
-                unused.__name__, unused.model_json_schema(ref_template=REF + "{model}")
+                name, TypeAdapter[Any](unused).json_schema(ref_template=REF + "{model}")
             )
         for model in models(BaseModel):
             if model.__name__ in schemas and isinstance(

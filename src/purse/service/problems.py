@@ -6,52 +6,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from purse import errors
+from purse.base.problem_types import OF_ERRORS, PREFIX, ProblemType
 from purse.errors import PurseError, shorten
 from purse.service.request_log import LOGGER
 
 MEDIA_TYPE = "application/problem+json"
-PREFIX = "urn:purse:problem:"
 RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
 MOST_ERRORS = 20  # of one request that are listed
 
 
-class ProblemType(NamedTuple):
-    """A kind of problem."""
-
-    slug: str
-    status: int
-    title: str
-
-
-OF_ERRORS: dict[type[PurseError], ProblemType] = {
-    errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
-    errors.NoSuchCampaign: ProblemType("no-such-campaign", 404, "There is no such campaign"),
-    errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
-    errors.Conflict: ProblemType("conflict", 409, "Something else has been said before"),
-    errors.CampaignExists: ProblemType("campaign-exists", 409, "There is a campaign of this name"),
-    errors.AskRefused: ProblemType("game-over", 409, "No further round can be asked for"),
-    errors.BudgetExhausted: ProblemType(
-        "budget-exhausted", 409, "The rest of the budget cannot cover the pull"
-    ),
-    errors.BudgetHeld: ProblemType(
-        "budget-held", 409, "What is held for open tickets leaves too little"
-    ),
-    errors.HorizonReached: ProblemType("horizon-reached", 409, "All rounds have been asked for"),
-    errors.CampaignPaused: ProblemType("campaign-paused", 409, "The campaign is paused"),
-    errors.CampaignClosed: ProblemType("campaign-closed", 409, "The campaign is closed"),
-    errors.StorageUnavailable: ProblemType(
-        "storage-unavailable", 503, "The storage does not answer"
-    ),
-    errors.MissingExtra: ProblemType("missing-extra", 500, "The server lacks a package"),
-    PurseError: ProblemType("error", 500, "The server could not do this"),
-}
 NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
 WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
 FOREIGN = ProblemType("foreign-request", 403, "The request comes from elsewhere")
@@ -140,7 +110,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(PurseError)
     async def of_purse(request: Request, error: PurseError) -> Response:
         if isinstance(error, errors.NoSuchCampaign):
-            request.app.state.shelf.drop(request.path_params.get("name", ""))
+            request.app.state.cache.drop(request.path_params.get("name", ""))
         return answer_to(error)
 
     @app.exception_handler(ProblemError)

@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then wait for all other requests."""
-        self.app.state.feed.close()
+        self.app.state.views.close()
         await super().shutdown(sockets)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from purse.base import validation
+from purse.campaign import defaults
 from purse.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ SMALLEST_BODY = 1_000  # one report fits
 class Settings:
     """All that a service needs to know. Where it can be reached from elsewhere it needs tokens."""
 
-    storage: str | Storage = "sqlite:///purse.db"
+    storage: str | Storage = defaults.STORAGE
     host: str = "127.0.0.1"
     port: int = 8000
     # the file of tokens; None: whoever is on this machine may do everything

@@ -24,6 +24,7 @@ from purse.errors import InvalidInput, StorageUnavailable, unknown
 ROLES = ("read", "act", "admin")  # each may do what those before it may
 PREFIX = "purse_"
 PRIVATE = 0o600
+LONGEST = 100 * 365 * 86_400  # seconds that a token may be good for
 
 
 class Token(NamedTuple):
@@ -76,8 +77,8 @@ class TokenFile:
             ) from error
         return self._tokens
 
-    def who(self, secret: str) -> Principal | None:
-        """Whose token this is; None where it is not known, or expired. Nobody gets in while the
+    def principal(self, secret: str) -> Principal | None:
+        """The holder of a token; None where it is not known, or expired. Nobody gets in while the
         file cannot be read.
         """
         digest = digest_of(secret)
@@ -129,6 +130,8 @@ def read(path: Path) -> list[Token]:
 def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
     """A new token, which is written down nowhere; its line is added to the file."""
     validation.choice("role", role, ROLES)
+    if expires_after is not None:
+        validation.number("expires", expires_after, above=0, high=LONGEST)
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
     before = path.read_bytes() if path.exists() else b""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
 
+from purse._version import __version__
 from purse.base.optional import needs
 from purse.base.progress import Progress
 from purse.compiler.jit import compile_errors
@@ -90,7 +90,7 @@ def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str
         made = recipe.make()
         if key_of(made) != key:
             raise PurseError(
-                f"a worker (purse {version('purse')}) has other code than this machine: "
+                f"a worker (purse {__version__}) has other code than this machine: "
                 "all need the same purse, numba and policy files"
             )
         _jobs[key] = made

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
 from purse.base.progress import progress
+from purse.report.data import StudyFacts
 from purse.study import cluster, manifest
 from purse.study.assemble import assemble
 from purse.study.executors import play_all
@@ -77,7 +79,7 @@ def run(
     folder: str | os.PathLike[str] | None = None,
 ) -> Study:
     """Carry out a plan: play the shards that are not there yet, and put everything together."""
-    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
+    n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     if on is not None:
         cluster.parse(on)
@@ -92,27 +94,27 @@ def run(
     ]
     store = Store(folder)
     target = None if folder is None else Path(folder)
-    facts = {
+    facts = StudyFacts(
         **plan.facts,
         **manifest.surroundings(),
-        "shards": sorted({shard.name for shard in shards}),
-        "made": None,
-    }
+        shards=sorted({shard.name for shard in shards}),
+        made=None,
+    )
     if target is not None:
-        manifest.save(target, facts)
+        manifest.save(target, facts.to_json())
         remove_abandoned(target)
         remove_abandoned(target / "shards")
-    with progress("comparing") as shown:
+    with progress("comparing") as bar:
         play_all(
             store.missing(shards),
             store.accept,
-            shown,
+            bar,
             n_workers=n_workers,
             device=device,
             on=on,
             recipes=recipes,
         )
-    facts["made"] = manifest.now()
+    facts = replace(facts, made=manifest.now())
     with TemporaryDirectory(dir=target, prefix=PARTS) as scratch:
         study = Study(*assemble(cells, store, Path(scratch) if target else None), facts)
         if target is None:
@@ -122,5 +124,5 @@ def run(
         )
         for name, frame in study.frames.items():
             write_atomically(target / f"{name}.parquet", frame.write_parquet)
-    manifest.save(target, facts)
+    manifest.save(target, facts.to_json())
     return Study.load(target)

@@ -12,17 +12,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from purse._version import __version__
 from purse.base.files import write_text
 from purse.engine.cpu import usable_cores
 from purse.errors import InvalidInput
 
 NAME = "manifest.json"
-PACKAGES = ("purse", "numba", "numpy", "polars", "scipy")
+PACKAGES = ("numba", "numpy", "polars", "scipy")
 
 
 def surroundings() -> dict[str, Any]:
     """The versions and the machine."""
-    versions = {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    versions = {"python": platform.python_version(), "purse": __version__}
+    versions |= {name: version(name) for name in PACKAGES}
     return {
         "versions": versions,
         "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()},

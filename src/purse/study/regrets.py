@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from purse import worlds
 from purse.base import amounts, html, validation
 from purse.base.progress import Progress, progress
+from purse.base.text import align_columns, count, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
 from purse.engine.rules import RETRY
 from purse.errors import InvalidInput, unknown
@@ -45,58 +45,34 @@ class Regrets:
 
     def __str__(self) -> str:
         """A line for each notion: mean, half its 95% interval, and what it is."""
-        rows = [
-            (name, *mean_and_half(each), first_line(NOTIONS[name]))
+        lines = [
+            f"{name}  {mean} {half}  {what}".rstrip()
+            for name, mean, half, what in align_columns(self.rows(), left=(0, 2, 3))
+        ]
+        return "\n".join([self.title, *lines])
+
+    @property
+    def title(self) -> str:
+        """What was played, in a line."""
+        paths = count(len(self.evidence.gain), "path")
+        return f"{self.policy} on {self.world}: {paths}, budget {self.budget:g}"
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """For each notion its name, mean, half its 95% interval, and what it is."""
+        return [
+            (name, *split_mean(each.mean, each.high), first_line(NOTIONS[name]))
             for name, each in self.estimates.items()
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            f"{name:{widths[0]}}  {mean:>{widths[1]}} {half:{widths[2]}}  {what}"
-            for name, mean, half, what in rows
-        ]
-        return "\n".join(
-            [
-                f"{self.policy} on {self.world}: "
-                f"{plural(len(self.evidence.gain), 'path')}, budget {self.budget:g}",
-                *lines,
-            ]
-        )
 
     def _repr_html_(self) -> str:
         """The same as a table, for notebooks."""
-        rows = [
-            (name, *mean_and_half(each), first_line(NOTIONS[name]))
-            for name, each in self.estimates.items()
-        ]
-        return html.table(
-            ["regret", "mean", "± 95%", "what it is"],
-            rows,
-            title=str(self).splitlines()[0],
-            texts=(0, 3),
-        )
-
-
-def mean_and_half(found: Estimate) -> tuple[str, str]:
-    """Mean and half its interval as text: two digits of the half, and the mean to the same
-    place.
-    """
-    half = found.high - found.mean
-    if not half > 1e-12 * abs(found.mean):  # what is smaller is rounding
-        return f"{found.mean:,.6g}" if abs(
-            found.mean
-        ) < 1e6 else f"{found.mean:,.0f}", "" if np.isnan(half) else "± 0"
-    places = max(0, 1 - math.floor(math.log10(half)))
-    return f"{found.mean:,.{places}f}", f"± {half:,.{places}f}"
-
-
-def plural(count: int, word: str) -> str:
-    """A count with its word."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+        head = ["regret", "mean", "± 95%", "what it is"]
+        return html.table(head, self.rows(), title=self.title, texts=(0, 3))
 
 
 def first_line(function: Callable[..., Any]) -> str:
-    """The first line of a docstring."""
-    return (function.__doc__ or "").strip().splitlines()[0]
+    """The first paragraph of a docstring, as one line."""
+    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def regrets(
@@ -114,8 +90,8 @@ def regrets(
     and found again.
     """
     n_paths = validation.integer("n_paths", n_paths, low=1)
-    n_workers = None if n_workers is None else validation.integer("n_workers", n_workers, low=1)
-    with progress("regret") as shown:
+    n_workers = validation.workers(n_workers)
+    with progress("regret") as bar:
         return measure(
             Store(folder),
             policy,
@@ -125,7 +101,7 @@ def regrets(
             seed=seed,
             stop=stop,
             n_workers=n_workers,
-            shown=shown,
+            bar=bar,
         )
 
 
@@ -139,7 +115,7 @@ def measure(
     seed: int = 0,
     stop: str = "exit",
     n_workers: int | None = None,
-    shown: Progress,
+    bar: Progress,
 ) -> Regrets:
     """The same, with a store and a progress bar that exist already."""
     place = worlds.make(world, budget)
@@ -154,14 +130,14 @@ def measure(
         )
     job = make_job(policy, place, budget, seed=seed, stop=stop)
     fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
-    start, share, title = shown.start, shown.length / (len(fixed) + 2), shown.title
+    start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
 
     def run(number: int, each: Job) -> pl.DataFrame:
-        shown.part(start + number * share, share, title)
-        return store.run(each, n_paths, n_workers, shown)
+        bar.part(start + number * share, share, title)
+        return store.run(each, n_paths, n_workers, bar)
 
     runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
-    shown.part(start + (len(fixed) + 1) * share, share, title)
+    bar.part(start + (len(fixed) + 1) * share, share, title)
     evidence = RunEvidence(
         budget=float(job.problem.budget[0] / amounts.UNIT),
         gain=runs["gain"].to_numpy(),
@@ -172,7 +148,7 @@ def measure(
         fixed_gain=np.array([each["gain"].to_numpy() for each in alone]),
         fixed_rounds=np.array([each["rounds"].to_numpy() for each in alone]),
         fixed_efficiency=np.array([each["efficiency"].to_numpy() for each in alone]),
-        counterfactual=store.counterfactuals(job, runs, n_workers, shown)["shadow"].to_numpy().T,
+        counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
         reward_means=place.reward_means,
         cost_means=None if place.cost_means is None else place.cost_means[:, 0],
         **known_benchmarks(job),
@@ -190,13 +166,13 @@ def measure(
 def known_benchmarks(job: Job) -> dict[str, float | None]:
     """What the benchmarks of `purse.knapsack` gain, where they apply and do not take too long."""
     world, budget = job.world, job.problem.budget
-    found: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
+    gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
 
     def attempt(name: str, compute: Callable[[], float]) -> None:
         try:
-            found[name] = compute()
+            gains[name] = compute()
         except InvalidInput:
-            found[name] = None
+            gains[name] = None
 
     text = amounts.text(budget[0])
     if world.costs is not None and world.reward_means is not None and world.horizon is None:
@@ -205,4 +181,4 @@ def known_benchmarks(job: Job) -> dict[str, float | None]:
         attempt("knapsack", lambda: knapsack.exact(*arms))
     if job.game.rule != RETRY:  # a player who may try again can do better
         attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
-    return found
+    return gains

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from purse.base import html
-from purse.base.files import make_folder
+from purse.base.files import make_folder, write_text
+from purse.base.text import align_columns, format_mean
 from purse.errors import MissingExtra, PurseError
-from purse.report.data import StudyData
+from purse.report.data import StudyData, StudyFacts, TableData, TableFacts
 from purse.study import manifest, summary
-from purse.theory.notions import brief
 
 if TYPE_CHECKING:
-    pass
+    from purse.report.charts.base import Figure
 
 RESULTS = "results.parquet"
 ROW_GROUP = 1 << 17  # rows of the results that are read at once
@@ -28,35 +26,49 @@ ROW_GROUP = 1 << 17  # rows of the results that are read at once
 class Study(StudyData):
     """The results of a comparison, with their tables and their report."""
 
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Study:
-        """The finished study in a folder."""
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> Study:
+        """Read the finished study in a folder; the replay of a table is a `TableStudy`."""
         import polars as pl
 
-        target, facts = Path(folder), manifest.load(Path(folder))
-        if facts["made"] is None:
+        target, stored = Path(folder), manifest.load(Path(folder))
+        if stored["made"] is None:
             raise PurseError(
                 f"the study in {str(target)!r} is not finished: "
                 f"{manifest.standing(target)}; run it again to continue"
             )
         frames = {name: pl.read_parquet(target / f"{name}.parquet") for name in summary.COLUMNS}
-        return cls(pl.scan_parquet(target / RESULTS), frames, facts)
+        facts, runs = StudyFacts.from_json(stored), pl.scan_parquet(target / RESULTS)
+        if isinstance(facts, TableFacts):
+            return TableStudy(runs, frames, facts)
+        return Study(runs, frames, facts)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the study as one HTML file."""
-        from purse.report.study_page import write_page
+        write_text(Path(path), self.html())
+        return Path(path)
 
-        return write_page(self, Path(path))
+    def html(self) -> str:
+        """The page of the study."""
+        from purse.report import study_page
+
+        return study_page.html(self)
+
+    def figures(self) -> list[Figure]:
+        """The figures of the page, in its order."""
+        from purse.report import study_page
+
+        return study_page.figures_of(self)
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report to a folder, and each of its figures as PNG, SVG and CSV; the page comes
         first.
         """
-        from purse.report.charts.export import export
+        from purse.report.charts.export import write_figures
 
         return [
             self.report(make_folder(folder) / "report.html"),
-            *export(self, make_folder(folder / "figures")),
+            *write_figures(self.figures(), make_folder(folder / "figures")),
         ]
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
@@ -68,7 +80,7 @@ class Study(StudyData):
             grid = [["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]]
             for (policy,), row in part.group_by(["policy"], maintain_order=True):
                 cells = {
-                    cell["budget"]: with_error(cell["regret"], cell["high"])
+                    cell["budget"]: format_mean(cell["regret"], cell["high"])
                     for cell in row.iter_rows(named=True)
                 }
                 grid.append([str(policy), *(cells[budget] for budget in budgets)])
@@ -82,35 +94,38 @@ class Study(StudyData):
         """The chart of regrets, for notebooks that draw it, and the tables for those that do not;
         None where nothing is installed that makes charts.
         """
-        from purse.report.charts.export import notebook
+        from purse.report.charts.curves import regret
+        from purse.report.charts.export import bundle_for_notebook
 
         try:
-            return {**notebook(self), "text/html": self._repr_html_(), "text/plain": str(self)}
+            chart = bundle_for_notebook(regret(self))
         except MissingExtra:
             return None
+        return {**chart, "text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
         """The tables of regrets as plain text."""
         lines = []
         for world, grid in self.grids():
-            widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
             lines += [f"{world}: regret against the best fixed arm on the same draws"]
-            lines += [
-                "  "
-                + "  ".join(
-                    [
-                        row[0].ljust(widths[0]),
-                        *(
-                            cell.rjust(width)
-                            for cell, width in zip(row[1:], widths[1:], strict=True)
-                        ),
-                    ]
-                )
-                for row in grid
-            ]
+            lines += ["  " + "  ".join(row) for row in align_columns(grid)]
         return "\n".join(lines)
 
 
-def with_error(mean: float, high: float) -> str:
-    """A mean with half its interval, where it has one."""
-    return brief(mean) if np.isnan(high) else f"{brief(mean)} ± {brief(high - mean)}"
+@dataclass(frozen=True, eq=False)
+class TableStudy(Study, TableData):
+    """The study that replays a full table; its page tells of gain first."""
+
+    facts: TableFacts
+
+    def html(self) -> str:
+        """The page of the replay."""
+        from purse.report import table_page
+
+        return table_page.html(self)
+
+    def figures(self) -> list[Figure]:
+        """The figures of the page, in its order."""
+        from purse.report import table_page
+
+        return table_page.figures_of(self)

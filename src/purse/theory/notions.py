@@ -44,11 +44,6 @@ def estimate(values: Floats) -> Estimate:
     return Estimate(mean, error, mean - half, mean + half)
 
 
-def brief(number: float) -> str:
-    """A number with the digits that people read."""
-    return f"{number:,.0f}" if abs(number) >= 1 or number == 0 else f"{number:.2g}"
-
-
 @dataclass(frozen=True, eq=False)
 class RunEvidence:
     """What a policy did, and what each arm alone would have done on the same draws."""

@@ -18,10 +18,10 @@ import orjson
 
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Snapshot
-from purse.campaign.ledger import OPEN, Balance, CampaignRecord, TicketRecord
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.states import OPEN
 from purse.errors import invalid
 
-DEFAULT = "sqlite:///purse.db"
 MOST_DUE = 1_000  # holds that expire in one transaction
 ROOM = 16_000  # bytes of a notice, of an answer and of what a turn leaves
 

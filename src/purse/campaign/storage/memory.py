@@ -16,7 +16,8 @@ from purse.base.json import compact
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Snapshot
-from purse.campaign.ledger import HELD, TOLD, Balance, CampaignRecord, TicketRecord
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.states import HELD, TOLD
 from purse.campaign.storage.base import MOST_DUE, LockedState, Overview, ReadSet, Turn, WriteSet
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 

@@ -22,7 +22,8 @@ from purse.base.json import compact
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Snapshot
-from purse.campaign.ledger import OPEN, Balance, CampaignRecord, TicketRecord
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.states import OPEN
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from purse.campaign.states import OPEN
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import invalid
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from purse.campaign.campaign import Campaign
     from purse.campaign.results import CampaignTicket, Receipt
     from purse.campaign.storage.base import Storage
-
-OPEN = ("held", "presumed")
 
 
 @click.command()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from purse.base.text import format_known, format_time
+from purse.campaign.states import OPEN
 from purse.cli.campaign.read import opened
 from purse.cli.options import stored
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from purse.campaign.campaign import Campaign
-    from purse.campaign.results import CampaignTicket, Status
+    from purse.campaign.results import BalanceStatus, CampaignTicket, Status
 
 EVERY = 1.0  # seconds
 SHOWN = 8  # open tickets
@@ -105,31 +107,27 @@ def view(
     )
     parts: list[RenderableType] = [head]
     for purse, past in zip(status.purses, history["purses"], strict=True):
-        parts += [bar(purse._asdict()), Text(f"  {runs_out(past['forecast'])}")]
+        parts += [bar(purse), Text(f"  {runs_out(past['forecast'])}")]
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm.text}", "bold red") for alarm in status.alarms]
     return Group(*parts, *([Text(status.promise, "yellow")] if status.promise else []))
 
 
-def bar(purse: dict[str, str]) -> Text:
+def bar(purse: BalanceStatus) -> Text:
     """One resource: how its budget is split, and in numbers."""
     from rich.text import Text
 
-    budget = float(purse["budget"])
+    budget = float(purse.budget)
     text, done, end = Text(), 0, 0.0
     for part, style, mark in PARTS:
-        end += float(purse[part])
+        end += float(getattr(purse, part))
         width = round(BAR * min(1.0, end / budget)) - done
         text.append(mark * width, style)
         done += width
-    text.append(f"  {purse['budget']} {purse['resource']}\n ")
+    text.append(f"  {purse.budget} {purse.resource}\n ")
     for part, style, mark in PARTS:
-        text.append(f" {mark} ", style).append(f"{part} {purse[part]} ")
-    return (
-        text.append(f"  overrun {purse['overrun']}", "bold red")
-        if purse["overrun"] != "0"
-        else text
-    )
+        text.append(f" {mark} ", style).append(f"{part} {getattr(purse, part)} ")
+    return text.append(f"  overrun {purse.overrun}", "bold red") if purse.overrun != "0" else text
 
 
 def runs_out(forecast: dict[str, float] | None) -> str:
@@ -137,10 +135,8 @@ def runs_out(forecast: dict[str, float] | None) -> str:
     if forecast is None:
         return "nothing was spent of late"
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
-    return (
-        f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {age(forecast['seconds'])}, "
-        f"until {at}"
-    )
+    lasts = format_time(forecast["seconds"])
+    return f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {lasts}, until {at}"
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:
@@ -165,7 +161,10 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
         costs = arm["mean_costs"] or [None] * len(status.purses)
         low, high = arm["interval"] or (None, None)
         span = "" if low is None else f"{low:.3g} … {high:.3g}"
-        numbers = [brief(value) for value in (arm["mean_reward"], *costs, arm["efficiency"])]
+        numbers = [
+            format_known(value, ".4g", "")
+            for value in (arm["mean_reward"], *costs, arm["efficiency"])
+        ]
         table.add_row(arm["arm"], f"{arm['pulls']:,}", *numbers, span, f"{arm['share']:.0%}")
     return table
 
@@ -174,24 +173,11 @@ def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> T
     """What is out, the oldest first."""
     from rich.text import Text
 
-    count = status.counts["held"] + status.counts["presumed"]
+    count = sum(status.counts[state] for state in OPEN)
     text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
     for ticket in tickets:
         text.append(
             f"\n  {ticket.id}  {', '.join(ticket.arms)}  {', '.join(ticket.held)} "
-            f"{ticket.state}, {age(now - ticket.asked_at)} old"
+            f"{ticket.state}, {format_time(now - ticket.asked_at)} old"
         )
     return text.append("\n  …") if count > len(tickets) else text
-
-
-def brief(value: float | None) -> str:
-    """A number in four digits."""
-    return "" if value is None else f"{value:.4g}"
-
-
-def age(seconds: float) -> str:
-    """A time in its largest unit that it has two of."""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{max(0.0, seconds):.0f} s"

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from purse.campaign import defaults
 from purse.cli.campaign import read, watch
 from purse.cli.options import Duration, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, PurseError, invalid
+from purse.policies import DEFAULT
 
 if TYPE_CHECKING:
     from purse.campaign.campaign import Campaign
@@ -49,13 +51,13 @@ def campaign() -> None:
     "--resource",
     "resources",
     multiple=True,
-    default=("units",),
+    default=defaults.RESOURCES,
     show_default=True,
     help="What is spent; repeat it, and give amounts as 0.01,500.",
 )
 @click.option(
     "--policy",
-    default="primal-dual-bwk",
+    default=DEFAULT,
     show_default=True,
     help="Name or name:option=value,... or a policy file.",
 )
@@ -63,7 +65,7 @@ def campaign() -> None:
 @click.option(
     "--expires-after",
     type=Duration(),
-    default="1h",
+    default=f"{defaults.EXPIRES_AFTER // 3600}h",
     show_default=True,
     help="How long a ticket may stay unreported: 90s, 30m, 1h, 7d or never.",
 )

@@ -1,7 +1,7 @@
 """One file per claim of the paper; nothing is registered by hand.
 
 A claim's module has ORDER (its place on the page), TITLE, SAYS (what the paper says, in our words),
-COMMANDS (to see it for oneself) and study(lab), which measures it and returns a `Finding`.
+COMMANDS (to see it for oneself) and study(runner), which measures it and returns a `Finding`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from types import ModuleType
 
 def claims() -> list[ModuleType]:
     """All claims in the order of the page."""
-    found = [
+    modules = [
         import_module(f"{__name__}.{info.name}")
         for info in iter_modules([str(Path(__file__).parent)])
     ]
-    return sorted(found, key=lambda module: int(module.ORDER))
+    return sorted(modules, key=lambda module: int(module.ORDER))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from purse.base.text import format_mean
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE
 from purse.paper.runner import Runner
@@ -20,24 +21,24 @@ COMMANDS = [
 PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio", 2, 0.1)}
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The gain under `retry` less that under `exit`, path by path."""
     rows, fine = [], True
     for label, (world, n_arms, cost) in PLACES.items():
-        for budget in lab.budgets(1e2, 1e3, 1e4, 1e5):
+        for budget in runner.budgets(1e2, 1e3, 1e4, 1e5):
             ended, tried = (
-                lab.runs("exp3.bwk", world, budget, 200, stop)["gain"].to_numpy()
+                runner.runs("exp3.bwk", world, budget, 200, stop)["gain"].to_numpy()
                 for stop in ("exit", "retry")
             )
             more = tried - ended
-            found = estimate(more)
+            change = estimate(more)
             fine &= bool(more.min() >= 0 and more.max() < 1 / cost)
             limits = [f"{more.max():.2f}", f"{1 / cost:.1f}", f"{n_arms / cost**2:.0f}"]
             rows.append(
                 [
                     label,
                     f"{budget:,.0f}",
-                    f"{found.mean:.2f} ± {found.high - found.mean:.2f}",
+                    format_mean(change.mean, change.high, ".2f"),
                     *limits,
                 ]
             )

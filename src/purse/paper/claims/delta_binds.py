@@ -6,14 +6,14 @@ import math
 
 from scipy.optimize import brentq
 
+from purse.base.text import format_mean
 from purse.paper.finding import (
     GROWTH_HEAD,
     Finding,
-    Panel,
     Picture,
     Table,
     growth_cells,
-    measured,
+    measured_curve,
     scientific,
 )
 from purse.paper.runner import Runner
@@ -53,7 +53,7 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
     return math.exp(brentq(excess, 2.0, 200.0))
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = [
         [
@@ -70,15 +70,15 @@ def study(lab: Runner) -> Finding:
         for gap in ((1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1))
     ]
     soonest = binds_from(2, 1, 1, 256)
-    budgets = lab.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
+    budgets = runner.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
     table, growths, curves, means = [], [], [], {}
     for label, policy in VARIANTS.items():
-        growth, values = lab.growth(policy, EASY, budgets, PATHS)
+        growth, values = runner.growth(policy, EASY, budgets, PATHS)
         each = [estimate(row) for row in values]
         means[label] = each[-1].mean
-        table.append([label, *(f"{e.mean:,.0f} ± {e.high - e.mean:,.0f}" for e in each)])
+        table.append([label, *(format_mean(e.mean, e.high, ",.0f") for e in each)])
         growths.append([label, *growth_cells(growth)])
-        curves.append(measured(label, budgets, each))
+        curves.append(measured_curve(label, budgets, each))
     theory, _, small = means.values()
     return Finding(
         "true only beyond 10⁸ to 10⁹ rounds, in the easiest cases",
@@ -97,8 +97,10 @@ def study(lab: Runner) -> Finding:
             Picture(
                 "delta-binds",
                 "Pseudo-regret of EXP3++.BwK with the paper's β and with smaller ones "
-                f"({lab.paths(PATHS)} paths, 95% bands).",
-                [Panel("two arms, all costs 1", "budget B", "pseudo-regret", curves)],
+                f"({runner.paths(PATHS)} paths, 95% bands).",
+                "two arms, all costs 1",
+                ("budget B", "pseudo-regret"),
+                curves,
             ),
             "The printed width (1 + 1/λ)η/(λ − η) is infinite at η = λ and negative "
             "beyond; taken as it stands it would make gaps appear that are "

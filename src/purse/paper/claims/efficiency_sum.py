@@ -17,25 +17,25 @@ COMMANDS = [
 PATHS = 40
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The difference of the two sums per unit of budget, where the right side vanishes."""
-    budgets = lab.budgets(1e3, 1e4, 1e5)
+    budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], []
     for label, world in (
         ("constant arms (1, 1), (0.05, 0.1)", CHEAP_ARM),
         ("`two_worlds`, world 2", WORLD_2),
     ):
         for player in PLAYERS:
-            found = [lab.regrets(player, world, budget, PATHS) for budget in budgets]
+            regrets = [runner.regrets(player, world, budget, PATHS) for budget in budgets]
             rows.append(
                 [
                     label,
                     f"`{player}`",
-                    *(f"{each['efficiency_sums'].mean / each.budget:.2f}" for each in found),
+                    *(f"{each['efficiency_sums'].mean / each.budget:.2f}" for each in regrets),
                 ]
             )
             worst.append(
-                found[-1]["efficiency_sums"].low
+                regrets[-1]["efficiency_sums"].low
                 - (bounds.theorem1(2, budgets[-1], 0.1).value or 0.0)
             )
     limits = [(bounds.theorem1(2, budget, 0.1).value or 0.0) / budget for budget in budgets]

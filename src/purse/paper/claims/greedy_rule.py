@@ -18,7 +18,7 @@ COMMANDS = [
 INSTANCES = 500
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Greedy against the exact knapsack on random instances."""
     random = np.random.default_rng(0)
     losses, sharp = [], []

@@ -49,7 +49,7 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
     return sums
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The sum of the printed probabilities, round by round of a live game."""
     rows, largest = [], []
     for n_arms in (2, 5, 10):

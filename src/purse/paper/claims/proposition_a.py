@@ -28,17 +28,17 @@ def pays_always(world: str) -> bool:
     return least.shape[1] == 1 and bool((least > 0).all())
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Measured over bound, on every shipped world that has one resource of which every pull takes
     some.
     """
-    budgets = lab.budgets(1e3, 1e4, 1e5)
+    budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)
     for world in filter(pays_always, map(worlds.example, worlds.names())):
         cells = []
         for player in PLAYERS:
             for budget in budgets:
-                seen, bound = lab.own_rounds(player, world, budget, PATHS)
+                seen, bound = runner.own_rounds(player, world, budget, PATHS)
                 worst[player] = max(worst[player], seen.high / bound)
                 cells.append(f"{seen.mean / bound:.3f}")
         rows.append([f"`{world}`", *cells])
@@ -62,7 +62,7 @@ def study(lab: Runner) -> Finding:
             "[c, 1], and there is no other horizon than the player's own.",
             "Largest measured efficiency regret over all fixed arms, divided by the "
             "bound at the default γ, which has B for B + c "
-            f"({lab.paths(PATHS)} paths; the world `table` ends after three rounds):",
+            f"({runner.paths(PATHS)} paths; the world `table` ends after three rounds):",
             Table(
                 [
                     "world",

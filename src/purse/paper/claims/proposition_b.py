@@ -23,13 +23,13 @@ PLACES = {
 }
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The two parts of the left side of eq. (sum)."""
     budget = 1e4
     rows, error = [], 0.0
     for label, world in PLACES.items():
         for player in PLAYERS:
-            seen = lab.regrets(player, world, budget, 40).evidence
+            seen = runner.regrets(player, world, budget, 40).evidence
             arm = seen.paper_arm
             own = seen.counterfactual[arm] - seen.efficiency
             between = seen.fixed_efficiency[arm] - seen.counterfactual[arm]

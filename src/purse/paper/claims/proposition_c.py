@@ -29,11 +29,11 @@ PLACES = {
 }
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Measured over bound where it applies; and what happens where costs are equal for all arms but
     change in time.
     """
-    budgets = lab.budgets(1e3, 1e4, 1e5)
+    budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], 0.0
     for label, world in PLACES.items():
         for player in PLAYERS:
@@ -53,12 +53,12 @@ def study(lab: Runner) -> Finding:
                     setting=setting_of(place),
                 )
                 assert bound.applies
-                seen = lab.regrets(player, world, budget, 20)["best_fixed_arm"]
+                seen = runner.regrets(player, world, budget, 20)["best_fixed_arm"]
                 worst = max(worst, seen.high / (bound.value or 1.0))
                 cells.append(f"{seen.mean / (bound.value or 1.0):.3f}")
             rows.append([label, f"`{player}`", *cells])
     failing = [
-        lab.regrets("exp3.bwk", "same_costs", budget, 20)["best_fixed_arm"] for budget in budgets
+        runner.regrets("exp3.bwk", "same_costs", budget, 20)["best_fixed_arm"] for budget in budgets
     ]
     return Finding(
         "true",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from purse.base.text import format_mean
 from purse.paper.finding import Finding, Table
 from purse.paper.instances import FIVE, TEN
 from purse.paper.runner import Runner
@@ -27,20 +28,18 @@ VARIANTS = {
 }
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Pseudo-regret of every reading on five and on ten arms."""
-    budgets = lab.budgets(1e3, 1e4, 1e5)
+    budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, last = [], {}
     for label, policy in VARIANTS.items():
-        found = [
-            estimate(lab.pseudo_regret(policy, world, budget, PATHS))
+        estimates = [
+            estimate(runner.pseudo_regret(policy, world, budget, PATHS))
             for world in (FIVE, TEN)
             for budget in budgets
         ]
-        last[label] = found[-1]
-        rows.append(
-            [label, *(f"{each.mean:,.0f} ± {each.high - each.mean:,.0f}" for each in found)]
-        )
+        last[label] = estimates[-1]
+        rows.append([label, *(format_mean(each.mean, each.high, ",.0f") for each in estimates)])
     default, printed = (
         last["`exp3++.bwk`: the proofs' readings (default)"],
         last["`epsilon=printed,mixing=printed`"],
@@ -52,7 +51,7 @@ def study(lab: Runner) -> Finding:
         printed.mean > default.mean,
         [
             "Pseudo-regret with half its 95% interval, five arms and ten arms with "
-            f"constant costs ({lab.paths(PATHS)} paths):",
+            f"constant costs ({runner.paths(PATHS)} paths):",
             Table(
                 [
                     "reading",

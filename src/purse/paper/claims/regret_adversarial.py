@@ -27,14 +27,14 @@ CASES = (
 )
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The regret and both lines for players on small instances."""
     budget = 1e4
     rows, first, second = [], 0, 0
     for label, world, player in CASES:
-        found = lab.regrets(player, world, budget, 20)
+        regrets = runner.regrets(player, world, budget, 20)
         regret, line_1, line_2 = (
-            found[name].mean / budget for name in ("best_fixed_arm", "line_1", "line_2")
+            regrets[name].mean / budget for name in ("best_fixed_arm", "line_1", "line_2")
         )
         first += regret > line_1 + 1e-3
         second += line_1 > line_2 + 1e-3

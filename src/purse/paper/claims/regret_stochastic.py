@@ -17,7 +17,7 @@ COMMANDS = [
 HALF = "bernoulli:rewards=[.5,.2],costs=[.5,.5]"
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Both sides for the best arm played alone, and for the paper's players."""
     budget = 1e4
     rows, gaps = [], []
@@ -25,19 +25,19 @@ def study(lab: Runner) -> Finding:
         ("best arm (0.5 at cost 0.5)", HALF, "fixed:arm=0"),
         *(("five arms", FIVE, player) for player in PLAYERS),
     ):
-        found = lab.regrets(player, world, budget, 40)
-        seen = found.evidence
+        regrets = runner.regrets(player, world, budget, 40)
+        seen = regrets.evidence
         assert seen.reward_means is not None
         assert seen.cost_means is not None
         best = (seen.reward_means / seen.cost_means).argmax()
         middle = (
             float(seen.reward_means[best] / seen.cost_means[best])
             * (budget / seen.cost_means[best] + 1)
-            - found.evidence.gain.mean()
+            - regrets.evidence.gain.mean()
         )
         gaps.append(
-            abs(found["best_efficiency"].mean - found["pseudo_regret"].mean)
-            / (4 * found["best_efficiency"].error + 3)
+            abs(regrets["best_efficiency"].mean - regrets["pseudo_regret"].mean)
+            / (4 * regrets["best_efficiency"].error + 3)
         )
         rows.append(
             [
@@ -45,7 +45,7 @@ def study(lab: Runner) -> Finding:
                 f"`{player}`",
                 f"{middle:,.0f}",
                 *(
-                    f"{found[name].mean:,.0f}"
+                    f"{regrets[name].mean:,.0f}"
                     for name in ("best_efficiency", "pseudo_regret", "paper_pseudo_regret")
                 ),
             ]

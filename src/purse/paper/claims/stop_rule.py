@@ -7,16 +7,15 @@ import numpy as np
 from purse import worlds
 from purse.paper.finding import (
     GROWTH_HEAD,
-    Curve,
     Finding,
-    Panel,
     Picture,
     Table,
     growth_cells,
-    measured,
+    measured_curve,
 )
 from purse.paper.instances import CHEAP_ARM, FIVE, WORLD_2
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.theory.growth import fit_growth
 
 ORDER = 40
@@ -35,15 +34,15 @@ PLACES = {
 }
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """|T(i*) - tau| over budgets, on two constant arms, in world 2 and on an i.i.d. instance."""
-    budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
+    budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     rows, curves, broken = [], [], True
     for label, world in PLACES.items():
         place = worlds.make(world, 1000)
         limit = place.n_arms / (float(place.cost_min.min()) / 1e9)
-        seen = [lab.regrets("exp3.bwk", world, budget, PATHS)["round_gap"] for budget in budgets]
-        evidence = [lab.regrets("exp3.bwk", world, budget, PATHS).evidence for budget in budgets]
+        seen = [runner.regrets("exp3.bwk", world, budget, PATHS)["round_gap"] for budget in budgets]
+        evidence = [runner.regrets("exp3.bwk", world, budget, PATHS).evidence for budget in budgets]
         growth = fit_growth(
             np.array(budgets),
             np.array(
@@ -59,7 +58,7 @@ def study(lab: Runner) -> Finding:
                 growth_cells(growth)[0],
             ]
         )
-        curves.append(measured(label.replace("`", ""), budgets, seen))
+        curves.append(measured_curve(label.replace("`", ""), budgets, seen))
         broken &= seen[-1].low > limit and growth.low > 0.3
     curves.append(Curve("K/c = 20", budgets, [20.0] * len(budgets), theory=True))
     return Finding(
@@ -76,8 +75,10 @@ def study(lab: Runner) -> Finding:
             Picture(
                 "stop-rule",
                 "Difference between the rounds of i* alone and those of EXP3.BwK "
-                f"({lab.paths(PATHS)} paths).",
-                [Panel("|T(i*) − τ|", "budget B", "rounds", curves)],
+                f"({runner.paths(PATHS)} paths).",
+                "|T(i*) − τ|",
+                ("budget B", "rounds"),
+                curves,
             ),
             Table(
                 ["instance", "K/c", *(f"B = {budget:,.0f}" for budget in budgets), GROWTH_HEAD[0]],

@@ -8,16 +8,15 @@ import numpy as np
 
 from purse.paper.finding import (
     GROWTH_HEAD,
-    Curve,
     Finding,
-    Panel,
     Picture,
     Table,
     growth_cells,
-    measured,
+    measured_curve,
 )
 from purse.paper.instances import WORLD_1, WORLD_2
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.theory import bounds
 
 ORDER = 60
@@ -37,42 +36,37 @@ COST, PATHS = 0.1, 40
 PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed:arm=0", "fixed:arm=1")
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Regret of several players in the two worlds, beside the bound and the lower bound kappa(c)
     B.
     """
     kappa, crossing = bounds.kappa(COST), bounds.refuted_from(COST)
-    budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
+    budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem1(2, budget, COST).value or 0.0 for budget in budgets]
     curves = {
         world: [
-            lab.regrets("exp3.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets
+            runner.regrets("exp3.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets
         ]
         for world in (WORLD_1, WORLD_2)
     }
-    panel = Panel(
-        "regret of EXP3.BwK per unit of budget",
-        "budget B",
-        "regret / B",
-        [
-            *(
-                measured(f"measured, world {number}", budgets, found, per_budget=True)
-                for number, found in enumerate(curves.values(), 1)
-            ),
-            Curve("Theorem 1", budgets, np.array(bound) / budgets, theory=True),
-            Curve(
-                "κ(c): what every player loses in one of them",
-                budgets,
-                [kappa] * len(budgets),
-                theory=True,
-            ),
-        ],
-    )
+    lines = [
+        *(
+            measured_curve(f"measured, world {number}", budgets, regrets, per_budget=True)
+            for number, regrets in enumerate(curves.values(), 1)
+        ),
+        Curve("Theorem 1", budgets, np.array(bound) / budgets, theory=True),
+        Curve(
+            "κ(c): what every player loses in one of them",
+            budgets,
+            [kappa] * len(budgets),
+            theory=True,
+        ),
+    ]
     beyond = 1000 * np.ceil(crossing / 1000)
     limit = bounds.theorem1(2, beyond, COST).value or 0.0
     worst = {
         player: [
-            lab.regrets(player, world, beyond, 8)["best_fixed_arm"].mean
+            runner.regrets(player, world, beyond, 8)["best_fixed_arm"].mean
             for world in (WORLD_1, WORLD_2)
         ]
         for player in PLAYERS
@@ -105,9 +99,9 @@ def study(lab: Runner) -> Finding:
             [
                 f"{budget:,.0f}",
                 *(
-                    f"{found['best_fixed_arm'].mean / budget:.2f}"
-                    for found in (
-                        lab.regrets("exp3.bwk", f"spend_or_save:later={later}", budget, PATHS)
+                    f"{regrets['best_fixed_arm'].mean / budget:.2f}"
+                    for regrets in (
+                        runner.regrets("exp3.bwk", f"spend_or_save:later={later}", budget, PATHS)
                         for later in (0, 1)
                     )
                 ),
@@ -148,16 +142,18 @@ def study(lab: Runner) -> Finding:
             "least xB((1−c)/c² − r₁)).",
             Picture(
                 "theorem1",
-                f"Measured regret of EXP3.BwK in the two worlds ({lab.paths(PATHS)} "
+                f"Measured regret of EXP3.BwK in the two worlds ({runner.paths(PATHS)} "
                 "paths, 95% bands), the theorem, and the lower bound for every player.",
-                [panel],
+                "regret of EXP3.BwK per unit of budget",
+                ("budget B", "regret / B"),
+                lines,
             ),
             Table(
                 ["regret of `exp3.bwk` in", *GROWTH_HEAD],
                 [
                     [
                         f"world {number}",
-                        *growth_cells(lab.regret_growth("exp3.bwk", world, budgets, PATHS)),
+                        *growth_cells(runner.regret_growth("exp3.bwk", world, budgets, PATHS)),
                     ]
                     for number, world in enumerate((WORLD_1, WORLD_2), 1)
                 ],

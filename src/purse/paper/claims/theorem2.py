@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.paper.finding import Curve, Finding, Panel, Picture, Table
+from purse.paper.finding import Finding, Picture, Table
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.theory import bounds
 
 ORDER = 70
@@ -19,14 +20,14 @@ COMMANDS = [
 BUDGET, COSTS, PATHS = 2_000, (1.0, 0.5, 0.1, 0.01), 100
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Pseudo-regret on the theorem's own instance for several c, divided by both orders."""
     rows, steady, falling, curves, above = [], [], [], [], True
     for n_arms in (2, 10):
         for scale in (1, 0.25):
-            found = np.array(
+            regret = np.array(
                 [
-                    lab.pseudo_regret(
+                    runner.pseudo_regret(
                         "exp3.bwk",
                         f"theorem2:n_arms={n_arms},cost_min={cost},scale={scale}",
                         BUDGET,
@@ -42,20 +43,20 @@ def study(lab: Runner) -> Finding:
                 [
                     str(n_arms),
                     f"{scale:g}",
-                    *(f"{ratio:.3f}" for ratio in found / right),
-                    *(f"{ratio:.3f}" for ratio in found / stated),
+                    *(f"{ratio:.3f}" for ratio in regret / right),
+                    *(f"{ratio:.3f}" for ratio in regret / stated),
                 ]
             )
-            steady.append((found / right).max() / (found / right).min())
-            falling.append((found / stated)[0] / (found / stated)[-1])
+            steady.append((regret / right).max() / (regret / right).min())
+            falling.append((regret / stated)[0] / (regret / stated)[-1])
             if scale == 0.25:
                 above &= all(
                     seen > (bounds.theorem2(n_arms, BUDGET, cost, form="corrected").value or 0.0)
-                    for seen, cost in zip(found, COSTS, strict=True)
+                    for seen, cost in zip(regret, COSTS, strict=True)
                 )
             else:
-                curves.append(Curve(f"measured / √(KB/c²), K = {n_arms}", COSTS, found / stated))
-                curves.append(Curve(f"measured / √(KB/c), K = {n_arms}", COSTS, found / right))
+                curves.append(Curve(f"measured / √(KB/c²), K = {n_arms}", COSTS, regret / stated))
+                curves.append(Curve(f"measured / √(KB/c), K = {n_arms}", COSTS, regret / right))
     return Finding(
         "not proved: its instance gives √(KB/c); true for c < 1 and large B, because of "
         "the two worlds",
@@ -71,7 +72,7 @@ def study(lab: Runner) -> Finding:
             "matches up to √(log K), and for reward [Proposition "
             "C](#proposition-c) does: there is no gap of 1/√c between upper and lower "
             "bound, as the paper has it. Pseudo-regret of EXP3.BwK on "
-            f"that instance, at B = {BUDGET:,} with {lab.paths(PATHS)} paths, divided by "
+            f"that instance, at B = {BUDGET:,} with {runner.paths(PATHS)} paths, divided by "
             "both orders:",
             Table(
                 [
@@ -86,7 +87,9 @@ def study(lab: Runner) -> Finding:
                 "theorem2",
                 f"Pseudo-regret of EXP3.BwK at B = {BUDGET:,}, divided by the two orders "
                 "(scale 1).",
-                [Panel("which order?", "c", "regret / order", curves)],
+                "which order?",
+                ("c", "regret / order"),
+                curves,
             ),
             "The argument that the proof refers to (Auer, Cesa-Bianchi, Freund and "
             "Schapire, 2002) gives εT(1 − 1/K − ½√(−(T/K) log(1−4ε²))): "

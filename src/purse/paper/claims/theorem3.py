@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 
 from purse import worlds
+from purse.base.text import format_mean
 from purse.paper.finding import (
     GROWTH_HEAD,
-    Curve,
     Finding,
-    Panel,
     Picture,
     Table,
     growth_cells,
-    measured,
+    measured_curve,
 )
 from purse.paper.instances import FIVE, PLAYERS
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.theory import bounds
 from purse.theory.notions import estimate
 
@@ -30,36 +30,38 @@ COMMANDS = [
 PATHS, FEW = 40, 12
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Random costs that mislead; then constant costs, and how regret grows up to B = 10^7."""
-    short, long = lab.budgets(1e3, 1e4, 1e5), lab.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
+    short, long = runner.budgets(1e3, 1e4, 1e5), runner.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
     for world, limit in (
         ("misleading_ratio", 0.6 / 0.5 - 0.5 / 0.55),
         ("misleading_costs", 2 - 0.5 / 0.55),
     ):
         for player in (*PLAYERS, "exp3++.price"):
-            found = [lab.pseudo_regret(player, world, budget, PATHS) / budget for budget in short]
+            regrets = [
+                runner.pseudo_regret(player, world, budget, PATHS) / budget for budget in short
+            ]
             rows.append(
                 [
                     f"`{world}`",
                     f"`{player}`",
-                    *(f"{each.mean():.3f}" for each in found),
+                    *(f"{each.mean():.3f}" for each in regrets),
                     f"{limit:.3f}",
                 ]
             )
             linear &= (
-                found[-1].mean() > 0.1 * limit and found[-1].mean() > found[0].mean()
+                regrets[-1].mean() > 0.1 * limit and regrets[-1].mean() > regrets[0].mean()
                 if player != "exp3++.price"
-                else found[-1].mean() < found[0].mean()
+                else regrets[-1].mean() < regrets[0].mean()
             )
     means, growths, curves, last_slope = [], [], [], 0.0
     for player in PLAYERS:
-        growth, values = lab.growth(player, FIVE, long, FEW)
+        growth, values = runner.growth(player, FIVE, long, FEW)
         each, last_slope = [estimate(row) for row in values], growth.slopes[-1]
-        means.append([f"`{player}`", *(f"{e.mean:,.0f} ± {e.high - e.mean:,.0f}" for e in each)])
+        means.append([f"`{player}`", *(format_mean(e.mean, e.high, ",.0f") for e in each)])
         growths.append([f"`{player}`", *growth_cells(growth)])
-        curves.append(measured(player, long, each))
+        curves.append(measured_curve(player, long, each))
     place = worlds.make(FIVE, 1)
     assert place.efficiencies is not None
     assert place.cost_means is not None
@@ -116,9 +118,11 @@ def study(lab: Runner) -> Finding:
             Table(["player", *GROWTH_HEAD], growths),
             Picture(
                 "theorem3",
-                f"Pseudo-regret on five i.i.d. arms with constant costs ({lab.paths(FEW)} "
+                f"Pseudo-regret on five i.i.d. arms with constant costs ({runner.paths(FEW)} "
                 "paths, 95% bands).",
-                [Panel("five arms, constant costs", "budget B", "pseudo-regret", curves)],
+                "five arms, constant costs",
+                ("budget B", "pseudo-regret"),
+                curves,
             ),
         ],
     )

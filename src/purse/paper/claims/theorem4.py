@@ -8,16 +8,15 @@ import math
 
 from purse.paper.finding import (
     GROWTH_HEAD,
-    Curve,
     Finding,
-    Panel,
     Picture,
     Table,
     growth_cells,
-    measured,
+    measured_curve,
 )
 from purse.paper.instances import WORLD_1, WORLD_2
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.theory import bounds
 
 ORDER = 100
@@ -33,39 +32,34 @@ COMMANDS = [
 COST, PATHS, LONG = 0.1, 40, 1e6
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """The two worlds again; then plain bandits, all costs 1, with the printed and with the proof's
     exploration rate.
     """
-    budgets = lab.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
+    budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]
-    found = [
-        [lab.regrets("exp3++.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets]
+    regrets = [
+        [runner.regrets("exp3++.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets]
         for world in (WORLD_1, WORLD_2)
     ]
-    panel = Panel(
-        "regret of EXP3++.BwK per unit of budget",
-        "budget B",
-        "regret / B",
-        [
-            *(
-                measured(f"measured, world {number}", budgets, each, per_budget=True)
-                for number, each in enumerate(found, 1)
-            ),
-            *(
-                Curve(
-                    f"Theorem 4, {words}",
-                    budgets,
-                    [
-                        (bounds.theorem4(2, budget, COST, constant=words).value or 0.0) / budget
-                        for budget in budgets
-                    ],
-                    theory=True,
-                )
-                for words in ("statement", "proof")
-            ),
-        ],
-    )
+    lines = [
+        *(
+            measured_curve(f"measured, world {number}", budgets, each, per_budget=True)
+            for number, each in enumerate(regrets, 1)
+        ),
+        *(
+            Curve(
+                f"Theorem 4, {words}",
+                budgets,
+                [
+                    (bounds.theorem4(2, budget, COST, constant=words).value or 0.0) / budget
+                    for budget in budgets
+                ],
+                theory=True,
+            )
+            for words in ("statement", "proof")
+        ),
+    ]
     rows, ratios = [], {}
     for n_arms in (10, 20, 40):
         world = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}".replace(
@@ -73,16 +67,16 @@ def study(lab: Runner) -> Finding:
         )
         limit = bounds.theorem4(n_arms, LONG, 1, constant="statement").value or 0.0
         ratios[n_arms] = [
-            lab.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit
+            runner.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit
             for epsilon in ("printed", "lemma")
         ]
         rows.append([str(n_arms), *(f"{ratio:.2f}" for ratio in ratios[n_arms])])
-    broken = found[1][-1].low > bound[-1] and all(
+    broken = regrets[1][-1].low > bound[-1] and all(
         printed > 1 > lemma for printed, lemma in ratios.values()
     )
     return Finding(
         "false; the printed ε breaks it even for plain bandits",
-        f"world 2: {found[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, "
+        f"world 2: {regrets[1][-1].mean / budgets[-1]:.2f}·B at B = {budgets[-1]:,.0f}, "
         f"bound {bound[-1] / budgets[-1]:.2f}·B; printed ε, all costs "
         f"1, K = 10, B = 10⁶: {ratios[10][0]:.2f} × the bound",
         broken,
@@ -93,16 +87,18 @@ def study(lab: Runner) -> Finding:
             f"{math.ceil(bounds.refuted_from(COST, constant=36)):,} on.",
             Picture(
                 "theorem4",
-                f"Measured regret of EXP3++.BwK in the two worlds ({lab.paths(PATHS)} "
+                f"Measured regret of EXP3++.BwK in the two worlds ({runner.paths(PATHS)} "
                 "paths, 95% bands) and the theorem with both of its constants.",
-                [panel],
+                "regret of EXP3++.BwK per unit of budget",
+                ("budget B", "regret / B"),
+                lines,
             ),
             Table(
                 ["regret of `exp3++.bwk` in", *GROWTH_HEAD],
                 [
                     [
                         f"world {number}",
-                        *growth_cells(lab.regret_growth("exp3++.bwk", world, budgets, PATHS)),
+                        *growth_cells(runner.regret_growth("exp3++.bwk", world, budgets, PATHS)),
                     ]
                     for number, world in enumerate((WORLD_1, WORLD_2), 1)
                 ],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from purse import worlds
-from purse.paper.finding import Curve, Finding, Panel, Picture, Table
+from purse.paper.finding import Finding, Picture, Table
 from purse.paper.runner import Runner
+from purse.report.charts.lines import Curve
 from purse.worlds.theorem5 import stakes
 
 ORDER = 110
@@ -20,9 +21,9 @@ ALPHAS, PATHS = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0), 40
 PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
 
 
-def study(lab: Runner) -> Finding:
+def study(runner: Runner) -> Finding:
     """Regret in both cases of the instance, for whole and for broken budgets and powers."""
-    budgets = lab.budgets(1000, 1024, 4096.5, 10_000, 65_536, 100_000)
+    budgets = runner.budgets(1000, 1024, 4096.5, 10_000, 65_536, 100_000)
     rows, exact, curves = [], True, []
     for alpha in ALPHAS:
         means = []
@@ -32,9 +33,9 @@ def study(lab: Runner) -> Finding:
                 pair = []
                 for best in (0, 1):
                     world = f"theorem5:alpha={alpha},best={best}"
-                    alone = lab.runs(f"fixed:arm={best}", world, budget, 1)["gain"][0]
+                    alone = runner.runs(f"fixed:arm={best}", world, budget, 1)["gain"][0]
                     pair.append(
-                        float(alone) - lab.runs(player, world, budget, PATHS)["gain"].to_numpy()
+                        float(alone) - runner.runs(player, world, budget, PATHS)["gain"].to_numpy()
                     )
                 regrets = np.array(pair)
                 exact &= bool(
@@ -72,12 +73,14 @@ def study(lab: Runner) -> Finding:
             "arm in exactly one of them: regret 0 or M = ⌊B − t*⌋, and "
             "M/2 on average, without any slack. B^α need not be a whole number; then t* "
             "is rounded down, and less than 1 is left over. EXP3.BwK, "
-            f"{lab.paths(PATHS)} paths in each case:",
+            f"{runner.paths(PATHS)} paths in each case:",
             Table(["α", "B", "B^α", "M", "values of the regret", "mean over both cases"], rows),
             Picture(
                 "theorem5",
                 "Mean regret over both cases, and half of B^α.",
-                [Panel("large costs", "budget B", "mean regret", curves)],
+                "large costs",
+                ("budget B", "mean regret"),
+                curves,
             ),
             "It is right, but not what separates small from large costs: [the two "
             "worlds](#theorem-1) give regret of order B for every constant c < 1.",

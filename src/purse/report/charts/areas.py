@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from purse.base.optional import extra
 from purse.report import frames
 from purse.report.charts.base import Figure, Panel, policies_of, tips, worlds_of
-from purse.report.charts.palette import arm_colours
+from purse.report.charts.style import arm_colours
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ def shares(study: StudyData) -> Figure | None:
             ).mark_rect(strokeWidth=0.5)
             x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1]), axis=part_axis("budget spent"))
             y = alt.Y("bottom:Q", scale=alt.Scale(domain=[0, 1]), axis=part_axis("share of pulls"))
-            shown = tips(
+            tooltip = tips(
                 arm="arm:N", share="share:Q|.2%", budget_from="start:Q|.3~%", to="fraction:Q|.3~%"
             )
             # one for a world's row
@@ -62,7 +62,7 @@ def shares(study: StudyData) -> Figure | None:
                         y2="top:Q",
                         color=colour,
                         stroke=alt.Stroke("arm:N", scale=scale, legend=None),
-                        tooltip=shown,
+                        tooltip=tooltip,
                     ),
                     policy,
                 )

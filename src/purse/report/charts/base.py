@@ -4,13 +4,12 @@ policy has one colour and one shape.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
-from purse.report.charts.axes import CONFIG, NUMBER
-from purse.report.charts.palette import colours, dashes, shapes
+from purse.report.charts.style import CONFIG, NUMBER, colours, dashes, shapes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +39,7 @@ class Figure:
     panels: list[Panel]
     columns: int = 2
     one_legend: bool = True
+    legend: Mapping[str, Any] = field(default_factory=dict)  # what is not as in other figures
 
     def chart(self) -> Any:
         """All panels as one Altair chart."""
@@ -59,7 +59,7 @@ class Figure:
             *(panel.chart for panel in self.panels),
             columns=columns,
             params=[nobody],
-            config=alt.Config(**CONFIG),
+            config=alt.Config(**CONFIG | {"legend": CONFIG["legend"] | self.legend}),
             **own,
         )
 

@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
 from purse.report import frames
-from purse.report.charts.axes import PERCENT, budgets, linear, logarithmic
 from purse.report.charts.base import (
     HEIGHT,
     WIDTH,
     Figure,
     Panel,
-    dash,
     names_of,
     policies_of,
-    policy_colour,
-    policy_shape,
     tips,
-    visible,
     worlds_of,
 )
-from purse.report.charts.palette import NEUTRAL
+from purse.report.charts.lines import dash_lines, draw_curves
 from purse.report.charts.rows import rows
+from purse.report.charts.style import PERCENT, linear, logarithmic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +68,7 @@ def regret(study: StudyData) -> Figure:
         y = logarithmic(
             [*here["shown"], *here["shown_low"], *here["shown_high"], *limits["value"]], "regret"
         )
-        above = dashed(
+        above = dash_lines(
             limits,
             "value",
             y,
@@ -83,7 +79,7 @@ def regret(study: StudyData) -> Figure:
         panels.append(
             panel(
                 world,
-                curve(
+                draw_curves(
                     here,
                     ("shown", "shown_low", "shown_high"),
                     y,
@@ -113,14 +109,14 @@ def gain(study: StudyData) -> Figure:
     for world in worlds_of(data):
         here, known = of_world(data, world), of_world(references, world)
         y = linear("gain per unit of budget", zero=True)
-        told = tips(
+        tooltip = tips(
             reference="which:N", B="budget:Q", gain="gain:Q", per_unit_of_budget="unit_gain:Q"
         )
-        above = dashed(known, "unit_gain", y, policies, names_of(references), told)
+        above = dash_lines(known, "unit_gain", y, policies, names_of(references), tooltip)
         panels.append(
             panel(
                 world,
-                curve(
+                draw_curves(
                     here,
                     ("unit_gain", "unit_gain_low", "unit_gain_high"),
                     y,
@@ -152,7 +148,9 @@ def left(study: StudyData) -> Figure:
         top = float(here["part"].max() or 0.0)  # type: ignore[arg-type]
         y = linear("part of the budget left", PERCENT, domain=[0, max(LEAST_PART, 1.05 * top)])
         panels.append(
-            panel(world, curve(here, ("part", None, None), y, policies, tips(**LEFT_TIPS), []))
+            panel(
+                world, draw_curves(here, ("part", None, None), y, policies, tips(**LEFT_TIPS), [])
+            )
         )
     return Figure("left", data, panels)
 
@@ -167,78 +165,3 @@ def of_world(frame: pl.DataFrame, world: str) -> pl.DataFrame:
 def panel(world: str, layers: Sequence[Any]) -> Panel:
     """The layers as one panel."""
     return Panel(world, extra("altair").layer(*layers, title=world, width=WIDTH, height=HEIGHT))
-
-
-def curve(
-    data: pl.DataFrame,
-    values: tuple[str, str | None, str | None],
-    y: dict[str, Any],
-    policies: Sequence[str],
-    shown: list[Any],
-    above: list[Any],
-) -> list[Any]:
-    """A line with points for each policy, hollow where a value lies below the axis, a band where
-    there is an interval, and what is drawn above them.
-    """
-    alt = extra("altair")
-    value, low, high = values
-    base = alt.Chart(data).encode(
-        x=alt.X("budget:Q", **budgets(data["budget"])), color=policy_colour(policies)
-    )
-    at = base.encode(y=alt.Y(f"{value}:Q", **y), shape=policy_shape(policies))
-    layers = []
-    if low is not None and data[low].is_not_null().any():
-        layers.append(
-            base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=f"{high}:Q", opacity=visible(0.18))
-        )
-    layers.append(
-        base.mark_line(strokeWidth=2).encode(y=alt.Y(f"{value}:Q", **y), opacity=visible())
-    )
-    below = "below" in data.columns and data["below"].any()
-    layers.append(
-        (at.transform_filter("!datum.below") if below else at)
-        .mark_point(filled=True, size=46, opacity=1)
-        .encode(opacity=visible())
-    )
-    if below:
-        layers.append(
-            at.transform_filter("datum.below")
-            .mark_point(fill="#FFFFFF", size=46, strokeWidth=1.6)
-            .encode(opacity=visible())
-        )
-    # a finger needs more than a point
-    return [*layers, *above, at.mark_point(filled=True, size=320, opacity=0).encode(tooltip=shown)]
-
-
-def dashed(
-    data: pl.DataFrame,
-    value: str,
-    y: dict[str, Any],
-    policies: Sequence[str],
-    names: Sequence[str],
-    shown: list[Any],
-) -> list[Any]:
-    """Dashed lines: in the colour of the policy that they are about, or grey where they are about
-    none.
-    """
-    import polars as pl
-
-    alt = extra("altair")
-    about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
-    layers = []
-    for part, colour in (
-        (data.filter(about), policy_colour(policies)),
-        (data.filter(~about), alt.value(NEUTRAL)),
-    ):
-        if part.height:
-            base = alt.Chart(part).encode(
-                x=alt.X("budget:Q", **budgets(part["budget"])), y=alt.Y(f"{value}:Q", **y)
-            )
-            opacity = {"opacity": visible()} if "policy" in part.columns else {}
-            layers.append(
-                base.mark_line(strokeWidth=1.4).encode(
-                    color=colour, strokeDash=dash(names), detail="name:N", **opacity
-                )
-            )
-            layers.append(base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=shown))
-    return layers

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purse.base.optional import extra
-from purse.report.charts.axes import linear
+from purse.base.text import format_budget
 from purse.report.charts.base import (
     WIDTH,
     Figure,
@@ -20,7 +20,7 @@ from purse.report.charts.base import (
     visible,
 )
 from purse.report.charts.rows import policy_rows
-from purse.report.standings import money
+from purse.report.charts.style import linear
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,17 +37,17 @@ TIPS = {
 }
 
 
-def estimates(found: pl.DataFrame) -> Figure | None:
+def estimates(frame: pl.DataFrame) -> Figure | None:
     """Estimates with their intervals; None where the log tells nothing."""
     import polars as pl
 
-    answered = found.filter(pl.col("refused").is_null())
+    answered = frame.filter(pl.col("refused").is_null())
     if answered.is_empty():
         return None
-    policies, methods = policies_of(found), methods_of(found)
+    policies, methods = policies_of(frame), methods_of(frame)
     return Figure(
         "estimates",
-        found,
+        frame,
         [
             panel(answered.filter(budget=budget), budget, policies, methods)
             for budget in sorted(answered["budget"].unique())
@@ -55,9 +55,9 @@ def estimates(found: pl.DataFrame) -> Figure | None:
     )
 
 
-def methods_of(found: pl.DataFrame) -> list[str]:
+def methods_of(frame: pl.DataFrame) -> list[str]:
     """The methods, in the order in which they were given."""
-    return found["method"].unique(maintain_order=True).to_list()
+    return frame["method"].unique(maintain_order=True).to_list()
 
 
 def panel(
@@ -80,5 +80,5 @@ def panel(
         ),
         points.encode(opacity=visible(by="method"), tooltip=tips(**TIPS)),
     ]
-    title, height = f"B = {money(budget)}", (LANE * len(methods) + BETWEEN) * len(policies)
+    title, height = f"B = {format_budget(budget)}", (LANE * len(methods) + BETWEEN) * len(policies)
     return Panel(title, alt.layer(*layers, title=title, width=WIDTH, height=height))

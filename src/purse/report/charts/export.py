@@ -1,41 +1,46 @@
-"""Figures as files: PNG, SVG, and CSV of what they show. Equal studies give equal files."""
+"""Figures as files (PNG, SVG, and CSV of what they show), and the script that draws them in a page.
+Equal data give equal files.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from purse.base.files import make_folder, write_atomically
+from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import extra
-from purse.report.charts import areas, curves, players, rows
+from purse.errors import PurseError
 from purse.report.charts.base import Figure
 
-if TYPE_CHECKING:
-    from purse.report.data import StudyData
-
 SCALE = 2  # pixels of a PNG per unit of its figure
+KINDS = ("png", "svg", "csv")
 
 
-def export(study: StudyData, folder: Path) -> list[Path]:
-    """Write every figure of a study into a folder; returns their paths."""
-    return [
-        path for figure in figures_of(study) for path in write_figure(figure, make_folder(folder))
-    ]
+def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
+    """Write every figure into a folder, which need not be there; returns their paths."""
+    return [path for figure in figures for path in write_figure(figure, make_folder(folder))]
 
 
-def write_figure(figure: Figure, folder: Path) -> list[Path]:
-    """Write a figure as `name.png`, `name.svg` and `name.csv`."""
-    renderer = extra("vl_convert")
-    drawn = renderer.vegalite_to_svg(figure.spec(), vl_version=version())
-    kinds = {
-        "png": renderer.svg_to_png(drawn, scale=SCALE),
-        "svg": drawn.encode(),
-        "csv": figure.data.write_csv().encode(),
-    }
-    for kind, content in kinds.items():
-        write_atomically(folder / f"{figure.name}.{kind}", partial(put, content))
-    return [folder / f"{figure.name}.{kind}" for kind in kinds]
+def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
+    """Write a figure as `name.png`, `name.svg` and `name.csv`, or as some of these."""
+    svg = render_svg(figure.spec())
+    paths = []
+    for kind in kinds:
+        content = (
+            extra("vl_convert").svg_to_png(svg, scale=SCALE)
+            if kind == "png"
+            else svg.encode()
+            if kind == "svg"
+            else figure.data.write_csv().encode()
+        )
+        paths.append(folder / f"{figure.name}.{kind}")
+        write_atomically(paths[-1], partial(put, content))
+    return paths
 
 
 def put(content: bytes, file: Any) -> None:
@@ -43,39 +48,40 @@ def put(content: bytes, file: Any) -> None:
     file.write(content)
 
 
-def figures_of(study: StudyData) -> list[Figure]:
-    """All figures that a study has, in the order of its page."""
-    if "replay" in study.facts:
-        drawn = [
-            players.gain(study),
-            areas.shares(study),
-            rows.runs(study),
-            curves.left(study),
-            curves.regret(study),
-        ]
-    else:
-        drawn = [
-            curves.regret(study),
-            curves.gain(study),
-            curves.left(study),
-            areas.shares(study),
-            rows.runs(study),
-            rows.growth(study),
-        ]
-    return [figure for figure in drawn if figure is not None]
+def render_svg(spec: dict[str, Any]) -> str:
+    """Draw a Vega-Lite chart as an SVG document."""
+    svg = str(extra("vl_convert").vegalite_to_svg(spec, vl_version=version()))
+    # the renderer counts on from drawing to drawing, and equal charts are to be equal files
+    names = dict.fromkeys(re.findall(r'id="((?:gradient_|clip)\d+)"', svg))
+    places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
+    return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
 
 
-def chart(study: StudyData) -> Any:
-    """Regret against the budget as an Altair chart, which a notebook shows."""
-    return curves.regret(study).chart()
-
-
-def notebook(study: StudyData) -> dict[str, Any]:
-    """The same by its type for notebooks that draw Vega-Lite themselves."""
-    spec = curves.regret(study).spec()
-    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": spec}
+def bundle_for_notebook(figure: Figure) -> dict[str, Any]:
+    """Give a figure by its type, for notebooks that draw Vega-Lite themselves."""
+    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": figure.spec()}
 
 
 def version() -> str:
-    """The version of Vega-Lite that charts are written for, as the renderer names it."""
+    """Name the version of Vega-Lite that charts are written for, as the renderer does."""
     return ".".join(extra("altair").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def javascript() -> str:
+    """Give the script that draws charts in a page: Vega, Vega-Lite and vega-embed in one piece. To
+    put it together takes seconds, so the user's cache keeps it.
+    """
+    renderer = extra("vl_convert")
+    kept = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    script = str(renderer.javascript_bundle(vl_version=version()))
+    with suppress(PurseError):  # where nothing can be kept, it is put together each time
+        make_folder(kept.parent)
+        write_text(kept, script)
+    return script
+
+
+def cache() -> Path:
+    """Where programs keep what they can make again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
-from purse.report.charts.axes import PERCENT, linear
+from purse.base.text import format_budget
 from purse.report.charts.base import (
     STEP,
     WIDTH,
@@ -20,13 +20,13 @@ from purse.report.charts.base import (
     tips,
     visible,
 )
-from purse.report.charts.palette import DASHES, NEUTRAL
-from purse.report.standings import LP, NOTES, money, standings
+from purse.report.charts.style import DASHES, NEUTRAL, PERCENT, linear
+from purse.report.standings import LP, NOTES, standings
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.report.data import StudyData
+    from purse.report.data import TableData
 
 MOST_ARMS = 8  # that are drawn alone
 ROOM = 190  # for the names of players
@@ -42,18 +42,18 @@ TIPS = {
 }
 
 
-def gain(study: StudyData) -> Figure:
+def gain(study: TableData) -> Figure:
     """Mean gain with its interval of every policy and reference."""
     import polars as pl
 
     data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
-    drawn = without_notes(data)
-    shown = pl.col("player").is_in(players_of(drawn))
+    players = without_notes(data)
+    has_row = pl.col("player").is_in(players_of(players))
     return Figure(
         "gain",
         data,
         [
-            panel(drawn.filter(shown, budget=budget), budget, policies_of(study.table()))
+            panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
             for budget in sorted(data["budget"].unique())
         ],
     )
@@ -113,7 +113,7 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
         layers.append(
             rule.encode(y=y, color=colour, x=alt.X("gain_low:Q", **x), x2="gain_high:Q", **opacity)
         )
-    at, shown = {"y": y, "x": alt.X("gain:Q", **x)}, tips(**TIPS)
+    at, tooltip = {"y": y, "x": alt.X("gain:Q", **x)}, tips(**TIPS)
     played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
         filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
     )
@@ -125,8 +125,8 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
         .mark_point(filled=True, size=70, opacity=1)
         .encode(color=policy_colour(policies), shape=policy_shape(policies), opacity=visible())
     )
-    layers += [each.encode(**at, tooltip=shown) for each in (played, computed, points)]
-    title = f"B = {money(budget)}"
+    layers += [each.encode(**at, tooltip=tooltip) for each in (played, computed, points)]
+    title = f"B = {format_budget(budget)}"
     return Panel(
         title, alt.layer(*layers, title=title, width=WIDTH, height=(STEP - 6) * len(order))
     )

@@ -1,6 +1,4 @@
-"""A row for each policy: one value with its interval, the spread of single runs, the slope of
-growth.
-"""
+"""A row for each policy: one value with its interval, or the slope of growth."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
 from purse.report import frames
-from purse.report.charts.axes import NUMBER, WIDE, either, linear
 from purse.report.charts.base import (
     STEP,
     WIDTH,
@@ -24,7 +21,7 @@ from purse.report.charts.base import (
     visible,
     worlds_of,
 )
-from purse.report.charts.palette import NEUTRAL
+from purse.report.charts.style import NEUTRAL, NUMBER, either, linear
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +37,7 @@ def rows(
     data: pl.DataFrame,
     values: tuple[str, str | None, str | None],
     title: str,
-    shown: list[Any],
+    tooltip: list[Any],
     limits: pl.DataFrame | None = None,
     format: str = NUMBER,
 ) -> Figure:
@@ -73,7 +70,7 @@ def rows(
         points = base.encode(x=alt.X(f"{value}:Q", **x), shape=policy_shape(policies))
         layers += [
             points.mark_point(filled=True, size=70, opacity=1).encode(
-                opacity=visible(), tooltip=shown
+                opacity=visible(), tooltip=tooltip
             )
         ]
         panels.append(panel(world, layers, len(policies)))
@@ -89,11 +86,13 @@ def limit_marks(
     alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in known.columns else pl.lit(False)
     own, common = known.filter(about), known.filter(~about)
-    shown = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
+    tooltip = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
     layers = []
     if common.height:
         lines = alt.Chart(common).mark_rule(color=NEUTRAL, strokeWidth=1.4)
-        layers.append(lines.encode(x=alt.X("value:Q", **x), strokeDash=dash(names), tooltip=shown))
+        layers.append(
+            lines.encode(x=alt.X("value:Q", **x), strokeDash=dash(names), tooltip=tooltip)
+        )
     if own.height:
         lines = alt.Chart(own).mark_tick(thickness=1.6, size=STEP - 6)
         layers.append(
@@ -102,77 +101,10 @@ def limit_marks(
                 y=policy_rows(policies),
                 color=policy_colour(policies),
                 opacity=visible(),
-                tooltip=shown,
+                tooltip=tooltip,
             )
         )
     return layers
-
-
-def runs(study: StudyData) -> Figure:
-    """Outcomes of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as
-    a line, the median white.
-    """
-    import polars as pl
-
-    alt = extra("altair")
-    data, single, outcome = frames.runs(study), frames.single_runs(study), frames.outcome(study)
-    policies = policies_of(study.table())
-    shown = tips(
-        policy="policy:N",
-        B="budget:Q",
-        median="median:Q",
-        middle_half_from="quarter:Q",
-        to="three_quarters:Q",
-        least="least:Q",
-        most="most:Q",
-        runs="n_paths:Q",
-    )
-    panels = []
-    for world in worlds_of(data):
-        here, drawn = data.filter(pl.col("world") == world), single.filter(pl.col("world") == world)
-        floor = floor_of(here)
-        here, drawn = (
-            part.with_columns(
-                pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
-                .clip(floor)
-                .name.prefix("x_")
-            )
-            for part in (here, drawn)
-        )
-        x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
-        base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
-        ticks = (
-            alt.Chart(drawn)
-            .mark_tick(thickness=1.2, size=18)
-            .encode(
-                x=alt.X(f"x_{outcome}:Q", **x),
-                y=policy_rows(policies),
-                color=policy_colour(policies),
-            )
-        )
-        layers = [
-            ticks.encode(
-                opacity=visible(0.35),
-                tooltip=tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"}),
-            )
-        ]
-        if here["n_paths"].max() != 1:
-            layers += [
-                base.mark_rule(strokeWidth=1.6).encode(
-                    x=alt.X("x_low:Q", **x), x2="x_high:Q", opacity=visible(), tooltip=shown
-                ),
-                base.mark_bar(size=9).encode(
-                    x=alt.X("x_quarter:Q", **x),
-                    x2="x_three_quarters:Q",
-                    opacity=visible(),
-                    tooltip=shown,
-                ),
-                base.mark_tick(thickness=2, size=9).encode(
-                    x=alt.X("x_median:Q", **x), color=alt.value("#FFFFFF"), tooltip=shown
-                ),
-            ]
-        panels.append(panel(world, layers, len(policies)))
-    return Figure("runs", data, panels)
 
 
 def growth(study: StudyData) -> Figure | None:
@@ -196,7 +128,7 @@ def growth(study: StudyData) -> Figure | None:
         domain=[min(-0.05, lowest, *data["slope"]), max(1.1, highest, *data["slope"])],
     )
     marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
-    shown = tips(
+    tooltip = tips(
         policy="policy:N",
         slope="slope:Q|,.3f",
         from_="low:Q|,.3f",
@@ -220,23 +152,11 @@ def growth(study: StudyData) -> Figure | None:
                 x=alt.X("low:Q", **x), x2="high:Q", opacity=visible(0.45)
             ),
             points.mark_point(filled=True, size=70, opacity=1).encode(
-                opacity=visible(), tooltip=shown
+                opacity=visible(), tooltip=tooltip
             ),
         ]
         panels.append(panel(world, layers, len(policies)))
     return Figure("growth", data, panels)
-
-
-def floor_of(spread: pl.DataFrame) -> float:
-    """Below which the runs of a world are drawn on the edge, where they differ by orders: a third
-    of the least median that is above zero beyond doubt.
-    """
-    import polars as pl
-
-    medians = spread.filter(pl.col("low") > 0)["median"].to_list()
-    wide = len(medians) > 1 and max(medians) > WIDE * min(medians)
-    least: float = spread["least"].min()  # type: ignore[assignment]
-    return min(medians) / 3 if wide and least <= 0 else least
 
 
 def policy_rows(policies: Sequence[str]) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from purse.base.text import format_budget
 from purse.report import frames
 from purse.report.charts.base import Figure
 from purse.report.charts.players import MOST_ARMS
-from purse.report.standings import money
 
 if TYPE_CHECKING:
-    from purse.report.data import StudyData
+    from purse.report.data import StudyData, TableData
 
 LABELS = {
     "regret": "Regret against the budget",
@@ -23,8 +23,27 @@ LABELS = {
 
 
 def caption(figure: Figure, study: StudyData) -> str:
-    """The caption of a figure of a study."""
+    """Write the caption of a figure of a study."""
     return " ".join(part for part in PARTS[figure.name](figure, study) if part)
+
+
+def table_caption(figure: Figure, study: TableData) -> str:
+    """Write the caption of a figure of a table's replay, where gain is drawn otherwise."""
+    if figure.name != "gain":
+        return caption(figure, study)
+    most = (
+        f"Of the arms alone, the {MOST_ARMS} that gain most are drawn."
+        if len(study.facts.replay.arms) > MOST_ARMS
+        else ""
+    )
+    parts = [
+        "Mean gain, a panel for each budget.",
+        interval(study, "Lines are"),
+        "Grey are the references: diamonds were played, upright marks are computed; "
+        "the dashed line is the LP optimum.",
+        most,
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def regret(figure: Figure, study: StudyData) -> list[str]:
@@ -58,20 +77,7 @@ def regret(figure: Figure, study: StudyData) -> list[str]:
 
 
 def gain(figure: Figure, study: StudyData) -> list[str]:
-    """Why gain is divided by the budget; on recorded rounds, what the grey marks are."""
-    if "replay" in study.facts:
-        most = (
-            f"Of the arms alone, the {MOST_ARMS} that gain most are drawn."
-            if len(study.facts["replay"]["arms"]) > MOST_ARMS
-            else ""
-        )
-        return [
-            "Mean gain, a panel for each budget.",
-            interval(study, "Lines are"),
-            "Grey are the references: diamonds were played, upright marks are computed; "
-            "the dashed line is the LP optimum.",
-            most,
-        ]
+    """Why gain is divided by the budget."""
     known = "Dashed lines are references." if frames.references(study).height else ""
     if figure.data["budget"].n_unique() == 1:
         return [f"Mean gain at B = {budget(figure)}.", interval(study, "Lines are"), known]
@@ -106,16 +112,16 @@ def shares(figure: Figure, study: StudyData) -> list[str]:
 
 def runs(figure: Figure, study: StudyData) -> list[str]:
     """What ticks, bars and lines are."""
-    what = frames.outcome(study).capitalize()
-    if study.facts["n_paths"] == 1:
+    what = study.outcome.capitalize()
+    if study.facts.n_paths == 1:
         return [f"{what} of the single run at {budgets(figure)}."]
     many = (
         f"{frames.MOST_RUNS} of them, evenly by rank,"
-        if study.facts["n_paths"] > frames.MOST_RUNS
+        if study.facts.n_paths > frames.MOST_RUNS
         else "each"
     )
     edge = (
-        f"Where the axis is logarithmic, runs without a positive {frames.outcome(study)} "
+        f"Where the axis is logarithmic, runs without a positive {study.outcome} "
         "lie on its left edge."
         if (figure.data["least"] <= 0).any()
         else ""
@@ -137,12 +143,12 @@ def growth(figure: Figure, study: StudyData) -> list[str]:
 
 def interval(study: StudyData, what: str) -> str:
     """What the intervals are, where there are any."""
-    return f"{what} 95% confidence intervals of the mean." if study.facts["n_paths"] > 1 else ""
+    return f"{what} 95% confidence intervals of the mean." if study.facts.n_paths > 1 else ""
 
 
 def budget(figure: Figure) -> str:
     """The largest budget, in words."""
-    return money(figure.data["budget"].max())  # type: ignore[arg-type]
+    return format_budget(figure.data["budget"].max())  # type: ignore[arg-type]
 
 
 def budgets(figure: Figure) -> str:

@@ -7,14 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from purse.base.text import (
+    count_in_words,
+    format_budget,
+    format_gain,
+    join_words,
+    keep_on_line,
+)
 from purse.report.charts.base import policies_of
 from purse.report.charts.estimates import methods_of
-from purse.report.prose.study import code, counted, listed
-from purse.report.prose.table_replay import joined
-from purse.report.standings import money, within
+from purse.report.prose.study import code
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from purse.report.data import LogFacts
 
 TELLS = (
     "A log has one arm a round; what the others would have returned nobody saw. So gains "
@@ -40,25 +47,25 @@ METHODS = {
 FIRST = "snips"  # quoted where it answers
 
 
-def summary(facts: Mapping[str, Any]) -> str:
+def summary(facts: LogFacts) -> str:
     """What was asked of which log."""
-    replay, sizes = facts["replay"], listed(money(budget) for budget in sorted(facts["budgets"]))
-    horizon = "" if replay["horizon"] is None else f" and {counted(replay['horizon'], 'round')}"
+    replay, sizes = facts.replay, join_words(map(format_budget, sorted(facts.budgets)))
+    horizon = "" if replay.horizon is None else f" and {count_in_words(replay.horizon, 'round')}"
     return (
-        f"What {counted(len(facts['policies']), 'policy', 'policies')} would have gained with "
-        f"{'a budget' if len(facts['budgets']) == 1 else 'budgets'} of {sizes}{horizon}, "
-        f"estimated from {replay['rounds']:,} logged rounds of "
-        f"{counted(len(replay['arms']), 'arm')} "
-        f"({facts['n_paths']:,} simulated games, seed {facts['seed']}, stop rule "
-        f"{facts['stop']}). {TELLS}"
+        f"What {count_in_words(len(facts.policies), 'policy', 'policies')} would have gained with "
+        f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}{horizon}, "
+        f"estimated from {replay.rounds:,} logged rounds of "
+        f"{count_in_words(len(replay.arms), 'arm')} "
+        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule "
+        f"{facts.stop}). {TELLS}"
     )
 
 
-def findings(found: pl.DataFrame) -> dict[str, str]:
+def findings(estimates: pl.DataFrame) -> dict[str, str]:
     """For each budget, which policy is estimated best."""
     return {
-        f"B = {money(budget)}": finding(found.filter(budget=budget))
-        for budget in sorted(found["budget"].unique())
+        f"B = {format_budget(budget)}": finding(estimates.filter(budget=budget))
+        for budget in sorted(estimates["budget"].unique())
     }
 
 
@@ -81,13 +88,13 @@ def finding(here: pl.DataFrame) -> str:
     ]
     silent = [policy for policy in policies if answered.filter(policy=policy).is_empty()]
     if silent:
-        who = "any policy" if len(silent) == len(policies) > 1 else listed(map(code, silent))
+        who = "any policy" if len(silent) == len(policies) > 1 else join_words(map(code, silent))
         says.append(f"About {who} this log can tell nothing: every method refuses.")
     split = [policy for policy in policies if apart(answered.filter(policy=policy))]
     if split:
         says.append(
             "The methods differ by more than their intervals for "
-            f"{listed(map(code, split))}: a sign that something below does not hold."
+            f"{join_words(map(code, split))}: a sign that something below does not hold."
         )
     return " ".join(says)
 
@@ -112,7 +119,7 @@ def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_pol
         "policies"
     )
     lead = (
-        f"By {listed(map(code, methods))}{which}{',' if which else ''} {code(best)} "
+        f"By {join_words(map(code, methods))}{which}{',' if which else ''} {code(best)} "
         f"{'would gain' if not others else 'is estimated best:'} {tight(first)}"
     )
     by = f" (`{quoted}`)" if len(methods) > 1 else ""
@@ -123,7 +130,7 @@ def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_pol
         overlap = (
             f"the interval of {code(near[0])} overlaps"
             if len(near) == 1
-            else f"the intervals of {listed(map(code, near))} overlap"
+            else f"the intervals of {join_words(map(code, near))} overlap"
         )
         return f"{lead}{by}; {overlap} with its own: this log does not tell them apart."
     return (
@@ -132,11 +139,11 @@ def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_pol
     )
 
 
-def caption(found: pl.DataFrame) -> str:
+def caption(estimates: pl.DataFrame) -> str:
     """How to read the figure."""
     refused = (
         " Where a method refuses there is no point; the table says why."
-        if found["refused"].is_not_null().any()
+        if estimates["refused"].is_not_null().any()
         else ""
     )
     return (
@@ -146,4 +153,4 @@ def caption(found: pl.DataFrame) -> str:
 
 def tight(row: Mapping[str, Any]) -> str:
     """An estimate with half its interval, on one line."""
-    return joined(within(row["estimate"], row["high"]))
+    return keep_on_line(format_gain(row["estimate"], row["high"]))

@@ -6,13 +6,20 @@ Text is Markdown; names that users give are set as code, which keeps them as the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse.base.text import (
+    count_in_words,
+    format_budget,
+    format_rough,
+    join_words,
+    keep_on_line,
+    set_minus,
+)
 from purse.report import frames
 from purse.report.charts.base import worlds_of
-from purse.report.standings import money
-from purse.theory.notions import brief, estimate
+from purse.theory.notions import estimate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from purse.report.data import StudyData
 
 EVERY = "every player"
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 REGRET = (
     "Regret is how much more the best single arm would have gained on the same draws; less "
     "is better."
@@ -35,20 +41,21 @@ def summary(study: StudyData) -> str:
         table["world"].n_unique(),
         sorted(table["budget"].unique()),
     )
+    least, most = format_budget(budgets[0]), format_budget(budgets[-1])
     spans = (
-        f"a budget of {money(budgets[0])}"
+        f"a budget of {least}"
         if len(budgets) == 1
-        else f"{counted(len(budgets), 'budget')} from {money(budgets[0])} to {money(budgets[-1])}"
+        else f"{count_in_words(len(budgets), 'budget')} from {least} to {most}"
     )
-    many = facts["n_paths"] > 1
+    many = facts.n_paths > 1
     return (
-        f"{counted(policies, 'policy', 'policies').capitalize()} on "
-        f"{counted(worlds, 'world')} with {spans}, "
-        f"{counted(facts['n_paths'], 'run')}"
+        f"{count_in_words(policies, 'policy', 'policies').capitalize()} on "
+        f"{count_in_words(worlds, 'world')} with {spans}, "
+        f"{count_in_words(facts.n_paths, 'run')}"
         f"{' each' if policies * worlds * len(budgets) > 1 else ''}: "
-        f"{counted(int(table['n_paths'].sum()), 'game')} in all, "
-        f"where every policy meets the same draws (seed {facts['seed']}, stop rule "
-        f"{facts['stop']}). {REGRET}"
+        f"{count_in_words(int(table['n_paths'].sum()), 'game')} in all, "
+        f"where every policy meets the same draws (seed {facts.seed}, stop rule "
+        f"{facts.stop}). {REGRET}"
         + (
             ""
             if many
@@ -72,9 +79,9 @@ def finding(study: StudyData, world: str) -> str:
     best, budget = at[0], at[0]["budget"]
     lead = (
         f"{code(best['policy'])} has the least regret at "
-        f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)}: {measured(best)}"
+        f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(budget)}: {measured(best)}"
         if len(at) > 1
-        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{money(budget)} the regret of "
+        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(budget)} the regret of "
         f"{code(best['policy'])} is {measured(best)}"
     )
     if len(at) == 1:
@@ -94,12 +101,12 @@ def finding(study: StudyData, world: str) -> str:
     elif not tied:
         more = paired[after["policy"]]
         verdict = (
-            f"; the next, {code(after['policy'])}, has {within(more.mean, more.high)} more on "
-            "the same draws, a difference beyond its 95% interval"
+            f"; the next, {code(after['policy'])}, has {write_regret(more.mean, more.high)} more "
+            "on the same draws, a difference beyond its 95% interval"
         )
     else:
         verdict = (
-            f"; {listed(map(code, tied))} cannot be told from it: "
+            f"; {join_words(map(code, tied))} cannot be told from it: "
             f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
         )
     return f"{lead}{verdict}{grows(study, world, best['policy'])}."
@@ -135,16 +142,16 @@ def theorems(study: StudyData) -> list[str]:
     rest: list[str] = []
     for (name, policy), part in known.group_by(["name", "policy"], maintain_order=True):
         about = "for every player" if policy == EVERY else f"for {code(str(policy))}"
-        shown, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
+        present, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
         row = part.row(0, named=True)
         fails = [
             world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()
         ]
-        without = [world for world in worlds_of(part) if world not in (*shown, *beyond, *fails)]
+        without = [world for world in worlds_of(part) if world not in (*present, *beyond, *fails)]
         says = [
             f"**{name}**, {about}, {row['side']}{' of growth' if row['side'] == 'order' else ''}."
         ]
-        says += [f"Drawn in {named(shown)}."] if shown else []
+        says += [f"Drawn in {named(present)}."] if present else []
         where = (
             f"nowhere in {named(fails)}: its condition does not hold there"
             if 0 < len(fails) < len(worlds)
@@ -167,31 +174,35 @@ def theorems(study: StudyData) -> list[str]:
             if without
             else []
         )
-        (first if shown else rest).append(
+        (first if present else rest).append(
             " ".join([*says, f"When it holds: {row['holds']}. Source: {row['source']}."])
         )
     return first + rest
 
 
 def ended(study: StudyData) -> list[str]:
-    """Where runs reached the end of their world with money left."""
+    """Say where runs reached the end of their world with money left."""
+    return [
+        f"In {named([world])} the world ended before the budget did, in runs of {who}."
+        for world, who in runs_that_ended(study)
+    ]
+
+
+def runs_that_ended(study: StudyData) -> Iterator[tuple[str, str]]:
+    """For each world in which runs reached its end, its name and whose runs they were."""
     import polars as pl
 
-    remarks = []
     for (world,), part in (
         frames.left(study).filter(pl.col("ended") > 0).group_by(["world"], maintain_order=True)
     ):
-        who = listed(
-            f"{code(str(policy))} ({int(rows['ended'].sum()):,} of {int(rows['n_paths'].sum()):,})"
-            for (policy,), rows in part.group_by(["policy"], maintain_order=True)
+        yield (
+            str(world),
+            join_words(
+                f"{code(str(policy))} "
+                f"({int(rows['ended'].sum()):,} of {int(rows['n_paths'].sum()):,})"
+                for (policy,), rows in part.group_by(["policy"], maintain_order=True)
+            ),
         )
-        what = (
-            "The rounds ended"
-            if "replay" in study.facts
-            else f"In {named([str(world)])} the world ended"
-        )
-        remarks.append(f"{what} before the budget did, in runs of {who}.")
-    return remarks
 
 
 def worlds_with(bounds: pl.DataFrame, name: object, policy: object) -> list[str]:
@@ -201,25 +212,14 @@ def worlds_with(bounds: pl.DataFrame, name: object, policy: object) -> list[str]
 
 def measured(row: dict[str, Any]) -> str:
     """A mean regret with half its interval, where it has one."""
-    return signed(row["regret"]) if row["n_paths"] == 1 else within(row["regret"], row["high"])
+    if row["n_paths"] == 1:
+        return set_minus(format_rough(row["regret"]))
+    return write_regret(row["regret"], row["high"])
 
 
-def within(mean: float, high: float) -> str:
-    """A mean with half its interval, on one line."""
-    return f"{signed(mean)}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{brief(high - mean)}"
-
-
-def signed(number: float) -> str:
-    """A number with a minus sign that looks like one."""
-    return brief(number).replace("-", "−")
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """A number of things: one run, 50 runs."""
-    return (
-        f"{WORDS[number] if number < len(WORDS) else f'{number:,}'} "
-        f"{one if number == 1 else several or one + 's'}"
-    )
+def write_regret(mean: float, high: float) -> str:
+    """Write a mean regret with half its interval, on one line."""
+    return keep_on_line(f"{set_minus(format_rough(mean))} ± {format_rough(high - mean)}")
 
 
 def code(name: str) -> str:
@@ -229,12 +229,6 @@ def code(name: str) -> str:
 
 def named(worlds: Sequence[str]) -> str:
     """Worlds, as a list in words."""
-    return listed(
+    return join_words(
         f"*{world}*" if world.replace(" ", "").isalnum() else code(world) for world in worlds
     )
-
-
-def listed(parts: Iterable[str]) -> str:
-    """A, B and C."""
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last

@@ -7,12 +7,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from purse.report.prose.study import code, counted, listed
-from purse.report.standings import NOTES, money, ranked, standings, within
+from purse.base.text import (
+    count_in_words,
+    format_budget,
+    format_gain,
+    join_words,
+    keep_on_line,
+)
+from purse.report.prose.study import code, runs_that_ended
+from purse.report.standings import NOTES, ranked, standings
 from purse.theory.notions import estimate
 
 if TYPE_CHECKING:
-    from purse.report.data import StudyData
+    from purse.report.data import TableData
 
 GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
 LP = (
@@ -22,40 +29,40 @@ LP = (
 )
 
 
-def summary(study: StudyData) -> str:
+def summary(study: TableData) -> str:
     """What was replayed."""
-    facts, replay = study.facts, study.facts["replay"]
-    sizes = listed(money(budget) for budget in sorted(facts["budgets"]))
+    facts, replay = study.facts, study.facts.replay
+    sizes = join_words(map(format_budget, sorted(facts.budgets)))
     rounds = (
-        f"{replay['rounds']:,} rounds"
-        if replay["horizon"] == replay["rounds"]
-        else f"{replay['horizon']:,} of {replay['rounds']:,} rounds"
+        f"{replay.rounds:,} rounds"
+        if replay.horizon == replay.rounds
+        else f"{replay.horizon:,} of {replay.rounds:,} rounds"
     )
     return (
-        f"{counted(len(facts['policies']), 'policy', 'policies').capitalize()} on "
-        f"{rounds} of {counted(len(replay['arms']), 'arm')} with "
-        f"{'a budget' if len(facts['budgets']) == 1 else 'budgets'} of {sizes}, in "
-        f"{counted(facts['n_paths'], 'random order')} of the rounds, "
-        f"the same for every policy (seed {facts['seed']}, stop rule {facts['stop']}). {GAIN} {LP}"
+        f"{count_in_words(len(facts.policies), 'policy', 'policies').capitalize()} on "
+        f"{rounds} of {count_in_words(len(replay.arms), 'arm')} with "
+        f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}, in "
+        f"{count_in_words(facts.n_paths, 'random order')} of the rounds, "
+        f"the same for every policy (seed {facts.seed}, stop rule {facts.stop}). {GAIN} {LP}"
         + (
             ""
-            if facts["n_paths"] > 1
+            if facts.n_paths > 1
             else " One order tells nothing about chance: there are no intervals on this page."
         )
     )
 
 
-def findings(study: StudyData) -> dict[str, str]:
+def findings(study: TableData) -> dict[str, str]:
     """For each budget the policy that gains most, whether the next gains less beyond doubt, and the
     best single arm.
     """
     return {
-        f"B = {money(budget)}": finding(study, budget, players)
+        f"B = {format_budget(budget)}": finding(study, budget, players)
         for budget, players in ranked(standings(study)).items()
     }
 
 
-def finding(study: StudyData, budget: float, players: list[dict[str, Any]]) -> str:
+def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> str:
     """What is to be said about one budget."""
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best = policies[0]
@@ -71,14 +78,14 @@ def finding(study: StudyData, budget: float, players: list[dict[str, Any]]) -> s
     )
 
 
-def compare_to_best(study: StudyData, budget: float, policies: list[dict[str, Any]]) -> str:
+def compare_to_best(study: TableData, budget: float, policies: list[dict[str, Any]]) -> str:
     """Which policies cannot be told from the best one, or how far behind the next is."""
     import polars as pl
 
     if len(policies) == 1:
         return ""
     after = policies[1]
-    if study.facts["n_paths"] == 1:
+    if study.facts.n_paths == 1:
         return f"; the next is {code(after['player'])} with {tight(after)}"
     runs = (
         study.lazy()
@@ -97,40 +104,44 @@ def compare_to_best(study: StudyData, budget: float, policies: list[dict[str, An
     tied = [policy for policy, difference in behind.items() if not difference.low > 0]
     if tied:
         return (
-            f"; {listed(map(code, tied))} cannot be told from it: "
+            f"; {join_words(map(code, tied))} cannot be told from it: "
             f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
         )
     less = behind[after["player"]]
+    size = keep_on_line(format_gain(less.mean, less.high))
     return (
-        f"; the next, {code(after['player'])}, gains {joined(within(less.mean, less.high))} "
-        "less in the same orders, a difference beyond its 95% interval"
+        f"; the next, {code(after['player'])}, gains {size} less in the same orders, "
+        "a difference beyond its 95% interval"
     )
 
 
-def against_arm(study: StudyData, budget: float, policy: str, arm: dict[str, Any]) -> str:
+def against_arm(study: TableData, budget: float, policy: str, arm: dict[str, Any]) -> str:
     """How the policy stands to the arm that gains most when it is pulled in every round."""
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
     lead = f"The best single arm, {code(re.sub(NOTES, '', arm['player']))},"
     low, high = (
-        (row["regret"], row["regret"]) if study.facts["n_paths"] == 1 else (row["low"], row["high"])
+        (row["regret"], row["regret"]) if study.facts.n_paths == 1 else (row["low"], row["high"])
     )
     if low <= 0 <= high:
         return (
             f"{lead} gains {tight(arm)}: "
             f"{'as much' if low == high else 'a difference within the 95% interval'}."
         )
-    size = within(abs(row["regret"]), abs(row["regret"]) + (high - row["regret"]))
+    size = format_gain(abs(row["regret"]), abs(row["regret"]) + (high - row["regret"]))
     return (
-        f"{lead} gains {tight(arm)}: {joined(size)} {'more' if low > 0 else 'less'} than "
+        f"{lead} gains {tight(arm)}: {keep_on_line(size)} {'more' if low > 0 else 'less'} than "
         f"{code(policy)}."
     )
 
 
 def tight(row: dict[str, Any]) -> str:
     """A player's gain with half its interval, on one line."""
-    return joined(within(row["gain"], row["gain_high"]))
+    return keep_on_line(format_gain(row["gain"], row["gain_high"]))
 
 
-def joined(text: str) -> str:
-    """A number and what is added to it, on one line."""
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
+def ended(study: TableData) -> list[str]:
+    """Say whose runs came to the last round with money left."""
+    return [
+        f"The rounds ended before the budget did, in runs of {who}."
+        for _, who in runs_that_ended(study)
+    ]

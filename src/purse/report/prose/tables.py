@@ -4,37 +4,22 @@ was run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse.base.text import count_in_words, format_budget, format_known
 from purse.report import frames
 from purse.report.charts.base import worlds_of
-from purse.report.prose.study import counted, measured
-from purse.report.standings import money
+from purse.report.prose.study import measured
 
 if TYPE_CHECKING:
-    from purse.report.data import StudyData
+    from purse.report.data import Facts, Recording, StudyData
 
 CAPTION = "Mean regret over the runs ± half its 95% interval; the least of each column is bold."
 SINGLE = "Regret of the single run; the least of each column is bold."
 GROWTH = ("Slope: of log regret against log budget, none where a mean regret is not positive. Best "
 "fit: of a + b f(B) with f one of log B, log² B, √B and B; "
           "misfit is the relative error that remains, root mean square.")  # fmt: skip
-# on the page, or not for people
-ELSEWHERE = (
-    "title",
-    "command",
-    "study",
-    "replay",
-    "worlds",
-    "policies",
-    "budgets",
-    "versions",
-    "machine",
-    "made",
-    "shards",
-)
-PATHS = {"table": "orders of the rounds", "log": "simulated games"}  # what a path is
 
 
 def regrets(study: StudyData) -> list[dict[str, Any]]:
@@ -57,7 +42,7 @@ def regrets(study: StudyData) -> list[dict[str, Any]]:
             {
                 "title": world,
                 "label": f"Regret in {world}",
-                "head": ["policy", *(f"B = {money(budget)}" for budget in budgets)],
+                "head": ["policy", *(f"B = {format_budget(budget)}" for budget in budgets)],
                 "rows": rows,
             }
         )
@@ -72,23 +57,21 @@ def growth(study: StudyData) -> dict[str, Any] | None:
     several = len(worlds_of(fitted)) > 1
     rows = []
     for row in fitted.iter_rows(named=True):
-        slope = "—" if row["slope"] is None else f"{row['slope']:.2f}"
         ends = (
             "—"
             if row["slope"] is None or row["low"] is None
             else f"{row['low']:.2f} to {row['high']:.2f}"
         )
-        misfit = "—" if row["misfit"] is None else f"{100 * row['misfit']:,.1f}%"
         rows.append(
             {
                 "policy": row["policy"],
                 "cells": [
                     *([row["world"]] if several else []),
                     row["policy"],
-                    slope,
+                    format_known(row["slope"], ".2f"),
                     ends,
                     row["shape"] or "—",
-                    misfit,
+                    format_known(row["misfit"], ",.1%"),
                 ],
                 "best": [],
             }
@@ -108,43 +91,34 @@ def growth(study: StudyData) -> dict[str, Any] | None:
     }
 
 
-def details(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What was run, by name: worlds in full or the recorded data, options, versions and the
-    machine.
+def details(
+    facts: Facts, path: str, subject: str, entries: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """List what was run, by name: the subject (worlds in full, or the recorded data), options,
+    versions and the machine. `path` says what a path is.
     """
-    replay = facts.get("replay")
-    options = {
-        name: value for name, value in facts.items() if name not in ELSEWHERE and value is not None
+    options = [
+        ("policies", ", ".join(facts.policies)),
+        ("budgets", "; ".join(map(format_budget, facts.budgets))),
+        (path, f"{facts.n_paths:,}"),
+        ("seed", f"{facts.seed:,}"),
+        ("stop rule", facts.stop),
+    ]
+    origin = {**facts.versions, **facts.machine}
+    lists = {
+        subject: entries,
+        "Policies and options": options,
+        "Versions and machine": [(name, str(value)) for name, value in origin.items()],
     }
-    names = {"n_paths": "runs" if replay is None else PATHS[replay["kind"]], "stop": "stop rule"}
-    run = [
-        ("policies", ", ".join(facts["policies"])),
-        ("budgets", "; ".join(map(money, facts["budgets"]))),
-    ]
-    run += [
-        (names.get(name, name), f"{value:,}" if isinstance(value, int) else str(value))
-        for name, value in options.items()
-    ]
-    lists = [
-        ("Worlds", list(facts["worlds"].items())) if replay is None else ("Data", data(replay)),
-        ("Policies and options", run),
-        (
-            "Versions and machine",
-            [
-                (name, str(value))
-                for name, value in (*facts["versions"].items(), *facts["machine"].items())
-            ],
-        ),
-    ]
-    return [{"title": title, "entries": entries} for title, entries in lists if entries]
+    return [{"title": title, "entries": rows} for title, rows in lists.items() if rows]
 
 
-def data(replay: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The recorded rounds, by name."""
-    horizon = "none" if replay["horizon"] is None else counted(replay["horizon"], "round")
+def describe_recording(recording: Recording) -> list[tuple[str, str]]:
+    """List the recorded rounds, by name."""
+    horizon = recording.horizon
     return [
-        (replay["kind"], replay["data"]),
-        ("rounds", f"{replay['rounds']:,}"),
-        ("arms", ", ".join(replay["arms"])),
-        ("horizon", horizon),
+        (recording.kind, recording.data),
+        ("rounds", f"{recording.rounds:,}"),
+        ("arms", ", ".join(recording.arms)),
+        ("horizon", "none" if horizon is None else count_in_words(horizon, "round")),
     ]

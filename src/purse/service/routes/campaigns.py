@@ -25,7 +25,7 @@ class Lines(Response):
     media_type = LINES
 
 
-def campaigns(shelf: CampaignCache) -> APIRouter:
+def campaigns(cache: CampaignCache) -> APIRouter:
     """The routes."""
     router = APIRouter(tags=["campaigns"])
     read, manage = [Depends(reader)], [Depends(admin)]
@@ -38,7 +38,7 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
         responses=refusals(campaign=False),
     )
     def list_campaigns() -> Response:
-        return answer({"campaigns": shelf.storage.names()})
+        return answer({"campaigns": cache.storage.names()})
 
     @router.post(
         "/campaigns",
@@ -49,8 +49,8 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
         responses=refusals(CampaignExists, body=True, campaign=False),
     )
     def create_campaign(body: NewCampaign) -> Response:
-        shelf.drop(body.name)  # an older one of this name is gone
-        made = shelf.put(Campaign.create(**body.model_dump(), storage=shelf.storage))
+        cache.drop(body.name)  # an older one of this name is gone
+        made = cache.put(Campaign.create(**body.model_dump(), storage=cache.storage))
         return answer(made.status().as_dict(), 201)
 
     @router.get(
@@ -61,7 +61,7 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
         responses=refusals(),
     )
     def get_campaign(name: Name) -> Response:
-        return answer(shelf.get(name).status().as_dict())
+        return answer(cache.get(name).status().as_dict())
 
     @router.post(
         "/campaigns/{name}/top-ups",
@@ -72,7 +72,7 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
     )
     def top_up(name: Name, body: TopUp, idempotency_key: Key = None) -> Response:
         return answer(
-            shelf.get(name)
+            cache.get(name)
             .top_up(body.amount, request_of(idempotency_key, body.request_id))
             .as_dict()
         )
@@ -87,15 +87,15 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
         "/campaigns/{name}/pause", summary="Give out no tickets until it is resumed", **turning
     )
     def pause_campaign(name: Name) -> Response:
-        return answer(shelf.get(name).pause().as_dict())
+        return answer(cache.get(name).pause().as_dict())
 
     @router.post("/campaigns/{name}/resume", summary="Give out tickets again", **turning)
     def resume_campaign(name: Name) -> Response:
-        return answer(shelf.get(name).resume().as_dict())
+        return answer(cache.get(name).resume().as_dict())
 
     @router.post("/campaigns/{name}/close", summary="Give out no more tickets, for good", **turning)
     def close_campaign(name: Name) -> Response:
-        return answer(shelf.get(name).close().as_dict())
+        return answer(cache.get(name).close().as_dict())
 
     @router.get(
         "/campaigns/{name}/journal",
@@ -111,7 +111,7 @@ def campaigns(shelf: CampaignCache) -> APIRouter:
         },
     )
     def read_journal(name: Name, window: Annotated[JournalQuery, Query()]) -> Response:
-        entries = shelf.storage.entries(name, window.after, window.limit)
+        entries = cache.storage.entries(name, window.after, window.limit)
         return Lines("".join(compact(entry._asdict()) + "\n" for entry in entries))
 
     return router

@@ -13,12 +13,9 @@ from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from purse.base.json import compact
 from purse.service.live_view import LiveViews
-from purse.service.openapi import refusals
 from purse.service.problems import TOO_MANY, ProblemError
 from purse.service.routes.common import Name
-from purse.service.schemas.picture import PICTURE, Picture
 
 FOLDER = "static"
 INDEX = "index.html"
@@ -89,19 +86,7 @@ def pages() -> APIRouter:
 MOST_VIEWERS = 100  # streams at once
 
 
-EVENTS: dict[str, Any] = {
-    "description": "Server-sent events: the picture whenever something happened, at most once a "
-    "second, and a comment every 15 seconds.",
-    "content": {
-        "text/event-stream": {
-            "schema": {"type": "string"},
-            "example": f"id: 3\nevent: picture\ndata: {compact(PICTURE)}\n\n",
-        }
-    },
-}
-
-
-def dashboard(feed: LiveViews, reader: Callable[..., Any]) -> APIRouter:
+def dashboard(views: LiveViews, reader: Callable[..., Any]) -> APIRouter:
     """The page and its files, which tell nothing of any campaign, and the two routes that do, for
     who may read.
     """
@@ -109,33 +94,21 @@ def dashboard(feed: LiveViews, reader: Callable[..., Any]) -> APIRouter:
     router.include_router(pages())
     read = [Depends(reader)]
 
-    @router.get(
-        "/campaigns/{name}/picture",
-        summary="All that the dashboard shows",
-        dependencies=read,
-        response_model=Picture,
-        responses=refusals(),
-    )
+    @router.get("/campaigns/{name}/picture", dependencies=read, include_in_schema=False)
     async def get_picture(name: Name) -> Response:
-        return Response((await feed.look(name)).body, media_type="application/json")
+        return Response((await views.look(name)).body, media_type="application/json")
 
-    @router.get(
-        "/campaigns/{name}/events",
-        summary="The picture as it changes",
-        dependencies=read,
-        response_class=StreamingResponse,
-        responses={**refusals(), 200: EVENTS},
-    )
+    @router.get("/campaigns/{name}/events", dependencies=read, include_in_schema=False)
     async def follow_events(name: Name) -> Response:
-        if feed.viewers >= MOST_VIEWERS:
+        if views.viewers >= MOST_VIEWERS:
             raise ProblemError(
                 TOO_MANY,
                 f"{MOST_VIEWERS} viewers are here already; wait until one leaves",
                 {"Retry-After": "10"},
             )
-        await feed.look(name)  # a problem is answered as one, before the stream begins
+        await views.look(name)  # a problem is answered as one, before the stream begins
         return StreamingResponse(
-            feed.events(name), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+            views.events(name), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
         )
 
     return router

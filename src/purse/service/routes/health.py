@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Response
 
-from purse.service import metrics
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache
-from purse.service.metrics import Metrics
+from purse.service.metrics import MEDIA_TYPE, Metrics
 from purse.service.openapi import refusals
 from purse.service.routes.common import answer
 from purse.service.schemas import responses
@@ -18,10 +17,10 @@ EXAMPLE = 'purse_left{campaign="prompts",resource="USD"} 24.9979\n'
 class Numbers(Response):
     """Text that Prometheus reads."""
 
-    media_type = metrics.MEDIA_TYPE
+    media_type = MEDIA_TYPE
 
 
-def health_routes(shelf: CampaignCache, meters: Metrics) -> APIRouter:
+def health_routes(cache: CampaignCache, metrics: Metrics) -> APIRouter:
     """The routes."""
     router = APIRouter(tags=["watch"])
     public = refusals(campaign=False, token=False)
@@ -42,7 +41,7 @@ def health_routes(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=public,
     )
     def ready() -> Response:
-        shelf.storage.names()
+        cache.storage.names()
         return answer({"status": "ok"})
 
     @router.get(
@@ -54,11 +53,11 @@ def health_routes(shelf: CampaignCache, meters: Metrics) -> APIRouter:
             **refusals(campaign=False),
             200: {
                 "description": "The numbers.",
-                "content": {metrics.MEDIA_TYPE: {"example": EXAMPLE}},
+                "content": {MEDIA_TYPE: {"example": EXAMPLE}},
             },
         },
     )
     def numbers() -> Response:
-        return Numbers(meters.text())
+        return Numbers(metrics.text())
 
     return router

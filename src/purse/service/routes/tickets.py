@@ -33,7 +33,7 @@ Number = Annotated[
 ]
 
 
-def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
+def tickets(cache: CampaignCache, metrics: Metrics) -> APIRouter:
     """The routes."""
     router = APIRouter(tags=["tickets"])
     read, act = [Depends(reader)], [Depends(actor)]
@@ -59,8 +59,8 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         body: Annotated[Ask, Body()] = Ask(),  # noqa: B008 - it never changes
         idempotency_key: Key = None,
     ) -> Response:
-        given = shelf.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
-        meters.asks.labels(name).inc(len(given))
+        given = cache.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
+        metrics.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
 
     @router.post(
@@ -71,10 +71,10 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=refusals(body=True),
     )
     def tell_many(name: Name, body: Reports) -> Response:
-        found = shelf.get(name).tell_many(
+        found = cache.get(name).tell_many(
             [(report.ticket, report.reward, report.cost) for report in body.reports]
         )
-        meters.tells.labels(name).inc(sum(isinstance(each, Receipt) for each in found))
+        metrics.tells.labels(name).inc(sum(isinstance(each, Receipt) for each in found))
         return answer(
             {
                 "receipts": [
@@ -92,8 +92,8 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=refusals(TicketError, Conflict, body=True),
     )
     def tell(name: Name, id: Number, body: Outcome) -> Response:
-        receipt = shelf.get(name).tell(id, body.reward, body.cost)
-        meters.tells.labels(name).inc()
+        receipt = cache.get(name).tell(id, body.reward, body.cost)
+        metrics.tells.labels(name).inc()
         return answer(receipt.as_dict())
 
     @router.post(
@@ -104,7 +104,7 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=refusals(TicketError, Conflict, body=True),
     )
     def void(name: Name, id: Number) -> Response:
-        return answer(shelf.get(name).void(id).as_dict())
+        return answer(cache.get(name).void(id).as_dict())
 
     @router.get(
         "/campaigns/{name}/tickets",
@@ -114,7 +114,7 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=refusals(),
     )
     def list_tickets(name: Name, choice: Annotated[TicketQuery, Query()]) -> Response:
-        found = shelf.get(name).tickets(choice.state, choice.limit)
+        found = cache.get(name).tickets(choice.state, choice.limit)
         return answer({"tickets": [ticket.as_dict() for ticket in found]})
 
     @router.get(
@@ -125,7 +125,7 @@ def tickets(shelf: CampaignCache, meters: Metrics) -> APIRouter:
         responses=refusals(TicketError),
     )
     def get_ticket(name: Name, id: Number) -> Response:
-        return answer(shelf.get(name).ticket(id).as_dict())
+        return answer(cache.get(name).ticket(id).as_dict())
 
     return router
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
+from purse.base.json import compact
+from purse.campaign.ledger import COUNTS
+from purse.campaign.results import BalanceStatus, CampaignTicket, Receipt, Status
+
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0
+
+
+def as_json(result: CampaignTicket | Receipt | Status) -> dict[str, Any]:
+    """A result as the service sends it."""
+    return dict(orjson.loads(compact(result.as_dict())))
+
+
 CREATE: dict[str, Any] = {
     "name": "prompts",
     "arms": {"large": "0.05", "small": "0.01"},
@@ -17,53 +30,61 @@ CREATE: dict[str, Any] = {
 ASK: dict[str, Any] = {"request_id": "question-17", "n": 1}
 REPORT: dict[str, Any] = {"ticket": 1, "reward": 0.93, "cost": "0.0021"}
 TOP_UP: dict[str, Any] = {"amount": "10", "request_id": "invoice-3"}
-TICKET: dict[str, Any] = {
-    "campaign": "prompts",
-    "id": 1,
-    "t": 1,
-    "arms": ["large"],
-    "probabilities": [1.0],
-    "held": ["0.05"],
-    "state": "held",
-    "request_id": "question-17",
-    "asked_at": ASKED_AT,
-    "deadline": DEADLINE,
-    "arm": "large",
-    "probability": 1.0,
-}
-RECEIPT: dict[str, Any] = {
-    "ticket": 1,
-    "state": "told",
-    "duplicate": False,
-    "late": False,
-    "spent": ["0.0021"],
-    "refunded": ["0.0479"],
-    "overrun": ["0"],
-}
-STATUS: dict[str, Any] = {
-    "name": "prompts",
-    "status": "running",
-    "policy": "primal-dual-bwk",
-    "arms": ["large", "small"],
-    "plays": 1,
-    "rounds": 1,
-    "horizon": None,
-    "counts": {
-        "tickets": 1, "held": 0, "told": 1, "void": 0, "presumed": 0, "released": 0,
-        "skipped": 0, "conflicts": 0, "overruns": 0, "below_minimum": 0,
-    },
-    "purses": [{
-        "resource": "USD", "budget": "25", "spent": "0.0021", "held": "0", "presumed": "0",
-        "left": "24.9979", "overrun": "0",
-    }],
-    "entries": 3,
-    "created_at": ASKED_AT,
-    "changed_at": ASKED_AT,
-    "overdue": 0,
-    "oldest_held": None,
-    "alarms": [],
-    "promise": None,
-}  # fmt: skip
+TICKET = as_json(
+    CampaignTicket(
+        campaign="prompts",
+        id=1,
+        t=1,
+        arms=("large",),
+        probabilities=(1.0,),
+        held=("0.05",),
+        state="held",
+        request_id="question-17",
+        asked_at=ASKED_AT,
+        deadline=DEADLINE,
+    )
+)
+RECEIPT = as_json(
+    Receipt(
+        ticket=1,
+        state="told",
+        duplicate=False,
+        late=False,
+        spent=("0.0021",),
+        refunded=("0.0479",),
+        overrun=("0",),
+    )
+)
+STATUS = as_json(
+    Status(
+        name="prompts",
+        status="running",
+        policy="primal-dual-bwk",
+        arms=("large", "small"),
+        plays=1,
+        rounds=1,
+        horizon=None,
+        counts={**dict.fromkeys(COUNTS, 0), "tickets": 1, "told": 1},
+        purses=(
+            BalanceStatus(
+                resource="USD",
+                budget="25",
+                spent="0.0021",
+                held="0",
+                presumed="0",
+                left="24.9979",
+                overrun="0",
+            ),
+        ),
+        entries=3,
+        created_at=ASKED_AT,
+        changed_at=ASKED_AT,
+        overdue=0,
+        oldest_held=None,
+        alarms=(),
+        promise=None,
+    )
+)
 ENTRY: dict[str, Any] = {
     "seq": 3,
     "at": 1767225600000,

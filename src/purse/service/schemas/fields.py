@@ -12,8 +12,9 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from purse.base import amounts
+from purse.campaign import terms
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+NAME = rf"^{terms.NAME.pattern}$"
 REQUEST_ID = r"^[\x21-\x7e]{1,200}$"
 POLICY = r"^[a-z0-9][a-z0-9+.-]*(:[A-Za-z0-9_=,.+\[\] -]*)?$"
 FILE = re.compile(r"[^:]*\.py(:|$)")

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from purse.campaign import defaults
+from purse.campaign.states import OPEN, TicketState
 from purse.campaign.terms import MOST_SECONDS
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
@@ -21,7 +23,6 @@ from purse.service.schemas.fields import (
     Rewards,
     Table,
 )
-from purse.service.schemas.responses import State
 
 MOST_RESOURCES = 100
 MOST_ENTRIES = 10_000
@@ -61,7 +62,7 @@ class NewCampaign(RequestModel):
     resources: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=200)]],
         Field(min_length=1, max_length=MOST_RESOURCES),
-    ] = ["units"]
+    ] = list(defaults.RESOURCES)
     plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
         int | None,
@@ -87,7 +88,7 @@ class NewCampaign(RequestModel):
             description="Seconds after which a ticket without a report counts as spent; "
             "null: never.",
         ),
-    ] = 3600
+    ] = defaults.EXPIRES_AFTER
     on_expiry: Annotated[
         Literal["presume", "release"],
         Field(description="`release` is a weaker promise: see `promise` in the status."),
@@ -174,7 +175,7 @@ class TicketQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: Annotated[
-        list[State],
+        list[TicketState],
         Field(max_length=6, description="May be repeated; those that are open without it."),
-    ] = ["held", "presumed"]
+    ] = list(OPEN)
     limit: Annotated[int, Field(ge=1, le=MOST)] = MOST

@@ -4,14 +4,13 @@ since 1970.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from purse.campaign import journal, results
 from purse.service.schemas import examples
-
-State = Literal["held", "told", "void", "presumed", "released", "skipped"]
-AmountText = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]{1,9})?$")]
+from purse.service.schemas.from_results import Described
 
 
 class ResponseModel(BaseModel):
@@ -20,23 +19,30 @@ class ResponseModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Ticket(ResponseModel):
-    """Permission to pull an arm."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.TICKET]})
-
-    campaign: str
-    id: int
-    t: Annotated[int, Field(description="The round.")]
-    arms: Annotated[list[str], Field(description="None where the round passes without a pull.")]
-    probabilities: list[float]
-    held: list[AmountText]
-    state: State
-    request_id: str | None
-    asked_at: float
-    deadline: float | None
-    arm: Annotated[str | None, Field(description="The first of `arms`.")]
-    probability: float
+Ticket = Annotated[
+    results.CampaignTicket,
+    Described(
+        "Ticket",
+        results.CampaignTicket,
+        examples.TICKET,
+        arm=Annotated[str | None, "The first of `arms`."],
+        probability=float,
+    ),
+]
+Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examples.RECEIPT)]
+Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
+Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
+Status = Annotated[
+    results.Status,
+    Described(
+        "Status",
+        results.Status,
+        examples.STATUS,
+        purses=tuple[Purse, ...],
+        alarms=tuple[Alarm, ...],
+    ),
+]
+Entry = Annotated[journal.Entry, Described("Entry", journal.Entry, examples.ENTRY)]
 
 
 class Tickets(ResponseModel):
@@ -45,22 +51,6 @@ class Tickets(ResponseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tickets": [examples.TICKET]}]})
 
     tickets: list[Ticket]
-
-
-class Receipt(ResponseModel):
-    """The answer to a report."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.RECEIPT]})
-
-    ticket: int
-    state: State
-    duplicate: Annotated[
-        bool, Field(description="The same was said before; it has no second effect.")
-    ]
-    late: Annotated[bool, Field(description="It came after the hold had expired or was voided.")]
-    spent: list[AmountText]
-    refunded: list[AmountText]
-    overrun: Annotated[list[AmountText], Field(description="Above what was held.")]
 
 
 class Problem(BaseModel):
@@ -100,71 +90,12 @@ class Receipts(ResponseModel):
     receipts: list[Receipt | Refused]
 
 
-class Purse(ResponseModel):
-    """One resource."""
-
-    resource: str
-    budget: AmountText
-    spent: AmountText
-    held: AmountText
-    presumed: AmountText
-    left: AmountText
-    overrun: AmountText
-
-
-class Alarm(ResponseModel):
-    """Something that a person should look at."""
-
-    kind: str
-    text: str
-
-
-class Status(ResponseModel):
-    """How a campaign stands."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.STATUS]})
-
-    name: str
-    status: Literal["running", "paused", "closed"]
-    policy: str
-    arms: list[str]
-    plays: int
-    rounds: int
-    horizon: int | None
-    counts: dict[str, int]
-    purses: list[Purse]
-    entries: Annotated[int, Field(description="The length of the journal.")]
-    created_at: float
-    changed_at: float
-    overdue: Annotated[
-        int, Field(description="Tickets past their deadline that no ask has expired yet.")
-    ]
-    oldest_held: float | None
-    alarms: list[Alarm]
-    promise: Annotated[
-        str | None, Field(description="The weaker promise, where holds are released on expiry.")
-    ]
-
-
 class Names(ResponseModel):
     """The names of all campaigns."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"campaigns": ["prompts"]}]})
 
     campaigns: list[str]
-
-
-class Entry(ResponseModel):
-    """One line of the journal; amounts in it are whole numbers of units of 1e-9."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.ENTRY]})
-
-    seq: int
-    at: Annotated[int, Field(description="Milliseconds since 1970.")]
-    kind: str
-    request: str | None
-    ticket: int | None
-    body: dict[str, Any]
 
 
 class Health(ResponseModel):

@@ -1,0 +1,129 @@
+"""Draw the pictures of the README: `make images`.
+
+They are committed, because a README is read where nothing is built. The dashboard is a screenshot
+of the real page in the system's Chromium; the curves are those of the README's `purse compare`.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import purse
+from purse.campaign.storage.memory import Memory
+from purse.service.app import make_app
+from purse.service.server import Server, address_of, listening
+from purse.service.settings import Settings
+
+FOLDER = Path(__file__).parent / "images"
+POLICIES = ("primal-dual-bwk", "budgeted-thompson", "exp3.bwk", "uniform")
+WORLD = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
+BUDGETS = (1e3, 1e4, 1e5)
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C2659B")  # Okabe and Ito, as in the report
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+START = 1_790_000_000_000  # ms: the page shows the same times whenever it is drawn
+MODELS = {  # the largest price of a call in USD, its mean price, how often the answer is good
+    "small": ("0.01", 0.004, 0.62),
+    "medium": ("0.05", 0.016, 0.78),
+    "large": ("0.25", 0.11, 0.87),
+}
+
+
+def compare_figure() -> None:
+    """Draw regret against the budget, with 95% intervals, for the README's comparison."""
+    import altair as alt
+
+    table = purse.compare(POLICIES, WORLD, budgets=BUDGETS).table()
+    rows = [
+        {name: row[name] for name in ("policy", "budget", "regret", "low", "high")}
+        for row in table.iter_rows(named=True)
+    ]
+    curves = alt.Chart(alt.InlineData(rows)).encode(
+        alt.X("budget:Q", title="budget B", axis=alt.Axis(values=BUDGETS, format=",.0f")).scale(
+            type="log", domain=(min(BUDGETS), max(BUDGETS)), nice=False
+        ),
+        alt.Color("policy:N", legend=None).scale(domain=POLICIES, range=COLOURS),
+    )
+    regret = alt.Y("regret:Q", title="regret, mean of 50 paths").scale(type="log", domain=(10, 1e5))
+    regret = regret.axis(values=[10, 100, 1_000, 10_000, 100_000], format=",.0f")
+    names = curves.transform_filter(alt.datum.budget == max(BUDGETS))
+    chart = alt.layer(
+        curves.mark_area(opacity=0.15).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        curves.mark_line(strokeWidth=2.2, point=alt.OverlayMarkDef(size=60)).encode(regret),
+        names.mark_text(align="left", dx=12, fontSize=13).encode(regret, alt.Text("policy:N")),
+    )
+    chart = chart.properties(width=520, height=250, background="white", padding=12)
+    chart.configure_view(stroke=None).configure_axis(
+        labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#E4E8EC"
+    ).save(FOLDER / "compare.svg")
+
+
+def spend(storage: Memory) -> None:
+    """Create a campaign and let it spend for six hours of its own clock."""
+    luck, now, waiting = random.Random(7), START, list[tuple[int, Any]]()
+    storage.now = lambda: now
+    campaign = purse.Campaign.create(
+        "prompts",
+        arms={name: price for name, (price, _, _) in MODELS.items()},
+        budget="25.00",
+        cost_min="0.0001",
+        resources=["USD"],
+        horizon=1_500,
+        policy="primal-dual-bwk:c_rad=0.1",
+        storage=storage,
+    )
+    while now < START + 6 * 3_600_000:
+        now += int(luck.expovariate(1 / 20_000))
+        waiting.append((now + int(luck.expovariate(1 / 30_000)), campaign.ask()))
+        for due, ticket in [each for each in waiting if each[0] <= now]:
+            waiting.remove((due, ticket))
+            if ticket.arm is not None:
+                _, price, quality = MODELS[ticket.arm]
+                cost = min(price * luck.uniform(0.4, 1.6), float(MODELS[ticket.arm][0]))
+                campaign.tell(ticket, float(luck.random() < quality), f"{cost:.6f}")
+
+
+@contextmanager
+def served(storage: Memory) -> Iterator[str]:
+    """Serve the storage on a free port of this machine."""
+    listener = listening("127.0.0.1", 0)
+    server = Server(make_app(Settings(storage=storage)))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        yield address_of(listener)
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listener.close()
+
+
+def dashboard_picture() -> None:
+    """Photograph the dashboard of a campaign that has spent a part of its budget."""
+    browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser_path is None:
+        sys.exit("docs/images.py: there is no Chromium; install it, for example with apt-get")
+    from playwright.sync_api import sync_playwright
+
+    storage = Memory()
+    spend(storage)
+    with served(storage) as url, sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1160, "height": 724}, timezone_id="UTC")
+        page.goto(f"{url}/#/prompts")
+        page.wait_for_selector("html[data-entries]")
+        page.wait_for_timeout(1_000)  # ms: what is animated comes to rest
+        page.screenshot(path=FOLDER / "dashboard.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    dashboard_picture()
+    compare_figure()

@@ -1,0 +1,9 @@
+"""What a campaign has where its creator says nothing. The command line, the service and
+`purse.Campaign` share these.
+"""
+
+from __future__ import annotations
+
+STORAGE = "sqlite:///purse.db"
+RESOURCES = ("units",)
+EXPIRES_AFTER = 3600  # seconds

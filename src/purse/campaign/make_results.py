@@ -1,0 +1,177 @@
+"""Results from what is stored: records of tickets, balances and campaigns, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from purse.base import amounts
+from purse.base.text import count
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
+from purse.campaign.states import CLOSED, HELD, OPEN, TOLD
+from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
+from purse.types import SKIP
+
+text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
+
+
+def ticket(terms: Terms, slot: TicketRecord) -> CampaignTicket:
+    """A stored ticket for its user."""
+    body = slot.body
+    arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
+    deadline = None if slot.deadline is None else slot.deadline / 1000
+    held = texts(body["held"])
+    return CampaignTicket(
+        terms.name,
+        slot.id,
+        body["t"],
+        arms,
+        tuple(body["probabilities"]),
+        held,
+        slot.state,
+        body["request"],
+        slot.at / 1000,
+        deadline,
+    )
+
+
+def receipt(slot: TicketRecord, *, duplicate: bool = False) -> Receipt:
+    """What became of a ticket that was told, voided or released."""
+    held = slot.body["held"]
+    if slot.state != TOLD:
+        return Receipt(
+            slot.id,
+            slot.state,
+            duplicate,
+            False,
+            texts([0] * len(held)),
+            texts(held),
+            texts([0] * len(held)),
+        )
+    report = slot.body["report"]
+    set_apart = held if report["from"] in OPEN else [0] * len(held)
+    refunded = [most - paid for most, paid in zip(set_apart, report["spent"], strict=True)]
+    return Receipt(
+        slot.id,
+        slot.state,
+        duplicate,
+        report["from"] != HELD,
+        texts(report["spent"]),
+        texts(refunded),
+        texts(report["overrun"]),
+    )
+
+
+def status(
+    terms: Terms,
+    seq: int,
+    head: CampaignRecord,
+    purses: Sequence[Balance],
+    overdue: int,
+    oldest: int | None,
+) -> Status:
+    """The status from what is stored."""
+    return Status(
+        terms.name,
+        head.status,
+        terms.policy,
+        terms.arms,
+        terms.plays,
+        head.rounds,
+        terms.horizon,
+        dict(head.counts),
+        tuple(
+            BalanceStatus(
+                name,
+                *texts(
+                    [
+                        purse.budget,
+                        purse.spent,
+                        purse.held,
+                        purse.presumed,
+                        purse.left,
+                        purse.overrun,
+                    ]
+                ),
+            )
+            for name, purse in zip(terms.resources, purses, strict=True)
+        ),
+        seq,
+        head.created / 1000,
+        head.changed / 1000,
+        overdue,
+        None if oldest is None else oldest / 1000,
+        tuple(alarms(terms, head, purses, overdue)),
+        WEAKER_PROMISE if terms.on_expiry == RELEASE else None,
+    )
+
+
+def alarms(
+    terms: Terms, head: CampaignRecord, purses: Sequence[Balance], overdue: int
+) -> list[Alarm]:
+    """What a person should look at."""
+    found, counts = [], head.counts
+    for name, purse in zip(terms.resources, purses, strict=True):
+        if purse.overrun:
+            found.append(
+                Alarm(
+                    "overrun",
+                    f"{amounts.text(purse.overrun)} {name} more was spent than held, in "
+                    f"{count(counts['overruns'], 'report')}",
+                )
+            )
+        if purse.presumed:
+            tickets = count(counts["presumed"], "ticket")
+            found.append(
+                Alarm(
+                    "presumed",
+                    f"{amounts.text(purse.presumed)} {name} is presumed spent for "
+                    f"{tickets} without a report",
+                )
+            )
+    if overdue:
+        found.append(Alarm("overdue", f"{count(overdue, 'ticket')} past the deadline"))
+    if counts["conflicts"]:
+        found.append(
+            Alarm(
+                "conflict",
+                f"{count(counts['conflicts'], 'report')} against what was told before, "
+                "kept in the journal",
+            )
+        )
+    if counts["below_minimum"]:
+        found.append(
+            Alarm(
+                "below-minimum",
+                f"{count(counts['below_minimum'], 'report')} of less than the declared minimum "
+                "cost",
+            )
+        )
+    if head.status != CLOSED and not fits(
+        terms, [purse.budget - purse.spent - purse.presumed for purse in purses]
+    ):
+        found.append(
+            Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
+        )
+    return found
+
+
+def fits(terms: Terms, rest: list[int]) -> bool:
+    """Whether a round can be held for; with several plays and resources, whether each resource
+    alone could.
+    """
+    if terms.plays == 1:
+        return any(
+            all(cost <= part for cost, part in zip(costs, rest, strict=True))
+            for costs in terms.cost_max
+        )
+    return all(
+        sum(sorted(costs)[: terms.plays]) <= part
+        for costs, part in zip(zip(*terms.cost_max, strict=True), rest, strict=True)
+    )
+
+
+def texts(units: Sequence[int]) -> tuple[str, ...]:
+    """Units as decimal text."""
+    return tuple(map(text, units))

@@ -1,0 +1,13 @@
+"""The states of tickets and of campaigns, in the words that are stored and sent."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+TicketState = Literal["held", "told", "void", "presumed", "released", "skipped"]
+CampaignState = Literal["running", "paused", "closed"]
+
+STATES: tuple[TicketState, ...] = get_args(TicketState)
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES
+OPEN = (HELD, PRESUMED)  # states in which money is set apart
+RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)

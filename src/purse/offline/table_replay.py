@@ -1,0 +1,160 @@
+"""The replay of a full table: policies on its rounds, beside what could be had.
+
+The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end:
+a cheaper arm may serve the rounds that are left, and `exit` or `hold` would give these up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from purse.base import html
+from purse.base.files import write_atomically
+from purse.base.text import align_columns
+from purse.offline.baselines import references
+from purse.offline.full_table import read_table, world_of_table
+from purse.offline.source import Source, read
+from purse.report.command import command
+from purse.report.data import Recording, TableFacts
+from purse.report.standings import cells, ranked, standings
+from purse.study import manifest
+from purse.study.compare import compare
+from purse.study.results import Study, TableStudy
+from purse.types import World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# two that reckon with a horizon, and one that does not learn
+DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")
+
+
+@dataclass(frozen=True, eq=False)
+class TableReplay:
+    """Policies on a table, and what they are measured against."""
+
+    world: World
+    stop: str
+    study: TableStudy
+    references: pl.DataFrame
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each budget and player, policies and references alike: gain with its 95%
+        interval, its share of the LP optimum, spent, pulls.
+        """
+        return standings(self.study)
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figures; the page comes first."""
+        return self.study.publish(folder)
+
+    def grids(self) -> Iterator[list[list[str]]]:
+        """A table for each budget as text, the largest gain first."""
+        for budget, players in ranked(self.frame()).items():
+            yield [
+                [f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"],
+                *map(cells, players),
+            ]
+
+    @property
+    def summary(self) -> str:
+        """What was replayed, in a line."""
+        rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
+        return (
+            f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, "
+            f"stop={self.stop}"
+        )
+
+    def _repr_html_(self) -> str:
+        """The tables, for notebooks."""
+        return html.paragraph(self.summary) + "".join(
+            html.table(head, rows) for head, *rows in self.grids()
+        )
+
+    def __str__(self) -> str:
+        """The tables as plain text."""
+        lines = [self.summary]
+        for grid in self.grids():
+            lines += ["  ".join(row) for row in align_columns(grid)]
+        return "\n".join(lines)
+
+
+def replay_table(
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    *,
+    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    budgets: float | Sequence[float],
+    n_paths: int = 100,
+    seed: int = 0,
+    horizon: int | None = None,
+    stop: str = "retry",
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    reward: str = "reward",
+    cost: str = "cost",
+    arm: str = "arm",
+    round: str = "round",
+) -> TableReplay:
+    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
+    beside the references.
+
+    `horizon` is the number of rounds that a player has and knows of, by default all; for the names
+    of columns see `read_table`, for the rest `purse.compare`.
+    """
+    source = data if isinstance(data, Source) else read(data)
+    columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
+    world = world_of_table(read_table(source, **columns), horizon=horizon)
+    title = f"{world.name}: which policy spends a budget best?"
+    study = compare(
+        policies,
+        world,
+        budgets=budgets,
+        n_paths=n_paths,
+        seed=seed,
+        stop=stop,
+        n_workers=n_workers,
+        folder=folder,
+        title=title,
+    )
+    rows = references(
+        world, study.facts.budgets, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers
+    )
+    options = {
+        "horizon": horizon,
+        "n_paths": n_paths,
+        "seed": seed,
+        "stop": None if stop == "retry" else stop,
+        **columns,
+    }
+    again = command(source.path, policies, budgets, "purse.replay", **options)
+    return TableReplay(world, stop, as_replay(study, world, rows, again, folder), rows)
+
+
+def as_replay(
+    study: Study,
+    world: World,
+    references: pl.DataFrame,
+    again: str,
+    folder: str | os.PathLike[str] | None,
+) -> TableStudy:
+    """The study as the replay of its table, beside these references and with the command that runs
+    it again; in its folder too.
+    """
+    import polars as pl
+
+    (label,) = study.facts.worlds
+    rows = references.select(
+        pl.lit(label).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
+    )
+    assert world.n_rounds is not None
+    recording = Recording("table", world.name, world.n_rounds, world.horizon, list(world.arm_names))
+    facts = TableFacts(**{**vars(study.facts), "command": again}, replay=recording)
+    if folder is not None:
+        write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
+        manifest.save(Path(folder), facts.to_json())
+    return TableStudy(study.data, {**study.frames, "references": rows}, facts)

@@ -1,0 +1,151 @@
+"""Lines over a logarithmic axis: measured curves with points and bands, dashed ones for what a
+theorem or a reference says; and a figure of such curves that no study stands behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from purse.base.optional import extra
+from purse.report.charts.base import (
+    Figure,
+    Panel,
+    dash,
+    names_of,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    visible,
+)
+from purse.report.charts.style import NEUTRAL, budgets, logarithmic
+from purse.types import Floats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIDTH, HEIGHT = 520, 300  # of a figure of its own
+LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
+MARGIN = 3  # how far below the smallest value a band may reach
+
+
+class Curve(NamedTuple):
+    """A line of a figure. A measured one has points and, where it has an interval, a band; that of
+    a theory is grey and dashed.
+    """
+
+    label: str
+    x: Sequence[float] | Floats
+    y: Sequence[float] | Floats
+    low: Sequence[float] | Floats | None = None
+    high: Sequence[float] | Floats | None = None
+    theory: bool = False
+
+
+def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve]) -> Figure:
+    """Draw curves over common axes, both logarithmic, under the titles of the two axes."""
+    import polars as pl
+
+    floor = min(y for curve in curves for y in curve.y if y > 0) / MARGIN
+    rows = [
+        {
+            "policy": curve.label,
+            "theory": curve.theory,
+            "x": float(x),
+            "y": float(curve.y[place]),
+            "low": None if curve.low is None else max(float(curve.low[place]), floor),
+            "high": None if curve.high is None else float(curve.high[place]),
+        }
+        for curve in curves
+        for place, x in enumerate(curve.x)
+    ]
+    types = {"policy": pl.String, "theory": pl.Boolean} | dict.fromkeys(
+        ("x", "y", "low", "high"), pl.Float64
+    )
+    data = pl.DataFrame(rows, types)
+    measured = data.filter(~pl.col("theory"))
+    theory = data.filter("theory").rename({"policy": "name"})
+    x = ("x", logarithmic(data["x"], axes[0]))
+    y = logarithmic([*data["y"], *data["low"], *data["high"]], axes[1])
+    above = dash_lines(theory, "y", y, [], names_of(theory), [], x)
+    layers = draw_curves(measured, ("y", "low", "high"), y, policies_of(measured), [], above, x)
+    chart = extra("altair").layer(*layers, title=title, width=WIDTH, height=HEIGHT)
+    return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=LEGEND)
+
+
+def draw_curves(
+    data: pl.DataFrame,
+    values: tuple[str, str | None, str | None],
+    y: dict[str, Any],
+    policies: Sequence[str],
+    tooltip: list[Any],
+    above: list[Any],
+    x: tuple[str, dict[str, Any]] | None = None,
+) -> list[Any]:
+    """Draw a line with points for each policy, hollow where a value lies below the axis, a band
+    where there is an interval, and what lies above them; `x` is a column and its axis, if not those
+    of the budgets.
+    """
+    alt = extra("altair")
+    value, low, high = values
+    field, axis = x or ("budget", budgets(data["budget"]))
+    base = alt.Chart(data).encode(x=alt.X(f"{field}:Q", **axis), color=policy_colour(policies))
+    at = base.encode(y=alt.Y(f"{value}:Q", **y), shape=policy_shape(policies))
+    layers = []
+    if low is not None and data[low].is_not_null().any():
+        layers.append(
+            base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=f"{high}:Q", opacity=visible(0.18))
+        )
+    layers.append(
+        base.mark_line(strokeWidth=2).encode(y=alt.Y(f"{value}:Q", **y), opacity=visible())
+    )
+    below = "below" in data.columns and data["below"].any()
+    layers.append(
+        (at.transform_filter("!datum.below") if below else at)
+        .mark_point(filled=True, size=46, opacity=1)
+        .encode(opacity=visible())
+    )
+    if below:
+        layers.append(
+            at.transform_filter("datum.below")
+            .mark_point(fill="#FFFFFF", size=46, strokeWidth=1.6)
+            .encode(opacity=visible())
+        )
+    # a finger needs more than a point
+    touch = [at.mark_point(filled=True, size=320, opacity=0).encode(tooltip=tooltip)]
+    return [*layers, *above, *(touch if tooltip else [])]
+
+
+def dash_lines(
+    data: pl.DataFrame,
+    value: str,
+    y: dict[str, Any],
+    policies: Sequence[str],
+    names: Sequence[str],
+    tooltip: list[Any],
+    x: tuple[str, dict[str, Any]] | None = None,
+) -> list[Any]:
+    """Draw dashed lines: in the colour of the policy that they are about, or grey where they are
+    about none.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
+    layers = []
+    for part, colour in (
+        (data.filter(about), policy_colour(policies)),
+        (data.filter(~about), alt.value(NEUTRAL)),
+    ):
+        if part.height:
+            field, axis = x or ("budget", budgets(part["budget"]))
+            base = alt.Chart(part).encode(x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y))
+            opacity = {"opacity": visible()} if "policy" in part.columns else {}
+            layers.append(
+                base.mark_line(strokeWidth=1.4).encode(
+                    color=colour, strokeDash=dash(names), detail="name:N", **opacity
+                )
+            )
+            touch = base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=tooltip)
+            layers += [touch] if tooltip else []
+    return layers

@@ -1,0 +1,64 @@
+"""The replay of a full table as one HTML page: who would have spent each budget best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from purse.report import standings
+from purse.report.charts import areas, curves, players, runs
+from purse.report.charts.base import Figure
+from purse.report.frames import bounds
+from purse.report.prose import captions, table_replay, tables
+from purse.report.prose import study as study_prose
+from purse.report.shell import describe, inline, render
+from purse.report.study_page import bound_keys, common_content
+
+if TYPE_CHECKING:
+    from purse.report.data import TableData
+
+# who brings rounds asks what could be had
+ORDER = ("gain", "shares", "runs", "left", "regret")
+
+
+def figures_of(study: TableData) -> list[Figure]:
+    """Draw all figures that the replay of a table has, in the order of its page."""
+    figures = [
+        players.gain(study),
+        areas.shares(study),
+        runs.runs(study),
+        curves.left(study),
+        curves.regret(study),
+    ]
+    return [figure for figure in figures if figure is not None]
+
+
+def html(study: TableData) -> str:
+    """Write the page of a table's replay."""
+    facts = study.facts
+    theorems = [] if bounds(study).drawn.is_empty() else study_prose.theorems(study)
+    return render(
+        "page.html",
+        facts,
+        short=table_replay.summary(study),
+        findings=table_replay.findings(study),
+        order=ORDER,
+        figures={
+            figure.name: describe(
+                figure,
+                captions.LABELS[figure.name],
+                captions.table_caption(figure, study),
+                bound_keys(figure, study) if figure.name == "regret" else [],
+            )
+            for figure in figures_of(study)
+        },
+        theorems=[inline(remark) for remark in theorems],
+        ended=[inline(remark) for remark in table_replay.ended(study)],
+        gains=standings.gains(study),
+        gains_caption=standings.CAPTION if facts.n_paths > 1 else standings.SINGLE,
+        regret_means=study_prose.REGRET,
+        details=tables.details(
+            facts, "orders of the rounds", "Data", tables.describe_recording(facts.replay)
+        ),
+        toml=facts.study,
+        **common_content(study),
+    )

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purse.base.amounts import LARGEST, UNIT, text, to_units, unit_array
+from purse.errors import InvalidInput
+
+STEADY = settings(deadline=None, derandomize=True)
+UNITS = st.integers(-LARGEST, LARGEST)
+WITHIN_FLOATS = st.integers(-(2**50), 2**50)  # where nine decimals survive in a float
+ALLOWED = "must be a number with at most nine decimals, up to 4,611,686,018"
+
+
+@pytest.mark.parametrize(
+    ("value", "units"),
+    [
+        (0.1, 100_000_000),
+        (3, 3 * UNIT),
+        (-2, -2 * UNIT),
+        (0, 0),
+        ("25.00", 25 * UNIT),
+        ("0.000000001", 1),
+        ("-0.000000001", -1),
+        ("1e-9", 1),
+        ("1E3", 1000 * UNIT),
+        (" 7 ", 7 * UNIT),
+        ("0.1000000000000", 100_000_000),
+        (Decimal("0.3"), 300_000_000),
+        (Fraction(1, 4), 250_000_000),
+        (np.float64(0.1), 100_000_000),
+        (np.float32(0.5), 500_000_000),
+        (np.int32(4), 4 * UNIT),
+        (np.uint8(200), 200 * UNIT),
+        (np.array(0.25), 250_000_000),
+    ],
+)
+def test_amounts_of_all_kinds(value: Any, units: int) -> None:
+    got = to_units("cost", value)
+    assert got == units
+    assert type(got) is int
+
+
+def test_ten_thousand_tenths_are_a_thousand() -> None:
+    assert 10_000 * to_units("cost", 0.1) == to_units("budget", 1000)
+    left = 1000.0
+    for _ in range(9_999):
+        left -= 0.1
+    assert left < 0.1
+
+
+@pytest.mark.parametrize(
+    ("value", "units"),
+    [
+        (1.4e-9, 1),
+        (1.6e-9, 2),
+        (0.4e-9, 0),
+        (-1.6e-9, -2),
+        (0.5e-9, 0),
+        (1.5e-9, 2),
+        (2.5e-9, 2),
+        (1 / 3, 333_333_333),
+    ],
+)
+def test_floats_go_to_the_nearest_unit_and_ties_to_the_even_one(value: float, units: int) -> None:
+    assert to_units("cost", value) == units
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        np.float64("nan"),
+        np.float32("inf"),
+        1e300,
+        1.7e308,
+    ],
+)
+def test_floats_that_are_no_amount_are_refused(value: float) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        unit_array("cost", [0.5, value])
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_], ids=repr)
+def test_truth_values_are_refused(value: Any) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[True], [True, 2], [True, 0.5], np.array([True, False])],
+    ids=["list", "with_int", "with_float", "array"],
+)
+def test_truth_values_in_arrays_are_refused(values: Any) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        unit_array("cost", values)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "abc", "1,5", "0x10", "nan", "sNaN", "inf", "-Infinity", None, object(), [1], 1j, {}],
+)
+def test_what_is_no_number_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+
+
+@pytest.mark.parametrize(
+    "value", ["0.0000000001", "1.1234567891", "-0.1234567899", "1e-10", Decimal("0.12345678901")]
+)
+def test_decimals_with_more_than_nine_places_are_refused(value: str | Decimal) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "0." + "1" + "0" * 29 + "1",
+        "1." + "0" * 28 + "1",
+        "1e-2000000",
+        Decimal("0." + "3" * 9 + "0" * 30 + "3"),
+    ],
+)
+def test_decimals_with_very_many_places_are_refused(value: str | Decimal) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        4_611_686_019,
+        -4_611_686_019,
+        4.7e9,
+        "4611686018.5",
+        Decimal(5_000_000_000),
+        10**30,
+        "1e50000",
+        "1e999999",
+        "1e99999999999999999999",
+    ],
+)
+def test_amounts_beyond_the_largest_are_refused(value: Any) -> None:
+    with pytest.raises(InvalidInput, match=ALLOWED):
+        to_units("cost", value)
+
+
+def test_largest_amount_is_allowed() -> None:
+    assert to_units("cost", text(LARGEST)) == LARGEST
+    assert to_units("cost", text(-LARGEST)) == -LARGEST
+    with pytest.raises(InvalidInput):
+        to_units("cost", text(LARGEST + 1))
+
+
+def test_message_names_field_and_value() -> None:
+    with pytest.raises(InvalidInput, match=r"^cost='0\.0000000001': must be"):
+        to_units("cost", "0.0000000001")
+    with pytest.raises(InvalidInput, match=r"^cost=inf: must be"):
+        unit_array("cost", [[1.0, float("inf")]])
+
+
+@STEADY
+@given(UNITS)
+def test_text_and_decimals_round_trip(units: int) -> None:
+    written = text(units)
+    assert to_units("cost", written) == units
+    assert to_units("cost", Decimal(written)) == units
+    assert Fraction(written) == Fraction(units, UNIT)
+    assert "e" not in written.lower()
+    assert "." not in written or not written.endswith(("0", "."))
+
+
+@STEADY
+@given(st.integers(-(LARGEST // UNIT), LARGEST // UNIT))
+def test_whole_amounts_are_exact_as_int_and_as_float(whole: int) -> None:
+    assert to_units("cost", whole) == to_units("cost", float(whole)) == whole * UNIT
+
+
+@STEADY
+@given(WITHIN_FLOATS)
+def test_floats_with_nine_decimals_are_exact_up_to_a_million(units: int) -> None:
+    assert to_units("cost", units / UNIT) == units
+
+
+@STEADY
+@given(st.floats(-1e6, 1e6))
+def test_a_float_is_moved_by_half_a_unit(value: float) -> None:
+    # the product itself errs by 1/16
+    assert abs(Fraction(to_units("cost", value)) - Fraction(value) * UNIT) <= Fraction(9, 16)
+
+
+@pytest.mark.parametrize(
+    ("units", "written"),
+    [
+        (0, "0"),
+        (1, "0.000000001"),
+        (-1, "-0.000000001"),
+        (UNIT, "1"),
+        (-25 * UNIT, "-25"),
+        (1_500_000_000, "1.5"),
+        (100 * UNIT, "100"),
+    ],
+)
+def test_text_has_no_trailing_zeros(units: int, written: str) -> None:
+    assert text(units) == written
+    assert text(np.int64(units)) == written
+
+
+@STEADY
+@given(st.lists(st.floats(-4.6e9, 4.6e9), max_size=20))
+def test_unit_array_of_floats_equals_to_units_of_each(values: list[float]) -> None:
+    assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
+    assert unit_array("cost", np.array(values, np.float32)).tolist() == [
+        to_units("cost", value) for value in np.array(values, np.float32)
+    ]
+
+
+@STEADY
+@given(st.lists(UNITS, min_size=1, max_size=20))
+def test_unit_array_equals_to_units_of_each(
+    units: list[int],
+) -> None:
+    for values in (
+        [text(u) for u in units],
+        [Decimal(text(u)) for u in units],
+        [u // UNIT // 2 for u in units],
+        np.array([u // UNIT // 2 for u in units]),
+    ):
+        assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, "0.5"], [Decimal("0.1"), 0.25, "3"], [0.1, 2], [0.1, "0.2"], [1 / 3, "0.5"], [1e-10, "1"]],
+    ids=[
+        "int_text",
+        "decimal_float_text",
+        "float_int",
+        "float_text",
+        "long_float_text",
+        "tiny_float_text",
+    ],
+)
+def test_unit_array_of_mixed_kinds_equals_to_units_of_each(values: list[Any]) -> None:
+    assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [0.5, "0.5", [0.5], [[1, 2, 3]], [["1"], ["2"]], np.zeros((2, 3, 4)), np.zeros((0, 3)), []],
+)
+def test_unit_array_keeps_the_shape(values: Any) -> None:
+    units = unit_array("cost", values)
+    assert units.shape == np.shape(values)
+    assert units.dtype == np.int64
+
+
+def test_unit_array_refuses_ragged_lists_and_bad_entries() -> None:
+    with pytest.raises(InvalidInput, match=r"^cost=.*must be a rectangular array of numbers"):
+        unit_array("cost", [[1.0], [1.0, 2.0]])
+    with pytest.raises(InvalidInput, match=r"^cost='0\.0000000001'"):
+        unit_array("cost", ["1", "0.0000000001"])
+    with pytest.raises(InvalidInput, match=r"^cost=None"):
+        unit_array("cost", [1, None])

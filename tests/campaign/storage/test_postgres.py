@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from purse import (
+    MissingExtra,
+    StorageUnavailable,
+)
+from purse.campaign.storage.base import connect
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 10,
+    "cost_min": "0.5",
+    "policy": "uniform",
+}
+
+
+def test_postgres_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"needs the extra 'postgres'"):
+        connect("postgresql://localhost/purse")
+
+
+def test_a_password_is_not_in_an_error() -> None:
+    with pytest.raises(StorageUnavailable) as caught:
+        connect("postgresql://me:secret@127.0.0.1:1/purse?connect_timeout=2")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_lost_connection_is_made_anew(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    campaign = harness.create("c", **TERMS)
+    campaign.ask("r")
+    harness.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND pid <> pg_backend_pid()"
+    )
+    assert campaign.ask("r").id == 1
+    assert campaign.ask("s").id == 2
+    harness.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND pid <> pg_backend_pid()"
+    )
+    assert campaign.status().counts["held"] == 2
+
+
+def test_postgres_waits_for_commits_even_where_the_server_does_not(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    harness.execute(
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', "
+        "current_database()); END $$"
+    )
+    storage = harness.storage()
+    with storage._view() as db:
+        assert db.execute("SHOW synchronous_commit").fetchone() == ("on",)

@@ -1,0 +1,124 @@
+"""What a campaign says of itself."""
+
+from __future__ import annotations
+
+import json
+
+from purse import (
+    BudgetExhausted,
+    InvalidInput,
+)
+from tests.support import storages
+from tests.support.campaigns import made, refusal
+from tests.support.storages import START
+
+
+def test_status_in_words() -> None:
+    harness = storages.MemoryHarness()
+    campaign = made(harness, resources=["euros"], expires_after=60)
+    campaign.tell(campaign.ask(), 1, "0.25")
+    harness.clock += 5000
+    campaign.ask()
+    status = campaign.status()
+    assert str(status) == "\n".join(
+        [
+            "test: running, uniform, round 2",
+            "  euros: spent 0.25 of 10, held 1, presumed 0, left 8.75",
+            "  tickets: 1 held, 1 told",
+        ]
+    )
+    assert (status.name, status.policy, status.plays, status.arms, status.entries) == (
+        "test",
+        "uniform",
+        1,
+        ("red", "green"),
+        4,
+    )
+    assert (status.created_at, status.changed_at, status.oldest_held) == (
+        START / 1000,
+        START / 1000 + 5,
+        START / 1000 + 5,
+    )
+    facts = json.loads(json.dumps(status.as_dict()))
+    assert facts["purses"] == [
+        {
+            "resource": "euros",
+            "budget": "10",
+            "spent": "0.25",
+            "held": "1",
+            "presumed": "0",
+            "left": "8.75",
+            "overrun": "0",
+        }
+    ]
+    assert facts["counts"]["held"] == 1
+    assert facts["alarms"] == []
+
+
+def test_alarms_are_part_of_the_status() -> None:
+    harness = storages.MemoryHarness()
+    campaign = made(harness, expires_after=60, budget=2)
+    campaign.tell(campaign.ask(), 1, 3)
+    campaign.ask()
+    harness.clock += 60_000
+    campaign.expire()
+    text = str(campaign.status())
+    assert {alarm.kind for alarm in campaign.status().alarms} == {
+        "overrun",
+        "presumed",
+        "exhausted",
+    }
+    assert text.count("  ! ") == 3
+    assert "overrun 2" in text
+    facts = campaign.status().as_dict()
+    assert {alarm["kind"] for alarm in facts["alarms"]} == {"overrun", "presumed", "exhausted"}
+
+
+def test_no_set_of_arms_fits_where_only_the_cheapest_twice_would() -> None:
+    campaign = made(arms={"red": 1, "green": 3}, cost_max=None, plays=2, budget=3)
+    refusal(BudgetExhausted, campaign.ask)
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["exhausted"]
+
+
+def test_probabilities_are_those_of_the_next_ticket() -> None:
+    campaign = made(policy="exp3.bwk")
+    for reward in (1, 0, 1):
+        chances = campaign.probabilities()
+        assert list(chances) == ["red", "green"]
+        ticket = campaign.ask()
+        assert ticket.probability == chances[ticket.arm or ""]
+        campaign.tell(ticket, reward, "0.5")
+
+
+def test_tickets_by_state() -> None:
+    campaign = made()
+    tickets = campaign.ask_many(5)
+    campaign.tell(tickets[1], 1, 1)
+    campaign.void(tickets[2])
+    assert [ticket.id for ticket in campaign.tickets()] == [1, 4, 5]
+    assert [ticket.id for ticket in campaign.tickets(limit=2)] == [1, 4]
+    assert [ticket.id for ticket in campaign.tickets(states=("told", "void"))] == [2, 3]
+    assert "states" in refusal(InvalidInput, campaign.tickets, states=("lost",))
+
+
+def test_the_journal_tells_everything_in_order() -> None:
+    campaign = made(arms=["red"])
+    campaign.tell(campaign.ask("one"), 1, "1.5")
+    entries = list(campaign.journal())
+    assert [(entry.seq, entry.at, entry.kind, entry.ticket) for entry in entries] == [
+        (1, START, "created", None),
+        (2, START, "asked", None),
+        (3, START, "told", 1),
+    ]
+    assert entries[1].request == "one"
+    held = {"id": 1, "t": 1, "arms": [0], "probabilities": [1.0], "held": [1_000_000_000]}
+    assert entries[1].body == {"n": 1, "deadline": START + 3_600_000, "tickets": [held]}
+    shared = {"t": 1, "arms": [0], "probabilities": [1.0], "rewards": [1.0]}
+    assert entries[2].body == {
+        **shared,
+        "costs": [1_500_000_000],
+        "from": "held",
+        "spent": [1_000_000_000],
+        "overrun": [500_000_000],
+    }
+    assert [entry.seq for entry in campaign.journal(after=2)] == [3]

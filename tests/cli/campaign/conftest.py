@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import purse
+from purse import cli
+from tests.support.campaign_cli import Complaint, Run
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `purse campaign ...` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words: str, stdin: str | None = None, code: int = 0) -> Result:
+        result = CliRunner().invoke(cli.cli, ["campaign", *words], input=stdin)
+        if result.exception is not None and not isinstance(
+            result.exception, (SystemExit, purse.PurseError)
+        ):
+            raise result.exception
+        assert (result.exit_code, result.stderr) == (code, result.stderr if code else ""), (
+            result.output
+        )
+        return result
+
+    return go
+
+
+@pytest.fixture
+def complaint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Complaint:
+    """What the command says on stderr, which is one line, with exit code 2 and nothing on
+    stdout.
+    """
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["purse", "campaign", *words])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        captured = capsys.readouterr()
+        assert (exit_.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+        return captured.err
+
+    return go

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from purse.errors import MissingExtra
+from tests.support.cli import Command, run
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Runs the command in an empty folder; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words: str) -> tuple[int, str, str]:
+        code = run(monkeypatch, *words)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return go
+
+
+@pytest.fixture
+def unpublished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra for reports is not installed; also because drawing takes longer than what
+    these tests are about.
+    """
+
+    def missing(*_: object) -> None:
+        raise MissingExtra("the report needs the extra")
+
+    monkeypatch.setattr("purse.study.results.Study.publish", missing)

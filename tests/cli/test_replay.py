@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.support.cli import Command
+
+
+def test_replay_of_a_table_in_either_form(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    wide = pl.DataFrame(
+        {
+            f"{what}_{arm}": rng.uniform(0.1, high, 40)
+            for arm, high in (("small", 1.0), ("large", 3.0))
+            for what in ("reward", "cost")
+        }
+    )
+    wide.write_csv(tmp_path / "wide.csv")
+    rounds = [
+        {"round": t, "arm": arm, "reward": row[f"reward_{arm}"], "cost": row[f"cost_{arm}"]}
+        for t, row in enumerate(wide.to_dicts())
+        for arm in ("small", "large")
+    ]
+    pl.DataFrame(rounds).write_ndjson(tmp_path / "long.jsonl")
+    answers = [
+        json.loads(command("replay", name, "uniform", "-b", "10", "-n", "5", "--json")[1])["rows"]
+        for name in ("wide.csv", "long.jsonl")
+    ]
+    assert answers[0] == answers[1]
+    assert "always small (cheapest)" in command("show", "purse-results/wide")[1]
+    assert {"uniform", "always small (cheapest)", "LP optimum", "hindsight optimum"} <= {
+        row["player"] for row in answers[0]
+    }
+
+
+def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    arm = rng.integers(2, size=400)
+    log = pl.DataFrame(
+        {
+            "arm": np.array(["a", "b"])[arm],
+            "clicks": rng.uniform(0, 1 + arm),
+            "dollars": rng.uniform(0.1, 0.3 + arm),
+            "probability": 0.5,
+        }
+    )
+    log.write_parquet(tmp_path / "log.parquet")
+    code, out, _ = command(
+        "replay",
+        "log.parquet",
+        "uniform",
+        "-b",
+        "10",
+        "-n",
+        "20",
+        "--reward",
+        "clicks",
+        "--cost",
+        "dollars",
+        "--json",
+    )
+    rows = json.loads(out)["rows"]
+    assert code == 0
+    assert {row["method"] for row in rows} == {"replay", "ips", "snips", "dr"}
+    assert all(row["low"] < row["estimate"] < row["high"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("replay nowhere.csv -b 1", "nowhere.csv"),
+        (
+            "replay neither.csv -b 1",
+            "neither.csv has neither 'probability', which a log needs, nor 'round', which a table",
+        ),
+        ("replay log.csv -b -1", "budget"),
+        ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),
+        ("replay log.csv -b 1 --reward money", "log.csv has no column 'money'"),
+        ("replay nan.csv -b 1", "nan.csv, line 3, column 'reward'"),
+        ("replay negative.csv -b 1", "negative.csv, line 3, column 'cost'"),
+        ("replay certain.csv -b 1", "certain.csv, line 3, column 'probability'"),
+    ],
+)
+def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) -> None:
+    rows = {
+        "log": "b,0.5,0.2,0.5",
+        "nan": "b,NaN,0.2,0.5",
+        "negative": "b,0.5,-0.2,0.5",
+        "certain": "b,0.5,0.2,1.5",
+    }
+    for name, row in rows.items():
+        (tmp_path / f"{name}.csv").write_text(f"arm,reward,cost,probability\na,1,0.1,0.5\n{row}\n")
+    (tmp_path / "neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = command(*words.split())
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.support.cli import WORLD, Command, check_mistake
+
+STUDY = """
+title = "A small study"
+policies = ["uniform", "exp3.bwk"]
+budgets = [20, 40]
+paths = 4
+
+[worlds]
+shop = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "mine.toml").write_text(STUDY)
+    return tmp_path / "mine.toml"
+
+
+def test_compare_prints_a_table_and_writes_report_figures_and_results(
+    command: Command, tmp_path: Path
+) -> None:
+    code, out, _ = command(
+        "compare", "exp3.bwk", "uniform", "-w", WORLD, "-b", "50", "-b", "1e2", "-n", "5"
+    )
+    assert code == 0
+    for text in (
+        WORLD,
+        "B = 50",
+        "B = 100",
+        "exp3.bwk",
+        "uniform",
+        "±",
+        "the report is purse-results/report.html",
+    ):
+        assert text in out
+    folder = tmp_path / "purse-results"
+    assert "</html>" in (folder / "report.html").read_text()
+    assert (folder / "figures" / "regret.png").read_bytes().startswith(b"\x89PNG")
+    assert len(pl.read_parquet(folder / "results.parquet")) == 2 * 2 * 5
+    assert len(pl.read_csv(folder / "figures" / "regret.csv")) >= 4
+
+
+def test_compare_for_machines(command: Command, unpublished: None) -> None:
+    code, out, _ = command(
+        "compare", "uniform", "-w", WORLD, "-b", "50", "-n", "1", "--json", "--out", "here"
+    )
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["folder"] == "here"
+    assert Path("here/results.parquet").is_file()
+    assert answer["rows"][0]["policy"] == "uniform"
+    assert answer["rows"][0]["error"] is None
+
+
+def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    three = "bernoulli:rewards=[.9,.6,.3],costs=[.8,.3,.2]"
+    code, out, _ = command("compare", "uniform", "-w", WORLD, "-w", three, "-b", "20", "-n", "2")
+    assert code == 0
+    assert WORLD in out
+    assert three in out
+    frame = pl.read_parquet(tmp_path / "purse-results" / "results.parquet")
+    assert frame["pulls"].list.len().to_list() == [2, 2, 3, 3]
+    assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
+
+
+def test_compare_says_when_a_world_ends_before_the_budget(
+    command: Command, unpublished: None
+) -> None:
+    code, out, _ = command(
+        "compare",
+        "uniform",
+        "-w",
+        "table:rewards=[[1,0],[0,1]],costs=[.5,.5]",
+        "-b",
+        "50",
+        "-n",
+        "3",
+    )
+    assert code == 0
+    assert "3 of 3 paths reached the end of their world" in " ".join(out.split())
+
+
+def test_an_interruption_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*args: object, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("purse.study.executors.play_shard", interrupt)
+    code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
+    assert code == 130
+    assert "the same command continues where it was" in err
+
+
+def test_a_table_is_not_cut_on_a_narrow_terminal(
+    command: Command, unpublished: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    _, out, _ = command(
+        "compare",
+        "exp3++.price",
+        "uniform",
+        "-w",
+        WORLD,
+        "-b",
+        "50",
+        "-b",
+        "60",
+        "-b",
+        "70",
+        "-n",
+        "5",
+    )
+    assert "exp3++.price" in out
+    assert "…" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("compare -b -1", "budgets=-1"),
+        ("compare -n 0", "n_paths=0"),
+        ("compare --out taken/below", "cannot write to folder"),
+        ("compare oracle -w two_worlds", "oracle needs the true mean efficiency"),
+        ("compare --bugdet 3", "No such option '--bugdet'"),
+    ],
+)
+def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
+    check_mistake(command, tmp_path, words, message)
+
+
+def test_init_writes_a_study_file_that_is_right_and_overwrites_nothing(
+    command: Command, tmp_path: Path
+) -> None:
+    code, out, _ = command("init")
+    assert (code, out) == (0, "Written to study.toml; edit it, then: purse run study.toml\n")
+    assert tomllib.loads((tmp_path / "study.toml").read_text())["paths"] == 100
+    (tmp_path / "study.toml").write_text("mine")
+    code, _, err = command("init")
+    assert (code, err) == (
+        2,
+        "purse: 'study.toml' is there already; give another name, or remove it\n",
+    )
+    assert (tmp_path / "study.toml").read_text() == "mine"
+
+
+def test_run_status_and_show(command: Command, unpublished: None, study: Path) -> None:
+    code, out, err = command("run", "mine.toml")
+    assert code == 0
+    assert "B = 40" in out
+    assert out.endswith("Results are in purse-results/mine\n")
+    assert err == "No report: the report needs the extra\n"
+    code, out, _ = command("status", "mine.toml")
+    assert code == 0
+    assert out.startswith(
+        "A small study: 2 policies × 1 world × 2 budgets × 4 paths, seed 0, stop=exit\n8 "
+        "of 8 shards are there (0.0 MB); finished 20"
+    )
+    shown = command("show", "purse-results/mine")
+    assert shown[0] == 0
+    assert shown[1].splitlines()[0] == "shop  bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    assert command("show", "mine.toml") == shown
+    rows = json.loads(command("show", "mine.toml", "--json")[1])["rows"]
+    assert [row["policy"] for row in rows] == ["uniform", "exp3.bwk"] * 2
+
+
+def test_a_changed_study_plays_only_what_is_new(
+    command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("run", "mine.toml")
+    shards = {path: path.stat().st_mtime_ns for path in Path("purse-results/mine/shards").iterdir()}
+    study.write_text(STUDY.replace("[20, 40]", "[20, 40, 60]"))
+    assert command("run", "mine.toml")[0] == 0
+    assert all(path.stat().st_mtime_ns == time for path, time in shards.items())
+    assert json.loads(command("status", "mine.toml", "--json")[1])["shards"] == 12
+
+
+def test_an_unfinished_study_is_continued_from_its_folder(
+    command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("purse.study.executors.play_shard", interrupt)
+        code, _, err = command("run", "mine.toml")
+    assert (code, err.strip()) == (
+        130,
+        "purse: interrupted; the same command continues where it was",
+    )
+    assert command("status", "mine.toml")[1].endswith(
+        "0 of 8 shards are there (0.0 MB); not finished: run it again to continue\n"
+    )
+    code, _, err = command("show", "mine.toml")
+    assert code == 2
+    assert "is not finished: 0 of 8 shards are there" in err
+    assert command("run", "purse-results/mine")[0] == 0
+    assert json.loads(command("status", "purse-results/mine", "--json")[1])["finished"] == 8
+
+
+def test_report_writes_the_page_and_each_figure(
+    command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("run", "mine.toml")
+    monkeypatch.undo()
+    monkeypatch.chdir(study.parent)
+    code, out, _ = command("report", "mine.toml", "-o", "page")
+    files = [Path(line) for line in out.splitlines()]
+    assert code == 0
+    assert files[0] == Path("page/report.html")
+    assert all(file.is_file() for file in files)
+    assert {file.suffix for file in files[1:]} == {".png", ".svg", ".csv"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("status nowhere", "'nowhere' holds no study"),
+        ("show nowhere.toml", "'purse-results/nowhere' holds no study"),
+        ("report nowhere", "'nowhere' holds no study"),
+        (
+            "run nowhere.toml",
+            "cannot read 'nowhere.toml': No such file or directory; `purse init` writes an example",
+        ),
+        (
+            "run bad.toml",
+            "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'?",
+        ),
+        (
+            "run mine.toml --on spark",
+            "on='spark': must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT",
+        ),
+        ("run mine.toml --workers 0", "n_workers=0: must be a whole number from 1 up"),
+    ],
+)
+def test_mistakes_about_studies(words: str, message: str, command: Command, study: Path) -> None:
+    study.with_name("bad.toml").write_text(STUDY.replace("exp3.bwk", "exp3.bkw"))
+    before = sorted(study.parent.rglob("*"))
+    code, out, err = command(*words.split())
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert sorted(study.parent.rglob("*")) == before

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from purse.theory import bounds
+from tests.support.cli import WORLD, Command, check_mistake
+
+
+def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
+    code, out, err = command("bounds", "--arms", "10", "--budget", "1e4", "--cost-min", "0.1")
+    assert (code, err) == (0, "")
+    lines, rows = out.splitlines(), bounds.table(10, 1e4, 0.1)
+    assert len(lines) == 2 * len(rows)
+    for row, first, second in zip(rows, lines[::2], lines[1::2], strict=True):
+        assert first.startswith(row.name)
+        assert first.endswith(row.bounds)
+        assert second.startswith(" ")
+        assert second.strip() == f"{row.holds}  [{row.source}]"
+    assert "39,790.2  does not apply" in lines[0]
+    assert any(line.startswith("κ(c)·B") and "8,888.9  applies" in line for line in lines)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bounds_for_machines(command: Command) -> None:
+    words = (
+        "--cost-max",
+        "2",
+        "--gap",
+        ".5",
+        "--gap",
+        ".25",
+        "--alpha",
+        ".75",
+        "--iid",
+        "--costs",
+        "per arm",
+    )
+    code, out, err = command(
+        "bounds", "--arms", "3", "-b", "1024", "--cost-min", "0.2", *words, "--json"
+    )
+    assert (code, err) == (0, "")
+    rows = bounds.table(
+        3,
+        1024,
+        0.2,
+        cost_max=2,
+        alpha=0.75,
+        gaps=[0.5, 0.25],
+        setting=bounds.Setting(True, "per arm"),
+    )
+    assert json.loads(out) == [row._asdict() for row in rows]
+    answer = {row["name"]: row for row in json.loads(out)}
+    assert answer["Theorem 1"]["applies"] is True
+    assert answer["Theorem 3"]["value"] > 0
+    assert answer["KUBE"]["value"] is None
+
+
+def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
+    known = (
+        "--arms",
+        "2",
+        "--cost-min",
+        ".3",
+        "--cost-max",
+        ".8",
+        "--iid",
+        "--costs",
+        "per arm",
+        "--gap",
+        "0.875",
+    )
+    told, read = (
+        json.loads(command("bounds", "-b", "1e4", "--json", *words)[1])
+        for words in (known, ("-w", WORLD))
+    )
+    assert [row["name"] for row in told] == [row["name"] for row in read]
+    # these hold on some world of this kind, and not on this one
+    worst = {"Theorem 2, corrected", "Theorem 5"}
+    for one, other in zip(told, read, strict=True):
+        assert one["applies"] == (other["applies"] or one["name"] in worst)
+        assert other["applies"] == (one["applies"] and one["name"] not in worst)
+        assert one["value"] == pytest.approx(other["value"])
+    assert read == [row._asdict() for row in bounds.for_world(WORLD, 1e4)]
+
+
+@pytest.mark.parametrize(
+    ("world", "bound"),
+    [
+        ("theorem2:n_arms=3,cost_min=.5", "Theorem 2, corrected"),
+        ("theorem5", "Theorem 5"),
+        ("two_worlds", "κ(c)·B"),
+    ],
+)
+def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bound: str) -> None:
+    rows = {
+        row["name"]: row["applies"]
+        for row in json.loads(command("bounds", "-b", "100", "-w", world, "--json")[1])
+    }
+    assert [name for name in ("Theorem 2, corrected", "Theorem 5", "κ(c)·B") if rows[name]] == [
+        bound
+    ]
+
+
+@pytest.mark.parametrize("budget", ["0.5", "1e10"])
+@pytest.mark.parametrize(
+    "words",
+    [("--arms", "3", "--cost-min", ".1", "--gap", "1"), ("-w", WORLD)],
+    ids=["told", "read"],
+)
+def test_bounds_go_on_where_theorem_5_has_none(
+    command: Command, budget: str, words: tuple[str, ...]
+) -> None:
+    code, out, err = command("bounds", "-b", budget, *words, "--json")
+    assert (code, err) == (0, "")
+    assert [row["name"] for row in json.loads(out) if row["value"] is None] == [
+        "Theorem 5",
+        "KUBE",
+        "B-KUBE",
+        "UCB-BV",
+        "UCB-MB",
+        "EXP3.M.B",
+    ]
+    code, out, err = command("bounds", "-b", budget, *words)
+    assert (code, err) == (0, "")
+    line = next(line for line in out.splitlines() if line.startswith("Theorem 5"))
+    assert " ".join(line.split()) == "Theorem 5 exactly mean regret of every player, α = 0.5"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--arms", "1", "--cost-min", "1"),
+        ("--arms", "2", "--cost-min", "1"),
+        ("--arms", "1000000", "--cost-min", "1e-9"),
+    ],
+)
+def test_bounds_at_the_edges_are_numbers(command: Command, words: tuple[str, ...]) -> None:
+    code, out, err = command("bounds", "-b", "1", *words, "--json")
+    assert (code, err) == (0, "")
+    assert {row["name"] for row in json.loads(out) if row["value"] is None} == {
+        "Theorem 3",
+        "KUBE",
+        "B-KUBE",
+        "UCB-BV",
+        "UCB-MB",
+        "EXP3.M.B",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("bounds", "Missing option '-b' / '--budget'"),
+        ("bounds -b 10", "give --arms and --cost-min, or --world"),
+        ("bounds -b 10 --arms 3", "give --arms and --cost-min, or --world"),
+        ("bounds -b 10 --cost-min .1", "give --arms and --cost-min, or --world"),
+        ("bounds -b ten --arms 3 --cost-min .1", "'ten' is not a number"),
+        ("bounds -b 0 --arms 3 --cost-min .1", "budget=0.0: must be a number above 0"),
+        ("bounds -b nan --arms 3 --cost-min .1", "budget=nan: must be a number above 0"),
+        (
+            "bounds -b 1e31 --arms 3 --cost-min .1",
+            "budget=1e+31: must be a number above 0 and at most 1e+30",
+        ),
+        (
+            "bounds -b 10 --arms 0 --cost-min .1",
+            "n_arms=0: must be a whole number from 1 to 1000000000",
+        ),
+        (
+            "bounds -b 10 --arms -2 --cost-min .1",
+            "n_arms=-2: must be a whole number from 1 to 1000000000",
+        ),
+        (
+            "bounds -b 10 --arms 1000000001 --cost-min .1",
+            "n_arms=1000000001: must be a whole number from 1 to 1000000000",
+        ),
+        ("bounds -b 10 --arms 2.5 --cost-min .1", "'2.5' is not a valid integer"),
+        ("bounds -b 10 --arms 3 --cost-min 0", "cost_min=0.0: must be a number above 0"),
+        ("bounds -b 10 --arms 3 --cost-min nan", "cost_min=nan: must be a number above 0"),
+        ("bounds -b 10 --arms 3 --cost-min 2", "cost_min=2.0: must be at most cost_max=1.0"),
+        (
+            "bounds -b 10 --arms 3 --cost-min 1e-10",
+            "cost_min=1e-10: must be at most cost_max=1.0, and at least 1e-09 of it",
+        ),
+        (
+            "bounds -b 10 --arms 3 --cost-min .1 --cost-max .05",
+            "cost_min=0.1: must be at most cost_max=0.05",
+        ),
+        (
+            "bounds -b 10 --arms 3 --cost-min .1 --cost-max inf",
+            "cost_max=inf: must be a number above 0",
+        ),
+        (
+            "bounds -b 10 --arms 3 --cost-min .1 --alpha 2",
+            "alpha=2.0: must be a number at least 0 and at most 1",
+        ),
+        (
+            "bounds -b 10 --arms 3 --cost-min .1 --costs foo",
+            "costs='foo': must be one of 'any', 'per arm', 'one'",
+        ),
+        ("bounds -b 10 --arms 3 --cost-min .1 --gap wide", "'wide' is not a valid float"),
+        ("bounds -b 10 --arms 3 --cost-min .1 --gap 0", "gap=0.0: must be a number above 0"),
+        (
+            "bounds -b 10 --arms 3 --cost-min .1 --gap 1 --gap -1",
+            "gap=-1.0: must be a number above 0",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --arms 2",
+            "--world says all that --arms would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --cost-min .3",
+            "--world says all that --cost-min would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --cost-max .8",
+            "--world says all that --cost-max would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --iid",
+            "--world says all that --iid would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --costs one",
+            "--world says all that --costs would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --gap .5",
+            "--world says all that --gap would say; leave one of them out",
+        ),
+        (
+            f"bounds -b 10 -w {WORLD} --arms 2 --cost-min .3 --iid",
+            "--world says all that --arms, --cost-min, --iid would say;",
+        ),
+        ("bounds -b 10 -w bernouli", "did you mean 'bernoulli'?"),
+        ("bounds -b 10.5 -w two_worlds", "budget=10.5: must be a whole number"),
+        (
+            "bounds -b 10 -w bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]",
+            "has 2 resources; these bounds are for one",
+        ),
+        ("bounds more -b 10 -w two_worlds", "unexpected extra argument (more)"),
+    ],
+)
+def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
+    check_mistake(command, tmp_path, words, message)

@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from purse import worlds
+from purse.compiler import jit
+from purse.compiler.fingerprint import fingerprint
+from purse.compiler.jit import bind, cold, direct, kernel
+from purse.compiler.numba_contract import LEAN
+from purse.engine import cpu
+from purse.engine.job import make_job
+
+HELPER = """\
+from purse.compiler.jit import kernel
+
+ARM = 1
+
+
+@kernel
+def favourite(t):
+    return ARM
+"""
+POLICY = """\
+from typing import NamedTuple
+
+import helper
+import numpy as np
+from purse.compiler.jit import kernel
+
+NAME = "mine"
+
+
+class MineParams(NamedTuple):
+    offset: int
+    spare: int
+
+
+class MineState(NamedTuple):
+    nothing: np.ndarray
+
+
+def params(problem):
+    return MineParams(offset=0, spare=2)
+
+
+def init(params, problem, n_paths):
+    return MineState(np.zeros((n_paths, 1)))
+
+
+@kernel
+def row(state, path):
+    return MineState(state.nothing[path])
+
+
+@kernel
+def choose(key, params, state, t, left, arms, probs):
+    arms[0] = helper.favourite(t) + params.offset
+    probs[0] = 1.0
+
+
+@kernel
+def update(key, params, state, t, arms, probs, rewards, costs):
+    pass
+"""
+ASK = """
+import json, sys
+import purse, purse.compiler.jit
+arm = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1).ask().arm
+loops = purse.compiler.jit._bound.values()
+(stats,) = (loop.stats for loop in loops if loop.__name__.startswith("ask_"))
+hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
+print(json.dumps({"arm": arm, "hits": hits, "misses": misses}))
+"""
+SIMULATE = """
+import json
+import purse
+from purse.engine import cpu
+from purse.engine.job import make_job
+world = "bernoulli:rewards=[1,1],costs=[1,1]"
+run = purse.simulate("uniform", world, 10, n_paths=2, n_workers=1)
+stats = cpu.compiled_loop(make_job("uniform", world, 10)).stats
+hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
+print(json.dumps({"gain": run.gain.tolist(), "hits": hits, "misses": misses}))
+"""
+
+
+def fresh_process(
+    code: str, *args: object, cache: Path, path: Path | None = None
+) -> dict[str, Any]:
+    search = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PYTHONPATH")]))
+    env = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(cache),
+        "PYTHONPATH": search,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Bench:
+    """A user's policy, the helper that it imports, and a cache that has met both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cache = folder, folder / "cache"
+        self.policy, self.helper = folder / "mine.py", folder / "helper.py"
+
+    def write(self) -> None:
+        self.policy.write_text(POLICY)
+        self.helper.write_text(HELPER)
+
+    def ask(self, policy: Path | None = None) -> dict[str, Any]:
+        return fresh_process(ASK, policy or self.policy, cache=self.cache, path=self.folder)
+
+
+@pytest.fixture(scope="module")
+def met(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    bench = Bench(tmp_path_factory.mktemp("user"))
+    bench.write()
+    assert bench.ask() == {"arm": 1, "hits": 0, "misses": 1}
+    shutil.copytree(bench.cache, bench.folder / "cache_of_the_first_run")
+    return bench
+
+
+@pytest.fixture
+def bench(met: Bench) -> Iterator[Bench]:
+    yield met
+    met.write()
+    shutil.rmtree(met.cache)
+    shutil.copytree(met.folder / "cache_of_the_first_run", met.cache)
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def compiled_code(dispatcher: Any) -> str:
+    return "".join(dispatcher.inspect_llvm().values()) + "".join(dispatcher.inspect_asm().values())
+
+
+def test_a_bound_loop_counts_no_references() -> None:
+    world = worlds.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
+    job = make_job("exp3.bwk", world, 100)
+    loop = numba.njit(nogil=True, **LEAN)(cpu.compiled_loop(job).py_func)
+    results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
+    loop(
+        job.params,
+        state,
+        world.tables,
+        job.game,
+        job.checkpoints,
+        0,
+        results,
+        cpu.new_workspace(job.problem),
+        np.zeros(1),
+        np.zeros(1, np.int64),
+    )
+    assert results.rounds.tolist() == [100]
+    code = compiled_code(loop)
+    assert len(code) > 10_000
+    assert "NRT_" not in code
+
+
+def test_references_would_be_seen_in_compiled_code() -> None:
+    def first_of_row(table: np.ndarray, i: int) -> np.ndarray:
+        return table[i]
+
+    with_references = numba.njit(first_of_row)
+    with_references(np.ones((2, 2)), 0)
+    assert "NRT_" in compiled_code(with_references)
+
+
+def test_a_fresh_process_finds_the_loop_on_disk(tmp_path: Path) -> None:
+    first, second = (fresh_process(SIMULATE, cache=tmp_path) for _ in range(2))
+    assert first == {"gain": [10.0, 10.0], "hits": 0, "misses": 1}
+    assert second == {"gain": [10.0, 10.0], "hits": 1, "misses": 0}
+
+
+def test_a_comment_elsewhere_still_hits_the_cache(bench: Bench) -> None:
+    edit(bench.helper, "@kernel", "# a remark\n@kernel")
+    edit(bench.policy, "NAME =", "# another remark\nNAME =")
+    assert bench.ask() == {"arm": 1, "hits": 1, "misses": 0}
+
+
+def test_an_edit_of_an_imported_helper_takes_effect(bench: Bench) -> None:
+    edit(bench.helper, "return ARM", "return ARM + 2")
+    assert bench.ask() == {"arm": 3, "hits": 0, "misses": 1}
+
+
+def test_parameters_in_another_order_take_effect(bench: Bench) -> None:
+    edit(bench.policy, "    offset: int\n    spare: int\n", "    spare: int\n    offset: int\n")
+    assert bench.ask()["arm"] == 1
+
+
+def test_parameters_may_be_renamed(bench: Bench) -> None:
+    edit(bench.policy, "MineParams", "BetterParams")
+    assert bench.ask()["arm"] == 1
+
+
+def test_a_policy_file_may_be_moved(bench: Bench, tmp_path: Path) -> None:
+    moved = Path(shutil.move(bench.policy, tmp_path / "moved.py"))
+    assert bench.ask(moved)["arm"] == 1
+
+
+def marked(source: str, **scope: Any) -> str:
+    """The fingerprint of `f` in a fresh module with this source."""
+    module = ModuleType("scratch")
+    vars(module).update({"kernel": kernel, "cold": cold, "numba": numba, "np": np, **scope})
+    exec(dedent(source), vars(module))
+    return fingerprint(module.f)
+
+
+SOURCE = """
+from enum import IntEnum
+from typing import NamedTuple
+
+RATE = 2.0
+COUNT = 3
+TABLE = np.array([1.0, 2.0, 3.0])
+PAIR = (1, 2)
+LONG = (np.zeros(5000),)
+UNUSED = 1
+
+class State(NamedTuple):
+    first: int
+    second: int
+
+class Rule(IntEnum):
+    HOLD = 1
+
+def deep(x):
+    return x + 1
+
+@kernel
+def inner(x, by=1):
+    return deep(x) * RATE + by
+
+def outer():
+    scale = 4
+    @numba.njit
+    def scaled(x):
+        return scale * x
+    return scaled
+
+closed = outer()
+
+@kernel
+def f(x):
+    local = 7
+    state = State(inner(x), closed(COUNT))
+    return state, TABLE[0], PAIR[0], LONG[0][2500], Rule.HOLD, local, np.sqrt(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("RATE = 2.0", "RATE = 2.5"),
+        ("COUNT = 3", "COUNT = 3.0"),
+        ("COUNT = 3", "COUNT = np.int32(3)"),
+        ("TABLE = np.array([1.0, 2.0, 3.0])", "TABLE = np.array([1.0, 2.0, 4.0])"),
+        ("TABLE = np.array([1.0, 2.0, 3.0])", "TABLE = np.array([1.0, 2.0, 3.0], np.float32)"),
+        ("PAIR = (1, 2)", "PAIR = (1, 3)"),
+        ("LONG = (np.zeros(5000),)", "LONG = (np.zeros(5000),); LONG[0][2500] = 1.0"),
+        ("x + 1", "x + 2"),
+        ("by=1", "by=2"),
+        ("scale = 4", "scale = 5"),
+        ("first: int\n    second: int", "second: int\n    first: int"),
+        ("second: int", "third: int"),
+        (
+            "class State",
+            "class Other(NamedTuple):\n    first: int\n    second: int\n\nState = "
+            "Other\n\nclass Unused",
+        ),
+        ("HOLD = 1", "HOLD = 2"),
+        ("local = 7", "local = 8"),
+        ("np.sqrt(x)", "np.cbrt(x)"),
+        ("@numba.njit", "@numba.njit(fastmath=True)"),
+    ],
+    ids=[
+        "constant",
+        "type_of_constant",
+        "numpy_type_of_constant",
+        "array",
+        "type_of_array",
+        "tuple",
+        "array_in_tuple",
+        "called_function",
+        "default",
+        "closure",
+        "order_of_fields",
+        "name_of_field",
+        "name_of_class",
+        "enum",
+        "local",
+        "numpy_function",
+        "compiler_option",
+    ],
+)
+def test_fingerprint_changes_with_everything_that_the_code_reaches(old: str, new: str) -> None:
+    assert old in SOURCE
+    assert marked(SOURCE) != marked(SOURCE.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ("UNUSED = 1", "UNUSED = 2"),
+        ("RATE = 2.0", "# a remark\nRATE = 2.0"),
+        ("def deep(x):", "\n\ndef deep(x):  # moved down"),
+        ("UNUSED = 1", "def unused(x): return x"),
+    ],
+    ids=["nothing", "constant_not_used", "comment", "line_numbers", "function_not_used"],
+)
+def test_fingerprint_does_not_change_otherwise(old: str, new: str) -> None:
+    assert marked(SOURCE) == marked(SOURCE.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    "access",
+    ["tools.double(x)", "package.tools.double(x)", "package.tools.FACTOR * x"],
+    ids=["module", "kernel_of_submodule", "constant_of_submodule"],
+)
+def test_fingerprint_follows_modules(access: str) -> None:
+    def mark(factor: int) -> str:
+        tools, package = ModuleType("package.tools"), ModuleType("package")
+        vars(package)["tools"] = tools
+        vars(tools).update(FACTOR=factor, kernel=kernel)
+        exec("@kernel\ndef double(x): return FACTOR * x", vars(tools))
+        return marked(
+            f"def f(x): return {access}",
+            **({"tools": tools} if access.startswith("tools") else {"package": package}),
+        )
+
+    assert mark(2) == mark(2)
+    assert mark(2) != mark(3)
+
+
+def test_fingerprint_of_functions_that_call_each_other_ends() -> None:
+    source = "def f(x): return g(x) if x else 0\ndef g(x): return f(x - 1)"
+    assert marked(source) == marked(source)
+    assert marked(source) != marked(source.replace("- 1", "- 2"))
+
+
+part: Any = None
+SHIFT = 0
+
+
+def loop(x: int) -> int:
+    return part(x) + SHIFT
+
+
+@kernel
+def one_more(x: int) -> int:
+    return x + 1
+
+
+@cold
+def twice(x: int) -> int:
+    return 2 * x
+
+
+def test_bind_puts_kernels_and_constants_into_the_loop() -> None:
+    assert bind(loop, part=one_more)(5) == 6
+    assert bind(loop, part=twice)(5) == 10
+    assert bind(loop, part=twice, SHIFT=3)(5) == 13
+    assert part is None
+
+
+def test_bind_gives_the_same_loop_for_the_same_parts() -> None:
+    assert bind(loop, part=one_more) is bind(loop, part=one_more)
+    assert bind(loop, part=one_more) is not bind(loop, part=twice)
+    assert (
+        bind(loop, part=one_more).__name__
+        == f"loop_{bind(loop, part=one_more).__name__.removeprefix('loop_')}"
+    )
+    assert bind(loop, part=one_more).targetoptions.items() >= LEAN.items()
+
+
+@pytest.mark.parametrize("entry_points", [True, False])
+def test_direct_gives_the_compiled_function_or_else_its_dispatcher(
+    monkeypatch: pytest.MonkeyPatch, entry_points: bool
+) -> None:
+    monkeypatch.setattr(jit, "ENTRY_POINTS", entry_points)
+    dispatcher = bind(loop, part=one_more)
+    found = direct(dispatcher, 1)
+    assert found(5) == 6
+    assert (found is dispatcher) == (not entry_points)

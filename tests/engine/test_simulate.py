@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import policies
+from purse.engine import cpu
+from purse.engine.job import single_arm_jobs
+from purse.testing import suitable
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.misleading_ratio import misleading_ratio
+from purse.worlds.two_point import two_point
+from tests.support.paths import EPSILON_GREEDY
+
+WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
+
+# gain, rounds and spent units of two paths at budget 100 and seed 2024. These numbers are a
+# promise: a change of any of them
+# is a change of behaviour, for which the changelog needs an entry.
+GOLDEN: dict[str, list[tuple[float, int, int]]] = {
+    "exp3++.bwk": [(97, 164, 100_000_000_000), (121, 195, 99_800_000_000)],
+    "exp3++.price": [(108, 164, 100_000_000_000), (127, 208, 100_000_000_000)],
+    "exp3.bwk": [(104, 160, 99_200_000_000), (129, 214, 99_600_000_000)],
+    "fixed": [(137, 155, 99_800_000_000), (164, 180, 100_000_000_000)],
+    "oracle": [(185, 312, 100_000_000_000), (210, 332, 100_000_000_000)],
+    "uniform": [(98, 160, 100_000_000_000), (117, 184, 100_000_000_000)],
+}
+
+
+def needed(policy: str) -> int | None:
+    """A horizon beyond what the budget affords, for policies that need one."""
+    return None if suitable(policy, 1, None)[1] is None else 1000
+
+
+@pytest.mark.parametrize("policy", GOLDEN)
+def test_golden_numbers_have_not_changed(policy: str) -> None:
+    run = purse.simulate(policy, WORLD, budget=100, n_paths=2, seed=2024)
+    assert [
+        (float(run.gain[j]), int(run.rounds[j]), int(run.spent_units[j, 0])) for j in range(2)
+    ] == GOLDEN[policy]
+
+
+@pytest.mark.parametrize("policy", policies.names())
+def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
+    for stop in ("exit", "hold", "retry"):
+        same = {
+            "world": bernoulli(rewards=[0.6], costs=[0.5]),
+            "budget": 100,
+            "n_paths": 10,
+            "seed": 1,
+            "stop": stop,
+        }
+        run, plain = (
+            purse.simulate(policy, horizon=needed(policy), **same),
+            purse.simulate("fixed", **same),
+        )
+        assert np.isfinite(run.gain).all()
+        assert (run.pulls[:, 0] == run.rounds).all()
+        assert (run.gain == plain.gain).all()
+        assert (run.spent_units == plain.spent_units).all()
+        assert len(np.unique(run.gain)) > 1
+
+
+@pytest.mark.parametrize("policy", policies.names())
+def test_no_policy_overspends_and_pulls_add_up(policy: str) -> None:
+    world, horizon = suitable(policy, 1, None)
+    for stop in ("exit", "hold", "retry"):
+        run = purse.simulate(
+            policy, world, budget=37.3, n_paths=30, seed=3, stop=stop, horizon=horizon
+        )
+        assert (run.spent_units <= 37_300_000_000).all()
+        assert (run.pulls.sum(axis=1) <= run.rounds).all()
+        assert (run.gain <= run.rounds).all()
+        assert (run.spent_units > 36_000_000_000).all() or horizon is not None
+
+
+def test_averaging_reward_per_cost_loses_a_fixed_part_of_the_budget() -> None:
+    lost = {}
+    for policy in ("exp3.bwk", "exp3++.bwk", "exp3++.price"):
+        run = purse.simulate(policy, misleading_ratio(), budget=100_000, n_paths=20, seed=0)
+        lost[policy] = (1.2 - run.gain.mean() / 100_000).item()
+    assert 0.26 < lost["exp3.bwk"] < 0.30
+    assert 0.26 < lost["exp3++.bwk"] < 0.30
+    assert lost["exp3++.price"] < 0.01
+
+
+@pytest.mark.parametrize("policy", [name for name in policies.names() if name != "oracle"])
+def test_no_policy_does_well_in_both_of_the_two_worlds(policy: str) -> None:
+    budget, n_paths = 10_000, 20
+    regrets, errors = [], []
+    for world in (1, 2):
+        text = f"two_worlds:cost_min=0.1,world={world}"
+        best = max(
+            purse.simulate(f"fixed:arm={arm}", text, budget=budget, n_paths=1).gain[0]
+            for arm in (0, 1)
+        )
+        assert best == [budget, 9 * budget][world - 1]
+        gain = purse.simulate(
+            policy,
+            text,
+            budget=budget,
+            n_paths=n_paths,
+            seed=0,
+            horizon=10 * budget if needed(policy) else None,
+        ).gain
+        regrets.append(best - gain.mean())
+        errors.append(gain.std(ddof=1) / np.sqrt(n_paths))
+    worse = int(np.argmax(regrets))
+    assert regrets[worse] >= 8 / 9 * budget - 4 * errors[worse]
+
+
+def test_oracle_refuses_a_world_without_means() -> None:
+    with pytest.raises(purse.InvalidInput, match="oracle needs the true mean efficiency"):
+        purse.simulate("oracle", "two_worlds", budget=100)
+
+
+def test_a_run_tells_what_was_played() -> None:
+    run = purse.simulate(
+        "fixed:arm=1",
+        "bernoulli:rewards=[1,1],costs=[.5,.25]",
+        budget="10.5",
+        n_paths=3,
+        seed=7,
+        stop="hold",
+    )
+    assert (run.policy, run.world, run.stop, run.seed, run.n_paths) == (
+        "fixed:arm=1",
+        "bernoulli:rewards=[1,1],costs=[.5,.25]",
+        "hold",
+        7,
+        3,
+    )
+    assert run.budget.tolist() == [10.5]
+    assert run.gain.tolist() == run.rounds.tolist() == [42, 42, 42]
+    assert run.pulls.tolist() == [[0, 42]] * 3
+    assert run.spent.tolist() == [[10.5]] * 3
+    assert run.spent_units.dtype == np.int64
+    assert str(run).splitlines() == [
+        "fixed:arm=1 on bernoulli:rewards=[1,1],costs=[.5,.25]: 3 paths, budget 10.5, "
+        "stop=hold, seed=7",
+        "  gain    42 (standard error 0)",
+        "  rounds  42",
+        "  spent   10.5",
+        "  pulls   0.0% 100.0%",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")]
+)
+def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, played: str) -> None:
+    jobs = single_arm_jobs(WORLD, 37.3, seed=3, stop=stop)
+    assert [job.name for job in jobs] == [f"fixed:arm={arm}" for arm in range(4)]
+    for arm, job in enumerate(jobs):
+        found, _ = cpu.play_block(job, 5)
+        run = purse.simulate(f"fixed:arm={arm}", WORLD, 37.3, n_paths=5, seed=3, stop=played)
+        assert found.gain.tolist() == run.gain.tolist()
+        assert found.pulls[:, arm].tolist() == found.rounds.tolist() == run.rounds.tolist()
+
+
+def test_yardsticks_refuse_a_rule_that_does_not_exist() -> None:
+    with pytest.raises(
+        purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"
+    ):
+        single_arm_jobs(WORLD, 10, stop="never")
+
+
+def test_a_policy_may_be_a_module() -> None:
+    by_name, by_module = (
+        purse.simulate(policy, WORLD, budget=20, n_paths=2)
+        for policy in ("uniform", policies.load("uniform"))
+    )
+    assert by_module.policy == "uniform"
+    assert (by_name.gain == by_module.gain).all()
+
+
+def test_options_reach_the_policy() -> None:
+    greedy, random = (
+        purse.simulate(f"exp3.bwk:gamma={gamma}", WORLD, budget=200, n_paths=20).gain.mean()
+        for gamma in (0.2, 1)
+    )
+    assert greedy > random
+
+
+def test_a_wider_cost_min_changes_what_a_policy_does() -> None:
+    told, wider = (
+        purse.simulate("exp3.bwk", WORLD, budget=200, n_paths=5, cost_min=cost_min)
+        for cost_min in (None, 0.01)
+    )
+    assert (told.gain != wider.gain).any()
+
+
+class Ran(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 0}, "budget=0: must be positive"),
+        ({"budget": -1}, "budget=-1: must be positive"),
+        ({"budget": float("nan")}, "budget=nan: must be a number"),
+        ({"budget": float("inf")}, "budget=inf: must be a number"),
+        ({"budget": "abc"}, "budget='abc': must be a number"),
+        ({"budget": None}, "budget=None: must be a number"),
+        (
+            {"budget": "0.0000000001"},
+            "budget='0.0000000001': must be a number with at most nine decimals",
+        ),
+        ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number"),
+        ({"budget": np.ones((2, 2))}, "budget="),
+        ({"n_paths": 0}, "n_paths=0: must be a whole number from 1 up"),
+        ({"n_paths": 2.5}, "n_paths=2.5: must be a whole number"),
+        ({"n_paths": "many"}, "n_paths='many': must be a whole number"),
+        ({"policy": "exp3.bwkk"}, "unknown policy 'exp3.bwkk'; did you mean 'exp3.bwk'?"),
+        ({"policy": "zzzzz"}, "unknown policy 'zzzzz'; known: "),
+        ({"policy": "fixed:arms=1"}, "unknown option of fixed 'arms'; did you mean 'arm'?"),
+        ({"policy": "uniform:arm=1"}, "unknown option of uniform 'arm'; there are none"),
+        ({"policy": "fixed:arm=4"}, "arm=4: must be a whole number from 0 to 3"),
+        ({"policy": "exp3.bwk:gamma=2"}, "gamma=2: must be a number at least 0 and at most 1"),
+        ({"policy": "exp3.bwk:gamma"}, "cannot read 'exp3.bwk:gamma'"),
+        ({"policy": "nowhere.py"}, "policy file 'nowhere.py' does not exist"),
+        ({"policy": purse}, f"{purse.__file__} is not a policy: it has no NAME"),
+        ({"policy": 3}, "policy"),
+        (
+            {"world": "bernuli:rewards=[1],costs=[1]"},
+            "unknown world 'bernuli'; did you mean 'bernoulli'?",
+        ),
+        (
+            {"world": "two_worlds:words=2"},
+            "unknown option of two_worlds 'words'; did you mean 'world'?",
+        ),
+        ({"world": "bernoulli:rewards=[1]"}, "bernoulli needs costs"),
+        ({"world": "two_worlds:world=3"}, "world=3: must be a whole number from 1 to 2"),
+        ({"world": 3}, "world"),
+        ({"stop": "x"}, "stop='x': must be one of 'exit', 'hold', 'retry'"),
+        ({"stop": None}, "stop=None: must be one of"),
+        ({"device": "tpu"}, "device='tpu': must be one of"),
+        ({"plays": 5}, "plays=5: must be a whole number from 1 to 4"),
+        ({"plays": 0}, "plays=0: must be a whole number from 1 to 4"),
+        ({"policy": "exp3.bwk", "plays": 2}, "exp3.bwk plays problems with plays=1"),
+        ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
+        ({"cost_min": 0.25}, "cost_min=0.25: must not exceed what the world's arms may cost"),
+        ({"cost_min": 0}, "cost_min=0: must be positive"),
+        ({"cost_min": np.full((2, 2), 0.1)}, "cost_min="),
+        ({"cost_min": [0.1, 0.1]}, "cost_min=[0.1, 0.1]: must be one number"),
+        ({"cost_max": 0.9}, "cost_max=0.9: must not be less than what the world's arms may cost"),
+        ({"cost_max": 0.1}, "cost_max="),
+        ({"seed": -1}, "seed=-1: must be a whole number from 0 to"),
+        ({"seed": 2**63}, "seed=9223372036854775808: must be"),
+        ({"seed": 0.5}, "seed=0.5: must be a whole number"),
+        ({"checkpoints": -1}, "checkpoints=-1: must be a whole number"),
+        ({"n_workers": 0}, "n_workers=0: must be a whole number from 1 up"),
+        ({"block": 0}, "block=0: must be a whole number from 1 up"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_refused_in_one_line_before_anything_runs(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*args: Any) -> None:
+        raise Ran
+
+    monkeypatch.setattr(cpu, "simulate", run)
+    with pytest.raises(purse.InvalidInput) as caught:
+        purse.simulate(**{"policy": "fixed", "world": WORLD, "budget": 100} | options)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(message)
+
+
+def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"exp3\.bwk plays problems with n_resources=1, and this one has n_resources=2",
+    ):
+        purse.simulate("exp3.bwk", bernoulli(rewards=[1], costs=[[1, 1]]), budget=10)
+
+
+FAULTY = {
+    "nothing": (
+        "arms[0] = int(uniform(key, 1)",
+        "unused = int(uniform(key, 1)",
+        "chose no arm, or one that does not exist",
+    ),
+    "too_far": (
+        "else best\n",
+        "else best + params.n_arms\n",
+        "chose no arm, or one that does not exist",
+    ),
+    "unknown_name": (
+        "best = best_arm(state)\n    arms",
+        "best = best_arms(state)\n    arms",
+        "does not compile: .*best_arms",
+    ),
+    "wrong_index": ("+= costs[0, 0]", "+= costs[0]", "does not compile"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: Path) -> None:
+    old, new, message = FAULTY[fault]
+    source = EPSILON_GREEDY.read_text()
+    assert old in source
+    path = tmp_path / f"{fault}.py"
+    path.write_text(source.replace(old, new, 1))
+    with pytest.raises(purse.PurseError, match=message) as caught:
+        purse.simulate(str(path), "misleading_ratio", 10, n_paths=2)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(purse.PurseError, match=message):
+        ask_often(str(path))
+
+
+def ask_often(policy: str) -> None:
+    live = purse.Policy(policy, n_arms=2, budget=10, cost_min=0.1)
+    for _ in range(5):
+        live.tell(live.ask(), 0.5, 0.5)
+
+
+def test_marks_that_would_fill_the_memory_are_refused() -> None:
+    with pytest.raises(purse.InvalidInput, match=r"checkpoints=10000: would need \d+ GB"):
+        purse.simulate("uniform", "misleading_ratio", 100_000, n_paths=10_000, checkpoints=10_000)

@@ -1,0 +1,248 @@
+"""Studies with made-up numbers, and recorded rounds to replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from purse.report.data import StudyFacts
+from purse.report.study_page import html
+from purse.study import summary
+
+POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}
+SCALES = {"learns": 6.0, "learns <fast>": 40.0, "uniform": 0.5, "oracle": 0.0}
+RATE = 1.5  # what the best arm gains per unit of the budget
+HOLDS = "true where each arm's cost is constant; false in general (`two_worlds`)"
+
+ARMS = {"small": (0.5, 0.02), "big <one>": (0.9, 0.09), "wasteful": (0.3, 0.05)}
+
+
+@dataclass(eq=False)
+class MadeUp:
+    """A study with the frames of a real one and made-up numbers: regret is SCALES[policy]
+    B^POWERS[policy], or linear where adversarial, up to noise.
+    """
+
+    worlds: Sequence[str] = ("stochastic", "adversarial")
+    policies: Sequence[str] = tuple(POWERS)
+    budgets: Sequence[float] = (1e3, 3e3, 1e4, 1e5)
+    n_paths: int = 20
+    n_arms: int = 3
+    with_bounds: bool = True
+    with_references: bool = True
+    scales: Mapping[str, float] = field(default_factory=lambda: SCALES)
+    facts: StudyFacts = field(init=False)
+    outcome: ClassVar[str] = "regret"
+
+    def __post_init__(self) -> None:
+        self.facts = StudyFacts(
+            title="Four policies & two worlds",
+            command="purse run study.toml",
+            study='policies = ["learns"]\n',
+            worlds={
+                world: f"bernoulli:rewards=[.4,.5],costs=[.3,.5] <{world}>" for world in self.worlds
+            },
+            policies=list(self.policies),
+            budgets=list(self.budgets),
+            n_paths=self.n_paths,
+            seed=0,
+            stop="exit",
+            versions={"purse": "0.9", "python": "3.11"},
+            machine={"system": "Linux aarch64", "cores": 2},
+            shards=["05f012c9-0-20"],
+            made="2026-11-15T11:44:37+00:00",
+        )
+
+    def cells(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for place, (world, budget, policy) in enumerate(
+            (w, b, p) for w in self.worlds for b in self.budgets for p in self.policies
+        ):
+            yield place, {"world": world, "policy": policy, "budget": budget}
+
+    def runs(self, place: int, world: str, policy: str, budget: float) -> pl.DataFrame:
+        random = np.random.default_rng(place)
+        hard = world == "adversarial" and policy != "oracle"
+        mean = (
+            (0.4 + 0.1 * self.policies.index(policy)) * budget
+            if hard
+            else self.scales[policy] * budget ** POWERS[policy]
+        )
+        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths)) + 0.02 * np.sqrt(
+            budget
+        ) * random.standard_normal(self.n_paths)
+        left = random.uniform(0, 1, self.n_paths)
+        ended = np.arange(self.n_paths) < (3 if hard and policy == "uniform" else 0)
+        numbers = {
+            "gain": RATE * budget - regret,
+            "rounds": np.full(self.n_paths, int(2 * budget)),
+            "used": 1 - left / budget,
+            "ended": ended,
+            "left": left,
+        }
+        return pl.DataFrame({"path": np.arange(self.n_paths), **numbers, "regret": regret})
+
+    def frame(self) -> pl.DataFrame:
+        return pl.concat(
+            self.runs(place, **cell).select(
+                *(pl.lit(value).alias(name) for name, value in cell.items()), pl.all()
+            )
+            for place, cell in self.cells()
+        )
+
+    def lazy(self) -> pl.LazyFrame:
+        return self.frame().lazy()
+
+    def table(self) -> pl.DataFrame:
+        return summary.framed(
+            "table",
+            [
+                {**cell, **summary.table_row(self.runs(place, **cell))}
+                for place, cell in self.cells()
+            ],
+        )
+
+    def shares(self) -> pl.DataFrame:
+        rows = []
+        for _, cell in self.cells():
+            for fraction in np.arange(1, 21) / 20:
+                weights = np.exp(
+                    2
+                    * self.policies.index(cell["policy"])
+                    * fraction
+                    * np.arange(self.n_arms)
+                    / self.n_arms
+                )
+                rows += [
+                    {**cell, "fraction": fraction, "arm": f"arm {arm}", "share": share}
+                    for arm, share in enumerate(weights / weights.sum())
+                ]
+        return summary.framed("shares", rows)
+
+    def bounds(self) -> pl.DataFrame:
+        rows = []
+        for world, budget in (
+            (world, budget) for world in self.worlds for budget in self.budgets if self.with_bounds
+        ):
+            here = {"world": world, "budget": budget, "holds": HOLDS, "source": "A paper (2019)"}
+            hard = world == "adversarial"
+            rows += [
+                {
+                    **here,
+                    "policy": "learns",
+                    "name": "Theorem 1",
+                    "side": "at most",
+                    "value": 20 * budget**0.5,
+                    "applies": not hard,
+                },
+                {
+                    **here,
+                    "policy": "every player",
+                    "name": "Lower bound",
+                    "side": "at least",
+                    "value": 0.3 * budget,
+                    "applies": hard,
+                },
+                {
+                    **here,
+                    "policy": "learns <fast>",
+                    "name": "Theorem 3",
+                    "side": "order",
+                    "value": 1.0,
+                    "applies": True,
+                },
+                {
+                    **here,
+                    "policy": "learns",
+                    "name": "Loose",
+                    "side": "at most",
+                    "value": 1e9 * budget,
+                    "applies": True,
+                },
+                {
+                    **here,
+                    "policy": "uniform",
+                    "name": "Vain",
+                    "side": "at most",
+                    "value": 1.0,
+                    "applies": False,
+                },
+            ]
+        return summary.framed("bounds", rows)
+
+    def growth(self) -> pl.DataFrame:
+        rows = []
+        for world, policy in (
+            (world, policy)
+            for world in self.worlds
+            for policy in self.policies
+            if len(self.budgets) > 1
+        ):
+            regrets = [
+                self.runs(place, **cell)["regret"].to_numpy()
+                for place, cell in self.cells()
+                if (cell["world"], cell["policy"]) == (world, policy)
+            ]
+            rows.append(
+                {
+                    "world": world,
+                    "policy": policy,
+                    **summary.growth_row(list(self.budgets), regrets),
+                }
+            )
+        return summary.framed("growth", rows)
+
+    def references(self) -> pl.DataFrame:
+        rows = []
+        for world, budget in (
+            (world, budget)
+            for world in self.worlds
+            for budget in self.budgets
+            if self.with_references
+        ):
+            rows.append(
+                {
+                    "world": world,
+                    "budget": budget,
+                    "name": f"best arm alone (arm {int(budget > 5e3)})",
+                    "gain": 0.9 * RATE * budget,
+                }
+            )
+            rows.append(
+                {"world": world, "budget": budget, "name": "LP optimum", "gain": RATE * budget}
+            )
+        return summary.framed("references", rows)
+
+
+def save_page(study: Any, path: Path) -> Path:
+    path.write_text(html(study), encoding="utf-8")
+    return path
+
+
+def recorded_table(n_rounds: int = 60) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    rows = [
+        (t, arm, float(rng.random() < reward), round(cost * rng.uniform(0.5, 1.5), 4))
+        for t in range(n_rounds)
+        for arm, (reward, cost) in ARMS.items()
+    ]
+    return pl.DataFrame(rows, ["round", "arm", "reward", "cost"], orient="row")
+
+
+def recorded_log(n: int = 600) -> pl.DataFrame:
+    rng, names, chances = np.random.default_rng(1), list(ARMS), np.array([0.6, 0.38, 0.02])
+    arms = rng.choice(3, n, p=chances)
+    rewards = rng.random(n) < np.array([reward for reward, _ in ARMS.values()])[arms]
+    costs = np.array([cost for _, cost in ARMS.values()])[arms]
+    return pl.DataFrame(
+        {
+            "arm": [names[arm] for arm in arms],
+            "reward": rewards.astype(float),
+            "cost": costs,
+            "probability": chances[arms],
+        }
+    )

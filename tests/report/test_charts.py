@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from purse.report import frames
+from purse.report.charts import areas, curves, rows
+from purse.report.charts.base import Figure
+from purse.report.charts.runs import runs
+from purse.report.charts.style import (
+    ARMS_DARK,
+    ARMS_LIGHT,
+    DARK,
+    GLYPHS,
+    LIGHT,
+    OTHERS,
+    SHAPES,
+    arm_colours,
+    colours,
+    dark_rules,
+    decades,
+    shapes,
+)
+from purse.report.study_page import figures_of
+
+PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
+
+
+@pytest.fixture(scope="module")
+def specs(figures: list[Figure]) -> dict[str, dict[str, Any]]:
+    # Altair holds them against the schema
+    return {figure.name: figure.spec() for figure in figures}
+
+
+def drawn(spec: dict[str, Any], panel: int) -> list[pl.DataFrame]:
+    """The data of a panel's layers."""
+    layers = spec["concat"][panel].get("layer", [spec["concat"][panel]])
+    own = [
+        layer.get("data", spec["concat"][panel].get("data", spec.get("data")))["name"]
+        for layer in layers
+    ]
+    return [
+        pl.DataFrame(spec["datasets"][name], infer_schema_length=None)
+        for name in dict.fromkeys(own)
+    ]
+
+
+def marks(spec: dict[str, Any], panel: int) -> list[str]:
+    return [layer["mark"]["type"] for layer in spec["concat"][panel]["layer"]]
+
+
+def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
+    assert [figure.name for figure in figures] == [
+        "regret",
+        "gain",
+        "left",
+        "shares",
+        "runs",
+        "growth",
+    ]
+    assert [figure.name for figure in figures_of(one_budget)] == [
+        "regret",
+        "gain",
+        "left",
+        "shares",
+        "runs",
+    ]
+
+
+@pytest.mark.parametrize("name", ["regret", "gain", "left", "growth"])
+def test_a_panel_per_world_shows_the_rows_of_the_frame(
+    study: Any, specs: dict[str, dict[str, Any]], name: str
+) -> None:
+    frame = getattr(frames, name)(study)
+    for place, world in enumerate(("stochastic", "adversarial")):
+        expected = (
+            frame.filter(world=world).drop_nulls("slope")
+            if name == "growth"
+            else frame.filter(world=world)
+        )
+        assert specs[name]["concat"][place]["title"] == world
+        assert any(
+            data.equals(expected.select(data.columns))
+            for data in drawn(specs[name], place)
+            if data.height == expected.height
+        )
+
+
+def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
+    found, table = frames.regret(study), study.table()
+    assert found.select("world", "policy", "budget", "regret", "low", "high").equals(
+        table.select("world", "policy", "budget", "regret", "low", "high")
+    )
+    above = found.filter(pl.col("low") > pl.col("floor"))
+    assert above.height > 0
+    assert above["shown"].equals(above["regret"].rename("shown"))
+    assert above["shown_low"].equals(above["low"].rename("shown_low"))
+    assert above["shown_high"].equals(above["high"].rename("shown_high"))
+
+
+def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
+    found = frames.regret(study)
+    oracle = found.filter(policy="oracle")
+    assert oracle["below"].all()
+    assert (oracle["shown"] == oracle["floor"]).all()
+    assert (found["shown_low"] >= found["floor"]).all()
+    smallest = found.filter(pl.col("world") == "stochastic", pl.col("low") > 0)["regret"].min()
+    assert found.filter(world="stochastic")["floor"][0] == pytest.approx(smallest / 3)
+    hollow = [
+        layer
+        for layer in specs["regret"]["concat"][0]["layer"]
+        if layer["mark"].get("fill") == "#FFFFFF"
+    ]
+    assert [layer["transform"] for layer in hollow] == [[{"filter": "datum.below"}]]
+
+
+def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
+    class Tiny:
+        def table(self) -> pl.DataFrame:
+            rows = [
+                ("w", policy, 10.0, 2, regret, regret, regret)
+                for policy, regret in (("a", 1e-9), ("b", 1e3), ("c", -1.0))
+            ]
+            return pl.DataFrame(
+                rows,
+                schema=["world", "policy", "budget", "n_paths", "regret", "low", "high"],
+                orient="row",
+            )
+
+    found = frames.regret(Tiny())
+    assert found["floor"].to_list() == [0.01] * 3
+    assert found["below"].to_list() == [True, False, True]
+
+
+def test_a_single_path_has_no_band(one_path: Any, study: Any) -> None:
+    assert "area" not in marks(curves.regret(one_path).spec(), 0)
+    assert "area" not in marks(curves.gain(one_path).spec(), 0)
+    assert "area" in marks(curves.regret(study).spec(), 0)
+    assert marks(runs(one_path).spec(), 0) == ["tick"]
+
+
+def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
+    found = frames.bounds(study)
+    assert set(found.drawn.select("world", "name").rows()) == {
+        ("stochastic", "Theorem 1"),
+        ("adversarial", "Lower bound"),
+    }
+    assert set(found.far["name"]) == {"Loose"}
+    dashes = [
+        layer["encoding"]
+        for panel in specs["regret"]["concat"]
+        for layer in panel["layer"]
+        if "strokeDash" in layer["encoding"]
+    ]
+    assert [
+        ("field" in dash["color"], dash["strokeDash"]["scale"]["domain"]) for dash in dashes
+    ] == [
+        (True, ["Theorem 1", "Lower bound"]),
+        (False, ["Theorem 1", "Lower bound"]),
+    ]
+
+
+def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
+    study: Any, one_path: Any
+) -> None:
+    row = frames.gain(study).row(0, named=True)
+    assert row["unit_gain"] == pytest.approx(row["gain"] / 1e3)
+    assert row["part"] == pytest.approx(row["gain"] / 1.5e3)
+    assert set(frames.references(study)["name"]) == {"best arm alone", "LP optimum"}
+    assert set(frames.references(study)["which"]) == {
+        "best arm alone (arm 0)",
+        "best arm alone (arm 1)",
+        "LP optimum",
+    }
+    assert frames.gain(one_path)["part"].is_null().all()
+
+
+def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> None:
+    found = frames.shares(study)
+    assert set(found["budget"]) == {1e5}
+    for _, part in found.group_by("world", "policy"):
+        slices = (
+            part.group_by("start", "fraction")
+            .agg(pl.col("share").sum(), pl.col("bottom").min(), pl.col("top").max())
+            .sort("start")
+        )
+        assert slices["share"].to_list() == pytest.approx([1.0] * 20)
+        assert slices["top"].to_list() == pytest.approx([1.0] * 20)
+        assert slices["bottom"].to_list() == pytest.approx([0.0] * 20)
+        assert slices["start"].to_list() == [0.0, *slices["fraction"].to_list()[:-1]]
+
+
+def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) -> None:
+    found = frames.shares(replace(study, n_arms=12))
+    arms = areas.arms_of(found, "stochastic")
+    # in the order given; made-up policies like late arms
+    assert arms == [*(f"arm {arm}" for arm in range(4, 12)), "others"]
+    total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
+    assert total.to_list() == pytest.approx([1.0] * len(total))
+    assert arm_colours(arms, "others")[-1] == OTHERS
+    assert len(set(arm_colours(arms, "others"))) == 9
+
+
+def test_nine_arms_need_no_others(study: Any) -> None:
+    assert areas.arms_of(frames.shares(replace(study, n_arms=9)), "stochastic")[-1] == "arm 8"
+
+
+def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
+    found = frames.runs(study).filter(world="stochastic", policy="uniform").row(0, named=True)
+    regrets = study.frame().filter(world="stochastic", policy="uniform", budget=1e5)["regret"]
+    assert (found["least"], found["median"], found["most"]) == (
+        regrets.min(),
+        regrets.median(),
+        regrets.max(),
+    )
+    assert found["quarter"] == regrets.quantile(0.25, "linear")
+    assert frames.single_runs(study).filter(world="stochastic", policy="uniform").height == 20
+    assert frames.runs(study)["world"].unique(maintain_order=True).to_list() == [
+        "stochastic",
+        "adversarial",
+    ]
+
+
+def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
+    many = frames.single_runs(replace(one_budget, n_paths=350)).filter(policy="uniform")["regret"]
+    everything = replace(one_budget, n_paths=350).frame().filter(policy="uniform")["regret"].sort()
+    assert len(many) == 100
+    assert many.is_sorted()
+    assert abs(many.median() - everything.median()) < 0.05 * everything.median()
+
+
+def test_one_budget_has_rows_and_bounds_in_them(one_budget: Any) -> None:
+    assert marks(curves.regret(one_budget).spec(), 0) == ["rule", "tick", "point"]
+    assert marks(curves.gain(one_budget).spec(), 0) == ["rule", "rule", "point"]
+    assert marks(curves.left(one_budget).spec(), 0) == ["point"]
+
+
+def test_growth_is_left_out_where_it_could_not_be_fitted(study: Any, one_budget: Any) -> None:
+    assert rows.growth(one_budget) is None
+    assert frames.growth(study).filter(policy="oracle")["slope"].is_null().all()
+    figure = rows.growth(study)
+    assert figure is not None
+    assert set(figure.data["policy"]) == {"learns", "learns <fast>", "uniform"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (900, 1.1e5, [1e3, 1e4, 1e5]),
+        (90, 400, [100, 200]),
+        (1e-3, 1e9, [1e-3, 1, 1e3, 1e6, 1e9]),
+        (11, 12, []),
+    ],
+)
+def test_ticks_are_round_and_few(low: float, high: float, expected: list[float]) -> None:
+    assert decades(low, high) == expected
+
+
+def test_colours_are_distinct_and_stand_out_from_their_page() -> None:
+    assert len(set(LIGHT)) == len(set(DARK)) == len(set(SHAPES)) == 8
+    assert min(contrast(colour, PAGE_LIGHT) for colour in LIGHT) >= 3
+    assert min(contrast(colour, PAGE_DARK) for colour in DARK) >= 3
+    assert min(contrast(colour, PAGE_DARK) for colour in ARMS_DARK) >= 3
+    assert not set(LIGHT) & set(ARMS_LIGHT)
+    assert set(GLYPHS) == set(SHAPES)
+    assert dark_rules().count("stroke:") == 18
+
+
+def test_a_colour_that_comes_again_has_another_shape() -> None:
+    policies = [f"p{number}" for number in range(32)]
+    assert len(set(zip(colours(policies), shapes(policies), strict=True))) == 32
+
+
+def contrast(one: str, two: str) -> float:
+    light, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

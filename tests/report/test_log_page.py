@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from purse.offline.log_result import LogResult
+from purse.offline.off_policy import METHODS, estimate_log
+from purse.report.charts.base import policies_of
+from purse.report.charts.estimates import estimates
+from purse.report.prose import log_replay
+from tests.report.made_up import recorded_log
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
+    """Estimates with intervals, by policy and method; a half below zero is a refusal."""
+    found = [
+        (
+            policy,
+            5.0,
+            method,
+            *((None,) * 3 if half < 0 else (mean, mean - half, mean + half)),
+            "why" if half < 0 else None,
+        )
+        for policy, method, mean, half in rows
+    ]
+    return pl.DataFrame(
+        found,
+        {
+            "policy": pl.String,
+            "budget": pl.Float64,
+            "method": pl.String,
+            "estimate": pl.Float64,
+            "low": pl.Float64,
+            "high": pl.Float64,
+            "refused": pl.String,
+        },
+        orient="row",
+    )
+
+
+def test_the_page_of_a_log_has_every_part(
+    replay_texts: dict[str, str], log_result: LogResult
+) -> None:
+    text = replay_texts["log"]
+    assert re.findall(r'<section id="([\w-]+)"', text) == [
+        "in-short",
+        "gain",
+        "arms",
+        "what-was-run",
+    ]
+    assert "big &lt;one&gt;" in text
+    assert "<one>" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "the effective sample size" in text
+    assert "600 logged rounds of three arms (10 simulated games, seed 0, stop rule exit)" in text
+    assert text.count('class="warnings"') == len(log_result.warnings) == 0
+    spec = re.search(r'id="spec-estimates">(.*?)</script>', text, re.DOTALL)[1]  # type: ignore[index]
+    assert json.loads(spec)["concat"]
+    coded = re.search(r'base64,([^"]*)" download="estimates.csv"', text)[1]  # type: ignore[index]
+    assert base64.b64decode(coded).decode() == log_result.frame().write_csv()
+
+
+def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
+    replay_texts: dict[str, str], log_result: LogResult
+) -> None:
+    refused = log_result.frame().filter(pl.col("refused").is_not_null())
+    assert set(refused["policy"]) >= {"uniform"}
+    assert (
+        "<li>[1] plays arm &#39;wasteful&#39;, whose effective sample size is"
+        in replay_texts["log"]
+    )
+    assert len(re.findall(r"<td>\[\d+\]</td>", replay_texts["log"])) == refused.height
+    figure = estimates(log_result.frame())
+    assert figure is not None
+    drawn = [row for rows in figure.spec()["datasets"].values() for row in rows]
+    assert len(drawn) == log_result.frame().height - refused.height
+    assert policies_of(figure.data) == ["fixed:arm=0", "fixed:arm=1", "uniform"]
+
+
+def test_a_log_that_tells_nothing_makes_a_page_without_a_figure(
+    log_result: LogResult, tmp_path: Path
+) -> None:
+    silent = replace(
+        log_result,
+        estimates=tuple(
+            answer._replace(refused="plays arm 'x', which was never logged")
+            for answer in log_result.estimates
+        ),
+    )
+    files = silent.publish(tmp_path)
+    assert [file.name for file in files] == ["report.html", "arms.csv", "estimates.csv"]
+    text = files[0].read_text(encoding="utf-8")
+    assert "About any policy this log can tell nothing: every method refuses." in text
+    assert "spec-estimates" not in text
+
+
+def test_doubtful_probabilities_are_a_warning_on_top(tmp_path: Path) -> None:
+    wrong = recorded_log().with_columns(
+        probability=pl.when(pl.col("arm") == "small").then(0.3).otherwise("probability")
+    )
+    found = estimate_log(wrong, policies="fixed:arm=0", budgets=0.4, n_paths=4, methods=["snips"])
+    text = found.publish(tmp_path)[0].read_text(encoding="utf-8")
+    assert text.index('class="warnings"') < text.index("In short")
+    assert "<b>Warning.</b> frame: the probabilities of arm" in text
+    assert (
+        "purse.offline.off_policy.estimate_log(frame, budgets=[0.4], "
+        "policies=[&#39;fixed:arm=0&#39;], n_paths=4, methods=[&#39;snips&#39;])" in text
+    )
+
+
+def test_a_finding_names_the_best_and_says_that_intervals_do_not_overlap() -> None:
+    found = answered(
+        ("a", "replay", 9, 1), ("b", "replay", 5, 1), ("a", "snips", 10, 1), ("b", "snips", 6, 1)
+    )
+    assert plain(log_replay.finding(found)) == (
+        "By `replay` and `snips` `a` is estimated best: 10 ± 1 (`snips`); the next, `b`, "
+        "would gain 6 ± 1, and their intervals do not overlap."
+    )
+
+
+def test_a_finding_does_not_tell_apart_what_overlaps() -> None:
+    found = answered(("a", "snips", 10, 1), ("b", "snips", 9, 0.5), ("c", "snips", 2, 1))
+    assert plain(log_replay.finding(found)).endswith(
+        "the interval of `b` overlaps with its own: this log does not tell them apart."
+    )
+
+
+def test_methods_that_disagree_or_refuse_are_named() -> None:
+    found = answered(
+        ("a", "replay", 0, -1),
+        ("b", "replay", 5, 1),
+        ("c", "replay", 0, -1),
+        ("a", "snips", 10, 1),
+        ("b", "snips", 8, 0.5),
+        ("c", "snips", 0, -1),
+    )
+    assert plain(log_replay.finding(found)) == (
+        "By `snips`, which answers for 2 of 3 policies, `a` is estimated best: 10 ± 1; "
+        "the next, `b`, would gain 8 ± 0.5, and their intervals do not overlap. "
+        "By `replay`, which answers for 1 of 3 policies, `b` would gain 5 ± 1. About `c` "
+        "this log can tell nothing: every method refuses. "
+        "The methods differ by more than their intervals for `b`: a sign that something "
+        "below does not hold."
+    )
+
+
+def test_every_method_is_explained() -> None:
+    assert list(log_replay.METHODS) == list(METHODS)

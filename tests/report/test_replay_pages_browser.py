@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from purse.offline.table_replay import replay_table
+from purse.report.prose.table_replay import findings
+from tests.report.made_up import ARMS
+
+DRAWN = "document.documentElement.dataset.drawn"
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", ["table", "log"])
+def test_the_pages_draw_themselves_without_complaint_or_network_and_fit(
+    replay_pages: dict[str, Path], opened: Any, kind: str, width: int, dark: bool
+) -> None:
+    with opened(replay_pages[kind], width=width, dark=dark) as (view, complaints):
+        view.wait_for_function(DRAWN)
+        assert complaints == []
+        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert view.evaluate(
+            "[...document.querySelectorAll('.panel svg')].every(each => "
+            "each.getBoundingClientRect().right <= window.innerWidth)"
+        )
+        assert view.evaluate(
+            "[...document.querySelectorAll('.panel')].every(each => "
+            "each.querySelector('.role-mark path, .role-mark line'))"
+        )
+        light = (
+            view.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        )
+        assert light != dark
+
+
+def test_one_order_of_worthless_rounds_makes_a_page(opened: Any, tmp_path: Path) -> None:
+    nothing = pl.DataFrame(
+        {"reward_a": [0.0] * 9, "cost_a": [1.0] * 9, "reward_b": [0.0] * 9, "cost_b": [2.0] * 9}
+    )
+    found = replay_table(nothing, policies="uniform", budgets=5, n_paths=1)
+    assert found.frame()["share"].null_count() == found.frame().height
+    assert findings(found.study) == {
+        "B = 5": "`uniform` gains 0. The best single arm, `always a`, gains 0: as much."
+    }
+    with opened(found.study.report(tmp_path / "report.html")) as (view, complaints):
+        view.wait_for_function(DRAWN)
+        assert complaints == []
+
+
+def test_a_method_picked_in_the_legend_is_picked_out(
+    replay_pages: dict[str, Path], opened: Any
+) -> None:
+    with opened(replay_pages["log"]) as (view, complaints):
+        view.wait_for_function(DRAWN)
+        view.get_by_role("button", name="snips", exact=True).click()
+        faint = view.evaluate(
+            "[...document.querySelectorAll('.panel .mark-symbol path')].map(each => "
+            "[each.__data__.datum.method, each.getAttribute('opacity')])"
+        )
+        assert {method for method, opacity in faint if opacity == "1"} == {"snips"}
+        assert {opacity for method, opacity in faint if method != "snips"} == {"0.15"}
+        assert complaints == []
+
+
+def test_references_stay_where_a_policy_is_picked_out(
+    replay_pages: dict[str, Path], opened: Any
+) -> None:
+    with opened(replay_pages["table"]) as (view, _):
+        view.wait_for_function(DRAWN)
+        view.get_by_role("button", name="uniform", exact=True).click()
+        # the other policy with each of two budgets
+        assert view.locator("#gain tr.faint").count() == 2
+        assert view.locator("#gain tr.reference").count() == 2 * (len(ARMS) + 3)

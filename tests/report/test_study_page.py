@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import purse
+from purse import PurseError
+from purse.report.charts.base import Figure
+from purse.report.prose import captions, tables
+from purse.report.prose import study as study_prose
+from purse.report.study_page import figures_of, html
+
+SECTIONS = ["in-short", "regret", "gain", "left", "shares", "runs", "growth", "what-was-run"]
+
+
+@pytest.fixture(scope="module")
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def simple(one_budget: Any) -> str:
+    return html(replace(one_budget, policies=("learns",)))
+
+
+def test_every_section_is_there_in_order(text: str) -> None:
+    assert re.findall(r'<section id="([\w-]+)"', text) == SECTIONS
+    assert "<title>Four policies &amp; two worlds</title>" in text
+    assert "purse 0.9 · 2026-11-15 11:44:37 UTC" in text
+
+
+def test_the_page_needs_nothing_else(text: str) -> None:
+    assert not re.search(
+        r"<(link|img|iframe|script)[^>]+(src|href)=",
+        re.sub(r"(<script[^>]*>).*?</script>", r"\1", text, flags=re.DOTALL),
+    )
+    assert "@import" not in text
+    assert 1_000_000 < len(text) < 3_000_000
+
+
+def test_names_are_shown_and_not_obeyed(text: str) -> None:
+    body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "learns &lt;fast&gt;" in body
+    assert "<fast>" not in body
+    assert "&lt;stochastic&gt;" in body
+    assert "<fast>" not in "".join(
+        re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    )
+
+
+def test_the_table_of_regrets_is_exact(study: Any, text: str) -> None:
+    row = study.table().filter(world="stochastic", policy="uniform", budget=1e5).row(0, named=True)
+    cell = f"{row['regret']:,.0f} ± {row['high'] - row['regret']:,.0f}"
+    assert f"<td>{cell}</td>" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "e+0" not in "".join(re.findall(r"<td>.*?</td>", text))
+
+
+def test_the_least_of_each_column_is_bold(study: Any) -> None:
+    stochastic, adversarial = tables.regrets(study)
+    assert {row["policy"]: row["best"] for row in stochastic["rows"]} == {
+        "learns": [],
+        "learns <fast>": [],
+        "uniform": [],
+        "oracle": [1, 2, 3, 4],
+    }
+    assert adversarial["head"] == ["policy", "B = 1,000", "B = 3,000", "B = 10,000", "B = 100,000"]
+
+
+def test_the_figures_specs_and_csv_are_in_the_page(figures: list[Figure], text: str) -> None:
+    for figure in figures:
+        spec = json.loads(re.search(rf'id="spec-{figure.name}">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+        assert spec == figure.spec()
+        coded = re.search(
+            rf'href="data:text/csv;charset=utf-8;base64,([^"]*)" download="{figure.name}.csv"', text
+        )[1]  # type: ignore[index]
+        assert base64.b64decode(coded).decode() == figure.data.write_csv()
+        assert text.count(f'data-figure="{figure.name}"') == len(figure.panels)
+    # drawn already, for readers without scripts
+    assert text.count("<svg xmlns") == sum(len(figure.panels) for figure in figures)
+    assert len(set(ids := re.findall(r' id="([^"]+)"', text))) == len(ids)
+
+
+def test_in_short_says_what_was_run(study: Any, one_path: Any) -> None:
+    assert study_prose.summary(study).startswith(
+        "Four policies on two worlds with four budgets from 1,000 to 100,000, 20 runs "
+        "each: 640 games in all, where every "
+    )
+    assert "(seed 0, stop rule exit)" in study_prose.summary(study)
+    assert study_prose.summary(one_path).endswith(
+        "One run tells nothing about chance: there are no intervals on this page."
+    )
+
+
+def test_a_finding_tells_a_clear_difference_from_chance(study: Any) -> None:
+    clear = study_prose.finding(
+        replace(study, policies=("learns", "learns <fast>", "uniform")), "stochastic"
+    ).replace("\N{NO-BREAK SPACE}", " ")
+    assert re.match(
+        r"`learns <fast>` has the least regret at B = 100,000: \d+ ± \d+; the next, "
+        r"`learns`, has [\d,]+ ± \d+ more on the same draws, ",
+        clear,
+    )
+    assert (
+        "a difference beyond its 95% interval. The regret of `learns <fast>` grows with "
+        "the budget to the power 0.2" in clear
+    )
+    assert clear.endswith("of the simple shapes log² B fits best.")
+
+
+def test_a_finding_says_so_where_policies_cannot_be_told_apart(study: Any) -> None:
+    alike = {"learns": 6.0, "learns <fast>": 6 * 1e5**0.25}  # the same mean at the largest budget
+    tied = study_prose.finding(
+        replace(study, policies=tuple(alike), scales=alike, n_paths=5), "stochastic"
+    )
+    assert "cannot be told from it: a difference within the 95% interval" in tied
+
+
+def test_a_lone_policy_is_not_compared(one_budget: Any) -> None:
+    alone = study_prose.finding(replace(one_budget, policies=("uniform",)), "stochastic").replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+    assert re.fullmatch(r"At B = 5,000 the regret of `uniform` is 2,\d+ ± \d+\.", alone)
+
+
+def test_remarks_say_where_a_theorem_is_drawn_and_why_not_elsewhere(study: Any, text: str) -> None:
+    says = {re.match(r"\*\*(.*?)\*\*", remark)[1]: remark for remark in study_prose.theorems(study)}  # type: ignore[index]
+    assert list(says) == ["Theorem 1", "Lower bound", "Theorem 3", "Loose", "Vain"]
+    assert (
+        "Drawn in *stochastic*. Drawn nowhere in *adversarial*: its condition does not "
+        "hold there. When it holds: true where" in says["Theorem 1"]
+    )
+    assert "for every player, at least. Drawn in *adversarial*." in says["Lower bound"]
+    assert (
+        "It has no curve in *stochastic* and *adversarial*, since it leaves the constant open."
+        in says["Theorem 3"]
+    )
+    assert (
+        "It lies more than 100 times above every regret measured in *stochastic* and *adversarial*"
+        in says["Loose"]
+    )
+    assert "Drawn nowhere: its condition does not hold here." in says["Vain"]
+    assert "(<code>two_worlds</code>)" in text
+
+
+def test_the_end_of_a_world_is_mentioned(study: Any) -> None:
+    assert study_prose.ended(study) == [
+        "In *adversarial* the world ended before the budget did, in runs of `uniform` (12 of 80)."
+    ]
+
+
+def test_captions_explain_only_what_is_there(study: Any, one_path: Any, one_budget: Any) -> None:
+    full, bare, single = (
+        {figure.name: captions.caption(figure, each) for figure in figures_of(each)}
+        for each in (study, one_path, one_budget)
+    )
+    assert "Bands are 95% confidence" in full["regret"]
+    assert "Dashed lines are bounds" in full["regret"]
+    assert "Hollow points" in full["regret"]
+    assert bare["regret"] == "Mean regret against the budget, both axes logarithmic."
+    assert bare["gain"] == "Mean gain for each unit of the budget, so that budgets can be compared."
+    assert bare["runs"] == "Regret of the single run at B = 10,000."
+    assert single["regret"].startswith(
+        "Mean regret at B = 5,000. Lines are 95% confidence intervals of the mean. "
+        "Upright lines are bounds"
+    )
+
+
+def test_one_budget_and_one_policy_make_a_page(simple: str) -> None:
+    assert re.findall(r'<section id="([\w-]+)"', simple) == [
+        name for name in SECTIONS if name != "growth"
+    ]
+    assert "with a budget of 5,000" in simple
+
+
+def test_one_path_without_bounds_or_references_makes_a_page(one_path: Any) -> None:
+    text = html(one_path)
+    assert 'class="remarks"' not in text
+    assert "±" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
+
+
+def test_details_name_everything_but_the_shards(study: Any) -> None:
+    entries = {
+        name: value
+        for group in tables.details(study.facts, "runs", "Worlds", [*study.facts.worlds.items()])
+        for name, value in group["entries"]
+    }
+    assert entries["budgets"] == "1,000; 3,000; 10,000; 100,000"
+    assert (entries["runs"], entries["stop rule"], entries["cores"]) == ("20", "exit", "2")
+    assert entries["stochastic"].endswith("<stochastic>")
+    assert not {"shards", "study", "title"} & set(entries)
+
+
+@pytest.mark.parametrize("missing", ["altair", "vl_convert", "jinja2"])
+def test_without_the_extra_one_line_says_what_to_install(
+    one_budget: Any, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(
+        PurseError,
+        match=r"""^the report needs the extra 'report'; .* pip install "\.\[report\]"$""",
+    ):
+        html(one_budget)
+
+
+def test_a_real_study_makes_a_page(tmp_path: Path) -> None:
+    study = purse.compare(
+        ["uniform", "fixed"], {"small": "misleading_ratio"}, budgets=[20, 60, 200], n_paths=6
+    )
+    text = study.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+    assert re.findall(r'<section id="([\w-]+)"', text) == SECTIONS
+    assert "best arm alone" in text
+    assert "purse run study.toml" in text

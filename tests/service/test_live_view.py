@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import anyio
+import apsw
+import httpx
+import pytest
+
+from purse import Campaign
+from purse.campaign.ledger import COUNTS
+from purse.campaign.storage.base import connect
+from purse.campaign.storage.memory import Memory
+from purse.errors import StorageUnavailable
+from purse.service import live_view
+from purse.service.live_view import LiveViews
+from purse.service.metrics import AMOUNTS
+from purse.service.routes import dashboard
+from tests.support.server import LONG, served
+from tests.support.service import PROMPTS, problem, running, service
+
+TERMS = {**PROMPTS, "name": "prompts"}
+TICKET = {
+    "campaign": str, "id": int, "t": int, "arms": [str], "probabilities": [float], "held": [str],
+    "state": str, "request_id": str, "asked_at": float, "deadline": float, "arm": str,
+    "probability": float, "age": float,
+}  # fmt: skip
+STATUS = {
+    "name": str, "status": str, "policy": str, "arms": [str], "plays": int, "rounds": int,
+    "horizon": None, "counts": dict.fromkeys(COUNTS, int),
+    "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "created_at": float,
+    "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [], "promise": None,
+}  # fmt: skip
+HISTORY = {
+    "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
+    "arms": [{
+        "arm": str, "pulls": int, "told": int, "mean_reward": float, "mean_costs": [float],
+        "efficiency": float, "interval": None, "share": float, "recent_share": float,
+    }],
+    "purses": [{
+        "resource": str, **{word: [str] for word in AMOUNTS},
+        "forecast": {"per_second": float, "seconds": float, "at": float},
+    }],
+    "series": {"at": [float], "pulls": [{"arm": str, "pulls": [int]}]},
+}  # fmt: skip
+# what the dashboard reads, as the types of its values; of a list, that of the first entry
+PICTURE = {"now": float, "status": STATUS, "history": HISTORY, "tickets": [TICKET]}
+
+
+def shape(facts: Any) -> Any:
+    """The types of all values."""
+    if isinstance(facts, dict):
+        return {name: shape(value) for name, value in facts.items()}
+    if isinstance(facts, list):
+        return [shape(value) for value in facts[:1]]
+    return None if facts is None else type(facts)
+
+
+def campaign_in(storage: Any, **terms: Any) -> Campaign:
+    given: Any = {**TERMS, **terms}
+    return Campaign.create(given.pop("name"), **given, storage=storage)
+
+
+def pull(campaign: Campaign, cost: str = "0.005") -> None:
+    campaign.tell(campaign.ask(), 0.5, cost)
+
+
+def in_a_loop(work: Callable[[], Awaitable[Any]]) -> Any:
+    """Run it in another thread: a browser that another test has opened keeps a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, work).result(LONG)
+
+
+class Events:
+    """The events of a stream, one after the other."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.lines = answer.iter_lines()
+
+    def __next__(self) -> dict[str, Any]:
+        for line in self.lines:
+            if line.startswith("data:"):
+                return dict(json.loads(line[5:]))
+        raise StopIteration
+
+
+@pytest.fixture
+def storage() -> Memory:
+    return Memory()
+
+
+def test_a_picture_shows_status_history_and_open_tickets(storage: Memory) -> None:
+    now = 1_700_000_000_000
+    storage.now = lambda: now
+    client = running(storage)
+    campaign = Campaign.open("prompts", storage=storage)
+    pull(campaign)
+    now += 20_000
+    pull(campaign)
+    ticket = campaign.ask()
+    now += 30_000
+    facts = client.get("/campaigns/prompts/picture").json()
+    assert shape(facts) == PICTURE
+    assert facts["status"] == json.loads(json.dumps(campaign.status().as_dict()))
+    assert facts["history"]["seq"] == facts["status"]["entries"] == 6
+    assert facts["history"]["purses"][0]["spent"][-1] == "0.01"
+    assert [(each["id"], each["age"]) for each in facts["tickets"]] == [(ticket.id, 30.0)]
+    assert facts["now"] == now / 1000
+
+
+def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:
+    client = running(storage)
+    Campaign.open("prompts", storage=storage).ask_many(live_view.OLDEST + 20)
+    assert [
+        each["id"] for each in client.get("/campaigns/prompts/picture").json()["tickets"]
+    ] == list(range(1, live_view.OLDEST + 1))
+
+
+class Spied:
+    """A storage that notes from where its journal is read."""
+
+    def __init__(self, inner: Memory) -> None:
+        self.inner = inner
+        self.read: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def entries(self, name: str, after: int, limit: int) -> Any:
+        self.read.append(after)
+        return self.inner.entries(name, after, limit)
+
+
+def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: clock)
+    campaign = campaign_in(storage)
+    pull(campaign)
+    spied: Any = Spied(storage)
+    views = LiveViews(spied)
+    views.version("prompts")
+    spied.read.clear()
+    threads = [threading.Thread(target=views.version, args=("prompts",)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert spied.read == []
+    pull(campaign)
+    clock += 0.4
+    assert views.version("prompts").version == (3, 0)
+    clock += 0.2
+    assert views.version("prompts").version == (5, 0)
+    assert spied.read == [3, 5]
+
+
+def test_histories_that_nobody_looks_at_are_let_go(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "MOST_KEPT", 2)
+    views = LiveViews(storage)
+    for name in ("a", "b", "c"):
+        campaign_in(storage, name=name)
+        views.version(name)
+    views.version("b")
+    views.version("a")
+    assert list(views._views) == ["b", "a"]
+
+
+def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("BEAT", 0.001), ("HEARTBEAT", 3), ("FRESH", 0.0)):
+        monkeypatch.setattr(live_view, name, value)
+    campaign, views = campaign_in(storage), LiveViews(storage)
+
+    async def watch() -> list[str]:
+        heard, stream = [], views.events("prompts")
+        heard.append(await anext(stream))
+        assert views.viewers == 1
+        heard.append(await anext(stream))
+        pull(campaign)
+        heard.append(await anext(stream))
+        views.close()
+        heard.extend([event async for event in stream])
+        return heard
+
+    first, alive, second = in_a_loop(watch)
+    assert re.fullmatch(r"id: 1\nevent: picture\ndata: \{[^\n]*\}\n\n", first)
+    assert alive == ": still here\n\n"
+    assert re.fullmatch(r"id: 3\nevent: picture\ndata: \{[^\n]*\}\n\n", second)
+    assert views.viewers == 0
+
+
+def test_a_ticket_that_becomes_overdue_is_news(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    now = 1_700_000_000_000
+    storage.now = lambda: now
+    campaign, views = campaign_in(storage, expires_after=10), LiveViews(storage)
+    campaign.ask()
+    before = views.version("prompts")
+    now += 11_000
+    assert views.version("prompts").version != before.version
+
+
+def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "BEAT", 0.001)
+    monkeypatch.setattr(live_view, "LONGEST", 4)
+    campaign_in(storage)
+    views = LiveViews(storage)
+
+    async def events() -> list[str]:
+        return [event async for event in views.events("prompts")]
+
+    assert len(in_a_loop(events)) == 1
+
+    def gone(name: str) -> Any:
+        raise StorageUnavailable("gone")
+
+    monkeypatch.setattr(views, "version", gone)
+    assert in_a_loop(events) == []
+    assert views.viewers == 0
+
+
+def test_what_cannot_be_shown_is_a_problem(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = running(storage)
+    for route in ("picture", "events"):
+        problem(client.get(f"/campaigns/other/{route}"), 404, "no-such-campaign")
+        problem(client.get(f"/campaigns/a%20b/{route}"), 400, "invalid-input")
+    monkeypatch.setattr(dashboard, "MOST_VIEWERS", 0)
+    answer = client.get("/campaigns/prompts/events")
+    assert "0 viewers are here already" in problem(answer, 429, "too-many-requests")
+    assert answer.headers["Retry-After"] == "10"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'purse.db'}"
+
+
+def test_a_viewer_sees_what_happens_and_nobody_waits_for_him(file: str) -> None:
+    kept = connect(file)
+    campaign = campaign_in(kept)
+    with served(storage=file) as at:
+        with httpx.stream("GET", f"{at.url}/campaigns/prompts/events", timeout=LONG) as answer:
+            assert answer.headers["Content-Type"].startswith("text/event-stream")
+            assert answer.headers["Cache-Control"] == "no-store"
+            events = Events(answer)
+            assert next(events)["status"]["rounds"] == 0
+            begun = time.monotonic()
+            for _ in range(20):
+                pull(campaign)
+            assert time.monotonic() - begun < LONG / 2
+            rounds = 0
+            while rounds < 20:
+                rounds = next(events)["status"]["rounds"]
+            assert at.views.viewers == 1
+        ends = time.monotonic() + LONG
+        while at.views.viewers and time.monotonic() < ends:
+            pull(campaign)
+            time.sleep(0.05)
+        assert at.views.viewers == 0, "whoever leaves is no longer counted"
+    kept.close()
+
+
+def test_a_server_that_stops_ends_its_streams(file: str) -> None:
+    kept = connect(file)
+    campaign_in(kept)
+    with httpx.Client(timeout=LONG) as client:
+        with served(storage=file) as at:
+            answer = client.send(
+                client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True
+            )
+            events = Events(answer)
+            next(events)
+        with pytest.raises(StopIteration):  # a proper end, not a connection that breaks
+            next(events)
+    kept.close()
+
+
+def test_no_lock_of_a_writer_keeps_a_picture_from_being_made(file: str) -> None:
+    kept = connect(file)
+    campaign = campaign_in(kept)
+    pull(campaign)
+    client = service(kept)
+    writer = apsw.Connection(file.removeprefix("sqlite:///"))
+    writer.execute("BEGIN IMMEDIATE")
+    begun = time.monotonic()
+    assert client.get("/campaigns/prompts/picture").json()["status"]["rounds"] == 1
+    assert client.get("/").status_code == 200
+    assert time.monotonic() - begun < LONG / 2  # a lock is waited for much longer
+    writer.execute("ROLLBACK")
+    writer.close()
+    kept.close()
+
+
+def test_the_routes_of_the_dashboard_are_its_own_and_not_in_the_documentation(
+    storage: Memory,
+) -> None:
+    paths = service(storage).get("/openapi.json").json()["paths"]
+    own = ("picture", "events", "dashboard")
+    assert not [path for path in paths if path == "/" or any(word in path for word in own)]

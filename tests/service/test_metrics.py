@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from purse.campaign.storage.memory import Memory
+from purse.errors import StorageUnavailable
+from purse.service import request_log
+from tests.support.service import TestClient, bearer, running, service, token_file
+
+
+def numbers(client: TestClient) -> dict[tuple[str, ...], float]:
+    """All samples by name and label values."""
+    families = text_string_to_metric_families(client.get("/metrics").text)
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_the_numbers_are_those_of_the_status() -> None:
+    storage = Memory()
+    storage.now = lambda: 1_000_000
+    client = running(storage, arms={"a": "0.5", "b": "0.5"}, expires_after=10)
+    client.post("/campaigns/prompts/asks", json={"n": 3})
+    client.post("/campaigns/prompts/tickets/1/tell", json={"reward": 1, "cost": "0.75"})
+    client.post("/campaigns/prompts/tickets/2/void")
+    storage.now = lambda: 1_007_000
+    found = numbers(client)
+    expected = {"budget": 25, "spent": 0.5, "held": 0.5, "presumed": 0, "left": 24, "overrun": 0.25}
+    assert {word: found[f"purse_{word}", "prompts", "USD"] for word in expected} == expected
+    assert {
+        name: found[name, "prompts"]
+        for name in (
+            "purse_open_tickets",
+            "purse_oldest_ticket_seconds",
+            "purse_overdue_tickets",
+            "purse_alarms",
+        )
+    } == {
+        "purse_open_tickets": 1,
+        "purse_oldest_ticket_seconds": 7,
+        "purse_overdue_tickets": 0,
+        "purse_alarms": 1,
+    }
+    counts = {
+        word: found[f"purse_{word}_total", "prompts"]
+        for word in ("tickets", "told", "void", "skipped", "conflicts", "overruns", "below_minimum")
+    }
+    assert counts == {
+        "tickets": 3,
+        "told": 1,
+        "void": 1,
+        "skipped": 0,
+        "conflicts": 0,
+        "overruns": 1,
+        "below_minimum": 0,
+    }
+    storage.now = lambda: 1_011_000
+    assert numbers(client)["purse_overdue_tickets", "prompts"] == 1
+    client.post("/campaigns/prompts/asks")
+    found = numbers(client)
+    assert (
+        found["purse_presumed", "prompts", "USD"],
+        found["purse_presumed_tickets", "prompts"],
+    ) == (0.5, 1)
+
+
+def test_requests_are_counted_by_route_and_status_and_never_by_path() -> None:
+    client = running()
+    client.post("/campaigns/prompts/asks", json={"n": 2})
+    client.post(
+        "/campaigns/prompts/tells",
+        json={"reports": [{"ticket": number, "reward": 1, "cost": 0.001} for number in (1, 9)]},
+    )
+    for name in ("other", "another"):
+        client.get(f"/campaigns/{name}")
+    client.get("/nothing/here")
+    client.request("BREW", "/campaigns")
+    found = numbers(client)
+    requests = {
+        key[1:]: value for key, value in found.items() if key[0] == "purse_http_requests_total"
+    }
+    assert requests == {
+        ("POST", "/campaigns", "201"): 1,
+        ("POST", "/campaigns/{name}/asks", "200"): 1,
+        ("POST", "/campaigns/{name}/tells", "200"): 1,
+        ("GET", "/campaigns/{name}", "404"): 2,
+        ("GET", "unknown", "404"): 1,
+        ("other", "/campaigns", "405"): 1,
+    }
+    assert found["purse_http_seconds_count", "/campaigns/{name}", "404"] == 2
+    assert (
+        found["purse_process_asks_total", "prompts"],
+        found["purse_process_tells_total", "prompts"],
+    ) == (2, 1)
+
+
+def test_two_apps_count_apart() -> None:
+    one, other = running(), running()
+    one.post("/campaigns/prompts/asks")
+    assert numbers(one)["purse_process_asks_total", "prompts"] == 1
+    assert ("purse_process_asks_total", "prompts") not in numbers(other)
+
+
+class Dead(Memory):
+    """A storage that does not answer."""
+
+    def names(self) -> list[str]:
+        raise StorageUnavailable("down")
+
+
+def test_without_a_storage_the_numbers_say_so() -> None:
+    assert numbers(service(Dead()))["purse_storage_up",] == 0
+    assert numbers(service())["purse_storage_up",] == 1
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """What is logged, as JSON lines."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(request_log.JsonLines())
+    request_log.LOGGER.addHandler(handler)
+    before = request_log.LOGGER.level
+    request_log.LOGGER.setLevel(logging.INFO)
+    yield written
+    request_log.LOGGER.removeHandler(handler)
+    request_log.LOGGER.setLevel(before)
+
+
+def test_each_request_is_one_line_without_its_token(lines: io.StringIO, tmp_path: Path) -> None:
+    path, made = token_file(tmp_path)
+    client = service(tokens=path)
+    client.get(
+        "/campaigns/prompts?secret=1", headers={**bearer(made["read"]), "X-Request-Id": "r-1"}
+    )
+    client.get("/campaigns", headers=bearer("purse_wrong"))
+    first, second = (json.loads(line) for line in lines.getvalue().splitlines())
+    assert first.pop("ms") >= 0
+    assert first.pop("time").endswith("+00:00")
+    assert first == {
+        "level": "info",
+        "message": "request",
+        "method": "GET",
+        "route": "/campaigns/{name}",
+        "status": 404,
+        "campaign": "prompts",
+        "request_id": "r-1",
+        "token": "read",
+    }
+    assert (second["status"], second["token"]) == (401, None)
+    assert not any(word in lines.getvalue() for word in (*made.values(), "purse_wrong", "secret"))
+
+
+def test_a_line_for_people_cannot_be_broken() -> None:
+    record = logging.makeLogRecord(
+        {
+            "msg": "hello\nworld",
+            "levelname": "INFO",
+            "created": 0.0,
+            request_log.FACTS: {"campaign": "a\x1b[2J", "token": None},
+        }
+    )
+    assert (
+        request_log.Lines().format(record)
+        == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
+    )
+
+
+def test_a_failure_is_logged_with_its_cause() -> None:
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError as error:
+        record = logging.makeLogRecord(
+            {
+                "msg": "oh",
+                "levelname": "ERROR",
+                "exc_info": (type(error), error, error.__traceback__),
+            }
+        )
+    assert "ZeroDivisionError" in json.loads(request_log.JsonLines().format(record))["error"]
+    assert "ZeroDivisionError" in request_log.Lines().format(record)

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from purse import errors
+from purse.base.problem_types import OF_ERRORS
+from purse.campaign.storage.memory import Memory
+from purse.client.wire import error_of
+from purse.errors import PurseError, StorageUnavailable
+from purse.service import problems
+from tests.support.service import PROMPTS, TestClient, problem, running, service
+
+JSON = {"Content-Type": "application/json"}
+KINDS = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PurseError)
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    """A service with one ticket out, for requests that change nothing."""
+    client = running()
+    client.post("/campaigns/prompts/asks")
+    return client
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_is_a_problem_of_its_own_and_a_client_raises_it_again(
+    kind: type[PurseError],
+) -> None:
+    facts = problems.of_error(kind("what is wrong"))
+    assert facts["type"] == f"urn:purse:problem:{OF_ERRORS[kind].slug}"
+    assert (facts["detail"], 400 <= facts["status"] < 600, bool(facts["title"])) == (
+        "what is wrong",
+        True,
+        True,
+    )
+    assert type(error_of(facts)) is kind
+    assert str(error_of(facts)) == "what is wrong"
+
+
+def test_no_two_problems_share_a_word() -> None:
+    words = [kind.slug for kind in problems.KINDS]
+    assert len(set(words)) == len(words)
+
+
+def test_a_child_that_is_not_listed_is_told_as_its_parent() -> None:
+    class Stranger(errors.Conflict):
+        pass
+
+    assert problems.kind_of(Stranger("x")).slug == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('{"reward": NaN, "cost": 0}', "reward: must be a number from 0 to 1"),
+        ('{"reward": Infinity, "cost": 0}', "reward: must be"),
+        ('{"reward": 1.0000001, "cost": 0}', "reward: must be"),
+        ('{"reward": -1, "cost": 0}', "reward: must be"),
+        ('{"reward": true, "cost": 0}', "reward: must be"),
+        ('{"reward": "1", "cost": 0}', "reward: must be"),
+        ('{"reward": 1, "cost": NaN}', "cost: must be an amount from 0"),
+        ('{"reward": 1, "cost": -Infinity}', "cost: must be"),
+        ('{"reward": 1, "cost": 1e999}', "cost: must be"),
+        ('{"reward": 1, "cost": -0.01}', "cost: must be"),
+        ('{"reward": 1, "cost": "-0.01"}', "cost: must be"),
+        ('{"reward": 1, "cost": "0.0000000001"}', "cost: must be"),
+        ('{"reward": 1, "cost": "1e3"}', "cost: must be"),
+        ('{"reward": 1, "cost": "NaN"}', "cost: must be"),
+        ('{"reward": 1, "cost": 9223372036854775808}', "cost: must be"),
+        ('{"reward": 1, "cost": "4611686019"}', "cost: must be"),
+        ('{"reward": 1, "cost": null}', "cost: must be"),
+        ('{"reward": 1, "cost": false}', "cost: must be"),
+        ('{"reward": 1, "cost": []}', "cost: must have 1 to 1000 entries"),
+        ('{"reward": 1, "cost": [[[1]]]}', "cost: must be"),
+        ('{"reward": 1, "cost": [1, 2]}', "must be 1 rewards and 1 costs"),
+        ('{"reward": [1, 1], "cost": 1}', "must be 1 rewards and 1 costs"),
+        ('{"reward": 1, "cost": {"EUR": 1}}', "EUR"),
+        ('{"reward": 1}', "cost: field required"),
+        ('{"reward": 1, "cost": 0, "tip": 1}', "tip: extra inputs are not permitted"),
+        ("[]", "body: "),
+        ("1", "body: "),
+        ("null", "body: "),
+        ('"text"', "body: "),
+        ("{", "body: is not JSON"),
+        ("", "body: field required"),
+        ("[" * 100_000, "body: is not JSON in UTF-8, or is nested too deeply"),
+        ("9" * 10_000, "body: is not JSON in UTF-8, or is nested too deeply"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_by_name_and_changes_nothing(
+    client: TestClient, body: str, words: str
+) -> None:
+    assert words in problem(
+        client.post("/campaigns/prompts/tickets/1/tell", content=body, headers=JSON),
+        400,
+        "invalid-input",
+    )
+    assert client.get("/campaigns/prompts").json()["entries"] == 2
+
+
+def test_bytes_that_are_no_text_are_refused(client: TestClient) -> None:
+    for body in (
+        b"\xff\xfe{}",
+        b'{"request_id": "\xff"}',
+        b'{"request_id": "\\ud800"}',
+        b'{"\\ud800": 1}',
+    ):
+        problem(
+            client.post("/campaigns/prompts/asks", content=body, headers=JSON), 400, "invalid-input"
+        )
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "%00", "é", "x" * 101, "-x", "a%0Ab", "a%5Cb", "%C3%28", "'"]
+)
+@pytest.mark.parametrize(
+    "path", ["/campaigns/{}", "/campaigns/{}/journal", "/campaigns/{}/tickets/1"]
+)
+def test_a_name_that_cannot_be_is_refused(client: TestClient, name: str, path: str) -> None:
+    answer = client.get(path.format(name))
+    assert (answer.status_code, answer.json()["status"]) in ((400, 400), (404, 404))
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "x", str(2**63), "1e3", "9" * 5000])
+def test_a_number_that_cannot_be_is_refused(client: TestClient, number: str) -> None:
+    assert "id: " in problem(
+        client.get(f"/campaigns/prompts/tickets/{number}"), 400, "invalid-input"
+    )
+
+
+@pytest.mark.parametrize(
+    "query", ["after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit="]
+)
+def test_a_page_that_cannot_be_is_refused(client: TestClient, query: str) -> None:
+    problem(client.get(f"/campaigns/prompts/journal?{query}"), 400, "invalid-input")
+
+
+def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> None:
+    assert "stat: extra inputs are not permitted" in problem(
+        client.get("/campaigns/prompts/tickets?stat=held"), 400, "invalid-input"
+    )
+    assert "from: extra inputs are not permitted" in problem(
+        client.get("/campaigns/prompts/journal?from=1"), 400, "invalid-input"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"policy": "mine.py"}, "policy: must be the name of a policy; policy files are refused"),
+        ({"policy": "/tmp/mine.py:beta=1"}, "policy files are refused"),
+        ({"policy": " mine.py "}, "policy files are refused"),
+        ({"policy": "mine.py :beta=1"}, "policy files are refused"),
+        ({"policy": "a/b"}, "policy: must be the name of a policy"),
+        ({"policy": "exp3.bwkk"}, "did you mean 'exp3.bwk'?"),
+        ({"policy": "exp3.bwk:beta=["}, "cannot read"),
+        ({"policy": 1}, "policy: must be"),
+        ({"name": "a/b"}, "name: "),
+        ({"arms": []}, "arms: "),
+        ({"arms": {}}, "arms: "),
+        ({"arms": {"a": -1}}, "arms: must be an amount"),
+        ({"arms": ["a", "a"], "cost_max": 1}, "must be different names"),
+        ({"arms": ["a\u0000b"], "cost_max": 1}, "arms="),
+        ({"arms": ["a", "b"]}, "cost_max=None: must say the most"),
+        ({"arms": [1]}, "arms: "),
+        ({"budget": 0}, "budget=0"),
+        ({"budget": [1, 2]}, "budget="),
+        ({"budget": {"EUR": 1}}, "EUR"),
+        ({"cost_min": "0.5"}, "cost_min=0.5: must be at most cost_max"),
+        ({"plays": 3}, "plays="),
+        ({"horizon": 0}, "horizon: "),
+        ({"seed": -1}, "seed: "),
+        ({"seed": 2**63}, "seed: "),
+        ({"expires_after": 0}, "expires_after: "),
+        ({"on_expiry": "forget"}, "on_expiry: "),
+        ({"storage": "sqlite:///other.db"}, "storage: extra inputs are not permitted"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused_by_name(
+    client: TestClient, change: dict[str, Any], words: str
+) -> None:
+    assert words in problem(
+        client.post("/campaigns", json={**PROMPTS, "name": "new", **change}), 400, "invalid-input"
+    )
+    assert client.get("/campaigns").json() == {"campaigns": ["prompts"]}
+
+
+def test_a_campaign_is_made_once_and_others_are_not_there(client: TestClient) -> None:
+    problem(client.post("/campaigns", json=PROMPTS), 409, "campaign-exists")
+    for method, path in (
+        ("GET", ""),
+        ("POST", "/asks"),
+        ("POST", "/pause"),
+        ("GET", "/journal"),
+        ("GET", "/tickets"),
+        ("POST", "/tickets/1/void"),
+    ):
+        problem(client.request(method, f"/campaigns/other{path}"), 404, "no-such-campaign")
+
+
+def test_an_exhausted_budget_and_one_that_is_held_are_told_apart() -> None:
+    client = running(arms={"a": 1, "b": 1}, budget=2, cost_min=1)
+    client.post("/campaigns/prompts/asks", json={"n": 2})
+    assert "tell or void them" in problem(
+        client.post("/campaigns/prompts/asks"), 409, "budget-held"
+    )
+    client.post(
+        "/campaigns/prompts/tells",
+        json={"reports": [{"ticket": number, "reward": 1, "cost": 1} for number in (1, 2)]},
+    )
+    problem(client.post("/campaigns/prompts/asks"), 409, "budget-exhausted")
+
+
+def test_several_mistakes_are_listed(client: TestClient) -> None:
+    answer = client.post(
+        "/campaigns/prompts/tells",
+        json={
+            "reports": [
+                {"ticket": 1, "reward": 2, "cost": -1},
+                {"ticket": 0, "reward": 1, "cost": 1},
+            ]
+        },
+    )
+    assert "(and 2 more)" in problem(answer, 400, "invalid-input")
+    assert [error["field"] for error in answer.json()["errors"]] == [
+        "reports[0].reward",
+        "reports[0].cost",
+        "reports[1].ticket",
+    ]
+
+
+def test_methods_that_are_not_known(client: TestClient) -> None:
+    answer = client.delete("/campaigns/prompts")
+    problem(answer, 405, "method-not-allowed")
+    assert answer.headers["Allow"] == "GET"
+    problem(client.get("/campaigns/"), 404, "not-found")
+
+
+class Dead(Memory):
+    """A storage that does not answer."""
+
+    def names(self) -> list[str]:
+        raise StorageUnavailable("secret.example:5432: connection refused")
+
+
+def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_and_tells_no_secret(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = service(Dead())
+    for path in ("/readyz", "/campaigns"):
+        answer = client.get(path)
+        assert "secret" not in problem(answer, 503, "storage-unavailable")
+        assert answer.headers["Retry-After"] == "1"
+    assert "secret.example" in caplog.text
+    assert client.get("/healthz").status_code == 200
+
+
+def test_nothing_is_admitted_while_the_storage_cannot_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    storage = Memory()
+    client = running(storage)
+    client.post("/campaigns/prompts/asks")
+
+    def fail(*_: Any) -> None:
+        raise StorageUnavailable("disk full")
+
+    monkeypatch.setattr(storage, "change", fail)
+    for path, body in (
+        ("asks", {}),
+        ("tells", {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]}),
+        ("tickets/1/void", None),
+        ("pause", None),
+    ):
+        problem(client.post(f"/campaigns/prompts/{path}", json=body), 503, "storage-unavailable")
+    assert client.get("/campaigns/prompts").json()["entries"] == 2
+
+
+class Broken(Memory):
+    """A storage with a bug."""
+
+    def names(self) -> list[str]:
+        raise ZeroDivisionError("secret")
+
+
+def test_a_bug_is_a_500_that_only_the_log_explains(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        answer = TestClient(service(Broken()).app, base_url="http://localhost").get(
+            "/campaigns", headers={"X-Request-Id": "r-1"}
+        )
+    assert problem(answer, 500, "internal") == "the server's log says more under r-1"
+    assert "ZeroDivisionError" in caplog.text
+    assert "secret" not in json.dumps(answer.json())

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from purse.campaign.storage.memory import Memory
+from purse.cli.serve import token as token_command
+from purse.errors import InvalidInput
+from purse.service import tokens
+from purse.service.settings import Settings
+from purse.service.tokens import TokenFile
+from tests.support.service import (
+    HERE,
+    PROMPTS,
+    TestClient,
+    bearer,
+    problem,
+    requests_of,
+    service,
+    token_file,
+)
+
+OPEN = {
+    ("GET", "/"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/openapi.json"),
+    ("HEAD", "/openapi.json"),
+    ("GET", "/dashboard/style.css"),
+}
+ROLE = {  # what each route needs; one that is not here fails the test below
+    ("GET", "/campaigns"): "read",
+    ("POST", "/campaigns"): "admin",
+    ("GET", "/campaigns/prompts"): "read",
+    ("POST", "/campaigns/prompts/asks"): "act",
+    ("POST", "/campaigns/prompts/tells"): "act",
+    ("POST", "/campaigns/prompts/tickets/1/tell"): "act",
+    ("POST", "/campaigns/prompts/tickets/1/void"): "act",
+    ("GET", "/campaigns/prompts/tickets"): "read",
+    ("GET", "/campaigns/prompts/tickets/1"): "read",
+    ("POST", "/campaigns/prompts/top-ups"): "admin",
+    ("POST", "/campaigns/prompts/pause"): "admin",
+    ("POST", "/campaigns/prompts/resume"): "admin",
+    ("POST", "/campaigns/prompts/close"): "admin",
+    ("GET", "/campaigns/prompts/journal"): "read",
+    ("GET", "/campaigns/prompts/picture"): "read",
+    ("GET", "/campaigns/prompts/events"): "read",
+    ("GET", "/metrics"): "read",
+}
+BODY = {
+    "/campaigns": {**PROMPTS, "name": "another"},
+    "/campaigns/prompts/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
+    "/campaigns/prompts/tickets/1/tell": {"reward": 1, "cost": 0},
+    "/campaigns/prompts/top-ups": {"amount": 1},
+}
+
+
+class Guarded:
+    """A service with tokens of all roles."""
+
+    def __init__(self, folder: Path) -> None:
+        self.storage = Memory()
+        self.file, self.tokens = token_file(folder)
+        self.client = service(self.storage, tokens=self.file)
+        self.app: Any = self.client.app
+        assert self.send("POST", "/campaigns", "admin", json=PROMPTS).status_code == 201
+        assert self.send("POST", "/campaigns/prompts/asks", "act").status_code == 200
+
+    def send(self, method: str, path: str, role: str | None, **more: Any) -> Any:
+        body = {"json": BODY[path]} if method == "POST" and path in BODY else {}
+        return self.client.request(
+            method, path, headers=bearer(self.tokens[role]) if role else {}, **{**body, **more}
+        )
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Guarded:
+    return Guarded(tmp_path)
+
+
+def test_every_route_is_either_public_or_needs_a_role(guarded: Guarded) -> None:
+    assert set(requests_of(guarded.app)) == OPEN | set(ROLE)
+
+
+def test_without_a_valid_token_no_route_answers(guarded: Guarded) -> None:
+    before = guarded.storage.overview("prompts")
+    for method, path in ROLE:
+        body = {"json": BODY[path]} if path in BODY and method == "POST" else {}
+        for headers in (
+            {},
+            bearer("purse_wrong"),
+            bearer(""),
+            {"Authorization": guarded.tokens["admin"]},
+            {"Authorization": f"Basic {guarded.tokens['admin']}"},
+        ):
+            answer = guarded.client.request(method, path, headers=headers, **body)
+            problem(answer, 401, "no-token")
+            assert answer.headers["WWW-Authenticate"] == 'Bearer realm="purse"'
+            assert "X-Purse-Role" not in answer.headers
+        problem(guarded.send(method, path, "expired"), 401, "no-token")
+    assert guarded.storage.overview("prompts") == before
+
+
+def test_public_routes_need_none_and_mind_no_wrong_one(guarded: Guarded) -> None:
+    for method, path in OPEN:
+        assert guarded.client.request(method, path).status_code == 200
+        assert guarded.client.request(method, path, headers=bearer("wrong")).status_code == 200
+
+
+def test_an_unknown_path_is_not_told_to_strangers(guarded: Guarded) -> None:
+    problem(guarded.client.get("/nothing"), 401, "no-token")
+    problem(guarded.send("GET", "/nothing", "read"), 404, "not-found")
+
+
+def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) -> None:
+    before = guarded.storage.overview("prompts")
+    for (method, path), needed in ROLE.items():
+        for role in tokens.ROLES[: tokens.ROLES.index(needed)]:
+            answer = guarded.send(method, path, role)
+            assert f"needs the role {needed}; the token {role!r} has the role {role}" in problem(
+                answer, 403, "wrong-role"
+            )
+            assert answer.headers["X-Purse-Role"] == role
+    assert guarded.storage.overview("prompts") == before
+
+
+def test_the_role_that_is_needed_is_enough_and_so_is_any_higher_one(guarded: Guarded) -> None:
+    guarded.app.state.views.close()  # so that its stream ends after one event
+    ordered = sorted(ROLE.items(), key=lambda each: each[0][1] == "/campaigns/prompts/close")
+    for (method, path), needed in ordered:
+        for role in tokens.ROLES[tokens.ROLES.index(needed) :]:
+            body = (
+                {"json": {**PROMPTS, "name": f"by-{role}"}}
+                if (method, path) == ("POST", "/campaigns")
+                else {}
+            )
+            answer = guarded.send(method, path, role, **body)
+            assert answer.status_code in (200, 201, 409), answer.text
+            assert answer.headers["X-Purse-Role"] == role
+
+
+def test_a_revoked_token_is_refused_without_a_restart(guarded: Guarded) -> None:
+    tokens.revoke(guarded.file, "read")
+    for method, path in ROLE:
+        problem(guarded.send(method, path, "read"), 401, "no-token")
+    fresh = tokens.new(guarded.file, "read", "read", None, 0)
+    assert guarded.client.get("/campaigns", headers=bearer(fresh)).status_code == 200
+
+
+def test_nobody_gets_in_while_the_file_cannot_be_read(guarded: Guarded) -> None:
+    kept = guarded.file.read_bytes()
+    for broken in (b"{}\n", b"\xff\n", None):
+        guarded.file.unlink(missing_ok=True) if broken is None else guarded.file.write_bytes(broken)
+        answer = guarded.send("GET", "/campaigns", "admin")
+        assert str(guarded.file) not in problem(answer, 503, "storage-unavailable")
+    guarded.file.write_bytes(kept)
+    assert guarded.send("GET", "/campaigns", "admin").status_code == 200
+
+
+def test_a_token_ends_at_its_time(tmp_path: Path) -> None:
+    path, made = token_file(tmp_path, now=1000)
+    clock = [1009.0]
+    file = TokenFile(path, now=lambda: clock[0])
+    assert file.principal(made["expired"]) == ("expired", "admin")
+    clock[0] = 1010.0
+    assert file.principal(made["expired"]) is None
+    assert file.principal(made["act"]) == ("act", "act")
+
+
+def test_the_file_holds_no_token_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    path, made = token_file(tmp_path)
+    text = path.read_text()
+    assert all(
+        secret.startswith("purse_")
+        and len(secret) == 49
+        and secret not in text
+        and secret[6:] not in text
+        for secret in made.values()
+    )
+    assert path.stat().st_mode & 0o777 == 0o600
+    tokens.revoke(path, "act")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [json.loads(line)["name"] for line in path.read_text().splitlines()] == [
+        "read",
+        "admin",
+        "expired",
+    ]
+
+
+def test_a_name_is_used_once_and_a_missing_newline_is_no_harm(tmp_path: Path) -> None:
+    path, _ = token_file(tmp_path)
+    with pytest.raises(InvalidInput, match="there is a token of this name already"):
+        tokens.new(path, "act", "read", None, 0)
+    path.write_text(path.read_text().rstrip("\n"))
+    secret = tokens.new(path, "later", "read", None, 0)
+    assert TokenFile(path).principal(secret) == ("later", "read")
+
+
+def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
+    file = str(tmp_path / "t.jsonl")
+    run = CliRunner()
+    made = run.invoke(token_command, ["new", "bot", "--role", "act", "--tokens", file])
+    secret = made.stdout.strip()
+    assert made.exit_code == 0
+    assert "'bot' has the role act and expires 20" in made.stderr
+    assert TokenFile(Path(file)).principal(secret) == ("bot", "act")
+    assert (
+        run.invoke(
+            token_command,
+            ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file],
+        ).exit_code
+        == 0
+    )
+    listed = run.invoke(token_command, ["list", "--tokens", file]).stdout.splitlines()
+    assert [line.split("\t")[:2] for line in listed] == [["bot", "act"], ["boss", "admin"]]
+    assert secret not in "".join(listed)
+    assert run.invoke(token_command, ["revoke", "bot", "--tokens", file]).exit_code == 0
+    assert TokenFile(Path(file)).principal(secret) is None
+    for words in (
+        ["revoke", "bot", "--tokens", file],
+        ["new", "x", "--role", "act", "--expires", "0d", "--tokens", file],
+        ["new", "x", "--role", "act", "--expires", "99999w", "--tokens", file],
+        ["list", "--tokens", file + "?"],
+    ):
+        assert isinstance(run.invoke(token_command, words).exception, InvalidInput)
+    soon = ["new", "x", "--role", "act", "--expires", "soon", "--tokens", file]
+    assert "'soon' is not a time" in run.invoke(token_command, soon).stderr
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", ""])
+def test_other_machines_are_not_served_without_tokens(host: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="needs tokens"):
+        Settings(host=host)
+    Settings(host=host, tokens=tmp_path / "t")
+
+
+def test_without_tokens_no_foreign_page_gets_an_answer() -> None:
+    client = service()
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1.evil.example:8000"},
+        {"Host": "["},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"X-Forwarded-For": "1.2.3.4"},
+    ):
+        for method, path in OPEN | set(ROLE):
+            assert client.request(method, path, headers=headers).status_code == 403
+        problem(client.get("/campaigns", headers=headers), 403, "foreign-request")
+
+
+def test_without_tokens_this_machine_may_do_everything() -> None:
+    for host in ("127.0.0.1:8000", "localhost:8000", "[::1]:8000", "localhost"):
+        answer = service().get("/campaigns", headers={"Host": host, "Origin": f"http://{host}"})
+        assert (answer.status_code, answer.headers["X-Purse-Role"]) == (200, "admin")
+
+
+def test_a_form_of_a_foreign_page_cannot_act() -> None:
+    client = service()
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        problem(
+            client.post("/campaigns", content=json.dumps(PROMPTS), headers={"Content-Type": kind}),
+            415,
+            "not-json",
+        )
+    assert client.get("/campaigns").json() == {"campaigns": []}
+
+
+def test_with_tokens_any_host_is_answered(guarded: Guarded) -> None:
+    other = TestClient(guarded.app, base_url=HERE.replace("127.0.0.1", "purse.example"))
+    assert other.get("/campaigns", headers=bearer(guarded.tokens["read"])).status_code == 200

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import purse
+import purse.engine.counterfactual
+from purse.engine.draws import draws
+from purse.theory import knapsack
+from purse.types import World
+from purse.worlds import bernoulli, make, table, two_point
+from tests.support.paths import SCRIPTED
+
+UNIT = 10**9
+PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+MEANS = {"best_efficiency", "pseudo_regret", "paper_pseudo_regret"}
+BENCHMARKS = {"greedy", "knapsack", "optimum"}
+
+
+class Game(NamedTuple):
+    """One path of one player."""
+
+    gain: float
+    rounds: int
+    left: float
+    efficiency: float
+    pulls: list[int]
+
+
+def replayed(
+    world: World, budget: float, script: list[int], *, seed: int, path: int, stop: str
+) -> Game:
+    """The arms of a script over and over, in plain Python, on the draws of a path. Under `retry`
+    with two arms the other one steps in.
+    """
+    most = min(1_000, world.n_rounds or 1_000)
+    rewards, units = (part.tolist() for part in draws(world, most, seed=seed, path=path))
+    left, pulls, paid, ratios = round(budget * UNIT), [0] * world.n_arms, [], []
+    for t in range(most):
+        arm = script[t % len(script)]
+        if stop == "retry" and units[t][arm][0] > left and world.n_arms == 2:
+            arm = 1 - arm
+        if units[t][arm][0] > left or (stop == "hold" and world.cost_max[arm, 0] > left):
+            break
+        left -= units[t][arm][0]
+        pulls[arm] += 1
+        paid.append(rewards[t][arm])
+        ratios.append(rewards[t][arm] / (units[t][arm][0] / UNIT))
+    return Game(math.fsum(paid), len(paid), left / UNIT, math.fsum(ratios), pulls)
+
+
+def worth(world: World, arm: int, rounds: int, *, seed: int, path: int) -> float:
+    """The arm's efficiencies over rounds 1 .. rounds."""
+    rewards, units = draws(world, rounds, seed=seed, path=path)
+    return math.fsum(float(rewards[t, arm]) / (int(units[t, arm, 0]) / UNIT) for t in range(rounds))
+
+
+def mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def by_formula(
+    world: World,
+    budget: float,
+    ours: list[Game],
+    alone: list[list[Game]],
+    shadow: list[list[float]],
+) -> dict[str, list[float]]:
+    """The notions that every world has, or that its means give, from what was replayed; loops
+    instead of arrays.
+    """
+    paths, arms = range(len(ours)), range(world.n_arms)
+    best = max(arms, key=lambda i: mean([game.gain for game in alone[i]]))
+    star = max(arms, key=lambda i: mean([game.efficiency for game in alone[i]]))
+    rival = max(arms, key=lambda i: mean(shadow[i]))
+    values: dict[str, list[float]] = {
+        "best_fixed_arm": [alone[best][p].gain - ours[p].gain for p in paths],
+        "paper_arm": [alone[star][p].gain - ours[p].gain for p in paths],
+        "line_1": [
+            budget / alone[star][p].rounds * alone[star][p].efficiency - ours[p].gain for p in paths
+        ],
+        "line_2": [
+            max(budget / alone[star][p].rounds, (budget - ours[p].left) / ours[p].rounds)
+            * (alone[star][p].efficiency - ours[p].efficiency)
+            for p in paths
+        ],
+        "efficiency_sums": [alone[star][p].efficiency - ours[p].efficiency for p in paths],
+        "own_rounds": [shadow[rival][p] - ours[p].efficiency for p in paths],
+        "round_gap": [abs(alone[star][p].rounds - ours[p].rounds) for p in paths],
+        "leftover": [game.left for game in ours],
+    }
+    if world.reward_means is None or world.cost_means is None:
+        return values
+    costs = world.cost_means[:, 0].tolist()
+    ratios = [
+        reward / cost for reward, cost in zip(world.reward_means.tolist(), costs, strict=True)
+    ]
+    values["best_efficiency"] = [budget * max(ratios) - game.gain for game in ours]
+    values["pseudo_regret"] = [
+        sum(game.pulls[i] * costs[i] * (max(ratios) - ratios[i]) for i in arms) for game in ours
+    ]
+    values["paper_pseudo_regret"] = [
+        sum(game.pulls[i] * (max(ratios) - ratios[i]) for i in arms) for game in ours
+    ]
+    return values
+
+
+def long_table(n_rounds: int) -> World:
+    numbers = np.random.default_rng(7)
+    return table(
+        rewards=numbers.random((n_rounds, 3)).round(3),
+        costs=numbers.uniform(0.1, 2, (n_rounds, 3)).round(3),
+        shuffle=True,
+    )
+
+
+WORLDS: dict[str, tuple[str | World, float]] = {
+    "fixed costs": (PLAIN, 20),
+    "random costs": (two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2), 15.5),
+    "large costs": (
+        two_point(rewards=[0.9, 0.6, 0.3], costs=[60, 30, 90], cost_min=20, cost_max=250),
+        3_000,
+    ),
+    "small costs": (bernoulli(rewards=[0.5, 0.4], costs=["0.000000003", "0.000000002"]), 1e-7),
+    "many values": ("beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1", 12),
+    "misleading ratio": ("misleading_ratio", 20),
+    "same costs": ("same_costs", 25),
+    "two worlds": ("two_worlds:world=2", 13),
+    "spend or save": ("spend_or_save", 12),
+    "theorem 5": ("theorem5", 16),
+    "switching": ("switching:segments=[7,3],rewards=[[.9,.1],[.1,.9]],costs=[[.5,.2],[.1,.1]]", 12),
+    "a shuffled table": (long_table(200), 20),
+    "a table that ends": (long_table(9), 20),
+    "a single arm": (two_point(rewards=[0.7], costs=[0.5], cost_min=0.2), 15.5),
+}
+
+
+@pytest.mark.parametrize("stop", ["exit", "hold"])
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_number_is_what_a_replay_of_the_draws_gives(name: str, stop: str) -> None:
+    text, budget = WORLDS[name]
+    world, n_paths, seed = make(text, budget), 5, 4
+    script = [arm % world.n_arms for arm in (0, 1, 1, 2)]
+    found = purse.regrets(
+        f"{SCRIPTED}:script={[[arm] for arm in script]}",
+        text,
+        budget,
+        n_paths=n_paths,
+        seed=seed,
+        stop=stop,
+    )
+    ours = [replayed(world, budget, script, seed=seed, path=p, stop=stop) for p in range(n_paths)]
+    alone = [
+        [replayed(world, budget, [arm], seed=seed, path=p, stop=stop) for p in range(n_paths)]
+        for arm in range(world.n_arms)
+    ]
+    shadow = [
+        [worth(world, arm, ours[p].rounds, seed=seed, path=p) for p in range(n_paths)]
+        for arm in range(world.n_arms)
+    ]
+    seen = found.evidence
+    assert seen.budget == found.budget == budget
+    assert seen.rounds.tolist() == [game.rounds for game in ours]
+    assert seen.pulls.tolist() == [game.pulls for game in ours]
+    assert seen.fixed_rounds.tolist() == [[game.rounds for game in row] for row in alone]
+    for array, expected in (
+        (seen.gain, [game.gain for game in ours]),
+        (seen.left, [game.left for game in ours]),
+        (seen.efficiency, [game.efficiency for game in ours]),
+        (seen.fixed_gain, [[game.gain for game in row] for row in alone]),
+        (seen.fixed_efficiency, [[game.efficiency for game in row] for row in alone]),
+        (seen.counterfactual, shadow),
+    ):
+        np.testing.assert_allclose(array, expected, rtol=1e-11, atol=1e-11)
+    formulas = by_formula(world, budget, ours, alone, shadow)
+    assert set(found.estimates) - BENCHMARKS == set(formulas)
+    for notion, values in formulas.items():
+        assert found[notion].mean == pytest.approx(
+            mean(values), rel=1e-9, abs=1e-9 * max(game.efficiency + 1 for game in ours)
+        ), notion
+
+
+@pytest.mark.parametrize("n_paths", [1, 6])
+def test_under_retry_what_the_policy_did_is_what_a_replay_gives(n_paths: int) -> None:
+    world = two_point(rewards=[0.9, 0.6], costs=[0.8, 0.3], cost_min=0.2)
+    found = purse.regrets(
+        f"{SCRIPTED}:script=[[0],[1],[0]]", world, 15.5, n_paths=n_paths, seed=2, stop="retry"
+    )
+    ours = [replayed(world, 15.5, [0, 1, 0], seed=2, path=p, stop="retry") for p in range(n_paths)]
+    seen = found.evidence
+    assert seen.rounds.tolist() == [game.rounds for game in ours]
+    assert seen.pulls.tolist() == [game.pulls for game in ours]
+    assert seen.left.tolist() == [game.left for game in ours]
+    np.testing.assert_allclose(seen.gain, [game.gain for game in ours])
+    np.testing.assert_allclose(seen.efficiency, [game.efficiency for game in ours])
+    shadow = [
+        [worth(world, arm, ours[p].rounds, seed=2, path=p) for p in range(n_paths)]
+        for arm in (0, 1)
+    ]
+    np.testing.assert_allclose(seen.counterfactual, shadow)
+    alone = [
+        [replayed(world, 15.5, [arm], seed=2, path=p, stop="exit") for p in range(n_paths)]
+        for arm in (0, 1)
+    ]
+    assert seen.fixed_rounds.tolist() == [[game.rounds for game in row] for row in alone]
+    np.testing.assert_allclose(seen.fixed_gain, [[game.gain for game in row] for row in alone])
+    np.testing.assert_allclose(
+        seen.fixed_efficiency, [[game.efficiency for game in row] for row in alone]
+    )
+    formulas = by_formula(world, 15.5, ours, alone, shadow)
+    assert set(found.estimates) == set(formulas)
+    for notion, values in formulas.items():
+        assert found[notion].mean == pytest.approx(mean(values), rel=1e-9, abs=1e-9), notion
+
+
+def test_under_retry_an_arm_alone_is_alone_and_affords_what_its_own_costs_allow() -> None:
+    world = bernoulli(rewards=[1, 1], costs=[0.8, 0.3])
+    # the other arm steps in for the last 0.4
+    assert purse.simulate("fixed:arm=0", world, 2, n_paths=1, stop="retry").rounds.tolist() == [3]
+    for stop in ("exit", "retry"):
+        found = purse.regrets("uniform", world, 2, n_paths=3, stop=stop)
+        assert found.evidence.fixed_rounds.tolist() == [[2] * 3, [6] * 3]
+        assert found.evidence.fixed_gain.tolist() == [[2] * 3, [6] * 3]
+
+
+def test_under_retry_nobody_knows_the_optimum_and_a_player_may_beat_the_one_of_exit() -> None:
+    world = two_point(rewards=[1, 0.6], costs=[0.6, 0.3], cost_min=0.2)
+    exit_, retry = (
+        purse.regrets("oracle", world, 1.1, n_paths=2000, stop=stop) for stop in ("exit", "retry")
+    )
+    assert exit_.evidence.optimum == knapsack.dynamic_optimum(world, 1.1)
+    assert retry.evidence.optimum is None
+    assert "optimum" not in retry.estimates
+    gain = retry.evidence.gain
+    assert gain.mean() - 4 * gain.std() / math.sqrt(len(gain)) > exit_.evidence.optimum
+    plain = purse.regrets("uniform", PLAIN, 20, n_paths=2, stop="retry")
+    assert set(plain.estimates) & BENCHMARKS == {"greedy", "knapsack"}
+
+
+def test_with_a_single_arm_all_stop_rules_but_hold_are_one() -> None:
+    world = two_point(rewards=[0.6], costs=[0.5], cost_min=0.2)
+    exit_, retry, hold = (
+        purse.regrets("exp3.bwk", world, 20.5, n_paths=8, stop=stop)
+        for stop in ("exit", "retry", "hold")
+    )
+    assert {**retry.estimates, "optimum": exit_["optimum"]} == exit_.estimates
+    assert hold["leftover"].mean > exit_["leftover"].mean
+    for found in (exit_, hold):
+        for notion in (
+            "best_fixed_arm",
+            "paper_arm",
+            "efficiency_sums",
+            "round_gap",
+            "pseudo_regret",
+            "paper_pseudo_regret",
+        ):
+            assert found[notion].mean == 0
+        assert found["own_rounds"] == (0, 0, 0, 0)

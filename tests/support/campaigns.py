@@ -1,0 +1,45 @@
+"""A small campaign in memory, and what it says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from purse import (
+    Campaign,
+    PurseError,
+)
+from tests.support import storages
+from tests.support.storages import StorageHarness
+
+TERMS: dict[str, Any] = {
+    "arms": ["red", "green"],
+    "budget": 10,
+    "cost_min": "0.1",
+    "cost_max": 1,
+    "policy": "uniform",
+}
+
+
+def made(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
+    return (harness or storages.MemoryHarness()).create("test", **{**TERMS, **changes})
+
+
+def refusal(error: type[Exception], call: Any, *arguments: Any, **named: Any) -> str:
+    with pytest.raises(error) as caught:
+        call(*arguments, **named)
+    assert type(caught.value) is error
+    assert isinstance(caught.value, PurseError)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def purse(campaign: Campaign, resource: int = 0) -> tuple[str, ...]:
+    """Spent, held, presumed, left, overrun."""
+    shown = campaign.status().purses[resource]
+    return shown.spent, shown.held, shown.presumed, shown.left, shown.overrun
+
+
+def counts(campaign: Campaign) -> dict[str, int]:
+    return {name: number for name, number in campaign.status().counts.items() if number}

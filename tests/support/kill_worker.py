@@ -1,0 +1,151 @@
+"""Clients that are killed again and again. `python -m tests.support.kill_worker` with a storage, a
+folder for their logs, a number of kills and a seed.
+
+One process is warmed up and forks all clients, so that a new one lives within milliseconds. Some
+kill themselves at a labelled point, the others are killed at a random moment. Whoever comes next
+goes on with the log. It writes one line of JSON: how many died where.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from itertools import cycle
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from purse import Campaign, StorageUnavailable
+from tests.support.client_log import TERMS, FileClientLog, LoggingClient
+from tests.support.fault_injection import LABELS, KillPoint, install
+
+NAME, CLIENTS, AT_RANDOM = "killed", 4, "at random"
+STEPS = 400  # after which a client gives up waiting for its point
+PATIENCE = 60  # seconds in which a storage that was killed must be back
+
+
+def patiently(act: Callable[[], Any], again: Callable[[], Any]) -> Any:
+    """Do it; where the storage is away, do it again until it is back."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return act()
+        except StorageUnavailable:
+            if time.monotonic() > deadline:
+                raise
+            act = again
+            time.sleep(0.02)
+
+
+def live(
+    address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int
+) -> None:
+    """One life of a client."""
+    if label in LABELS[address.partition(":")[0]]:
+        address = install(KillPoint(label, random.Random(seed).randrange(1, 8)), address)
+
+    def opened() -> Campaign:
+        return Campaign.open(NAME, storage=address)
+
+    made = LoggingClient(
+        patiently(opened, opened),
+        FileClientLog(folder / f"log-{client}"),
+        f"client-{client}",
+        random.Random(seed),
+    )
+    patiently(made.resume, made.resume)
+    os.write(said, bytes([client]))
+    for _ in range(steps):
+        patiently(made.step, made.resume)
+
+
+class Killer:
+    """Keeps all clients alive, and has them die."""
+
+    def __init__(self, address: str, folder: Path, seed: int) -> None:
+        self.address, self.folder, self.rng = address, folder, random.Random(seed)
+        self.heard, self.said = os.pipe()
+        self.labels = cycle(LABELS[address.partition(":")[0]])
+        self.running: dict[int, tuple[int, str]] = {}  # process -> client, label
+        self.due: dict[int, float] = {}  # client -> when it is to be killed
+        self.deaths: Counter[str] = Counter()
+
+    def start(self, client: int, label: str, steps: int = STEPS) -> None:
+        """A client in a process of its own; what goes wrong with it is kept."""
+        seed = self.rng.randrange(2**32)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                live(self.address, self.folder, client, seed, label, steps, self.said)
+                os._exit(0)
+            except BaseException:
+                (self.folder / f"error-{client}").write_text(traceback.format_exc())
+                os._exit(1)
+        self.running[pid] = (client, label)
+
+    def listen(self) -> None:
+        """A client that is to be killed at random has begun: it has a moment to live."""
+        wait = max(min(self.due.values(), default=time.monotonic() + 0.01) - time.monotonic(), 0)
+        if select.select([self.heard], [], [], min(wait, 0.01))[0]:
+            labels = dict(self.running.values())
+            for client in os.read(self.heard, 100):
+                if labels.get(client) == AT_RANDOM:
+                    self.due[client] = time.monotonic() + self.rng.random() * 0.03
+
+    def kill(self) -> None:
+        """Those whose time has come."""
+        for pid, (client, _) in self.running.items():
+            if self.due.get(client, inf) <= time.monotonic():
+                os.kill(pid, signal.SIGKILL)
+                del self.due[client]
+
+    def bury(self) -> None:
+        """Count the dead; one that was not killed must have come to its end in peace."""
+        for pid in list(self.running):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                client, label = self.running.pop(pid)
+                code = os.waitstatus_to_exitcode(status)
+                if code not in (0, -signal.SIGKILL):
+                    raise SystemExit((self.folder / f"error-{client}").read_text())
+                self.deaths[label] += code != 0
+
+    def run(self, kills: int) -> None:
+        """Until there have been so many kills; then all come to their end in peace."""
+        turn = 0
+        while self.running or self.deaths.total() < kills:
+            for client in set(range(CLIENTS)) - {client for client, _ in self.running.values()}:
+                if self.deaths.total() + len(self.running) < kills:
+                    self.start(client, next(self.labels) if turn % 2 else AT_RANDOM)
+                    turn += 1
+            self.listen()
+            self.kill()
+            self.bury()
+        for client in range(CLIENTS):
+            self.start(client, "", steps=2)
+        while self.running:
+            self.listen()
+            self.bury()
+
+
+def main(address: str, folder: Path, kills: int, seed: int) -> None:
+    """Kill after kill."""
+    warm = Campaign.create("warm", **TERMS, storage="memory:")
+    warm.tell(warm.ask(), 1, 1)
+    # opened anew on this side of the fork
+    Campaign.create(NAME, **TERMS, expires_after=0.2, storage=address).storage.close()
+    killer = Killer(address, folder, seed)
+    killer.run(kills)
+    print(json.dumps(killer.deaths))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

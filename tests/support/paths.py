@@ -1,0 +1,11 @@
+"""Where things are that tests read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
+EXAMPLES = ROOT / "examples"
+EPSILON_GREEDY = EXAMPLES / "epsilon_greedy.py"
+SCRIPTED = str(TESTS / "engine" / "policies_for_tests" / "scripted.py")

@@ -1,0 +1,114 @@
+"""Processes that race for one ticket, or for the last of a budget: `python -m
+tests.support.race_worker STORAGE RACES` writes a line of JSON for each race.
+
+One process is warmed up and forks all racers, which live on from race to race, so that a race costs
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import sys
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+from typing import Any
+
+from purse import Campaign, PurseError
+from purse.campaign.storage.base import connect
+
+SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn
+DIFFERENT, SAME, LAST, REPEAT = KINDS = (
+    "different-reports",
+    "the-same-report",
+    "the-last-of-the-budget",
+    "the-same-request",
+)
+TERMS: dict[str, Any] = {
+    "arms": ["left", "right"],
+    "budget": 1,
+    "cost_min": "0.001",
+    "cost_max": 1,
+    "policy": "uniform",
+    "expires_after": None,
+}
+
+
+def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> dict[str, Any]:
+    """What one racer does, and what came of it."""
+    try:
+        match kind:
+            case "different-reports":
+                return campaign.tell(ticket, 0.5, f"0.{racer + 100}").as_dict()
+            case "the-same-report":
+                return campaign.tell(ticket, 0.5, "0.5").as_dict()
+            case _:
+                return campaign.ask(f"race {race}" if kind == REPEAT else None).as_dict()
+    except PurseError as error:
+        return {"error": type(error).__name__}
+
+
+def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
+    """A racer: get ready, wait at the gate, act."""
+    kept = connect(storage)
+    campaigns = {kind: Campaign.open(kind, storage=kept) for kind in KINDS}
+    pipe.send("ready")
+    while race := pipe.recv():
+        pipe.send("at the gate")
+        os.read(gate, 1)
+        pipe.send(act(campaigns[race[0]], race[0], racer, *race[1:]))
+
+
+def main(storage: str, races: int) -> None:
+    """Race after race."""
+    warm = Campaign.create("warm", **TERMS, storage="memory:")
+    warm.tell(warm.ask(), 1, 1)
+    for kind in KINDS:
+        Campaign.create(kind, **TERMS, storage=storage).storage.close()
+    context, (gate, opener) = multiprocessing.get_context("fork"), os.pipe()
+    pipes, racers = [], []
+    for racer in range(max(SIZES)):
+        ours, theirs = context.Pipe()
+        racers.append(context.Process(target=live, args=(storage, racer, theirs, gate)))
+        racers[-1].start()
+        pipes.append(ours)
+    for pipe in pipes:
+        pipe.recv()
+    kept = connect(storage)
+    campaigns = {kind: Campaign.open(kind, storage=kept) for kind in KINDS}
+    for race in range(races):
+        kind, running = KINDS[race % len(KINDS)], pipes[: SIZES[race // len(KINDS) % len(SIZES)]]
+        campaign = campaigns[kind]
+        if race >= len(KINDS):
+            campaign.top_up(1)
+        ticket = campaign.ask().id if kind in (DIFFERENT, SAME) else 0
+        for pipe in running:
+            pipe.send((kind, race, ticket))
+        for pipe in running:
+            pipe.recv()
+        os.write(opener, b"." * len(running))
+        answers = [pipe.recv() for pipe in running]
+        status = campaign.status()
+        print(
+            json.dumps(
+                {
+                    "kind": kind,
+                    "ticket": ticket,
+                    "answers": answers,
+                    "purse": asdict(status.purses[0]),
+                    "counts": status.counts,
+                }
+            )
+        )
+        for out in campaign.tickets():
+            campaign.tell(out, 0.5, 1)
+    for pipe in pipes:
+        pipe.send(None)
+    for process in racers:
+        process.join()
+    print(json.dumps({kind: campaign.audit().findings for kind, campaign in campaigns.items()}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

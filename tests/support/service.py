@@ -1,0 +1,93 @@
+"""A service in this process, with a campaign in memory, and every route of it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from purse.campaign.storage.base import Storage
+from purse.campaign.storage.memory import Memory
+from purse.service import tokens
+from purse.service.app import make_app
+from purse.service.settings import Settings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it would like another HTTP library, which does the same
+    from starlette.testclient import TestClient as TestClient
+
+HERE = "http://127.0.0.1:8000"
+PROMPTS = {
+    "name": "prompts",
+    "arms": {"small": "0.01", "large": "0.05"},
+    "budget": "25",
+    "cost_min": "0.0001",
+    "resources": ["USD"],
+    "policy": "uniform",
+}
+
+
+def service(storage: Storage | None = None, **settings: Any) -> TestClient:
+    """A client of a new service; without tokens it may do everything."""
+    return TestClient(make_app(Settings(storage=storage or Memory(), **settings)), base_url=HERE)
+
+
+def running(storage: Storage | None = None, **terms: Any) -> TestClient:
+    """A client of a service that has the campaign `prompts`."""
+    client = service(storage)
+    assert client.post("/campaigns", json={**PROMPTS, **terms}).status_code == 201
+    return client
+
+
+def token_file(folder: Path, now: float = 0.0) -> tuple[Path, dict[str, str]]:
+    """A file with a token of each role, and one of an admin that expires ten seconds after
+    `now`.
+    """
+    path = folder / "tokens.jsonl"
+    made = {role: tokens.new(path, role, role, None, now) for role in tokens.ROLES}
+    return path, {**made, "expired": tokens.new(path, "expired", "admin", 10, now)}
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def routes_of(app: FastAPI) -> Iterator[Any]:
+    """All routes, those of included routers too."""
+    waiting: list[Any] = list(app.routes)
+    while waiting:
+        route = waiting.pop()
+        inner = getattr(route, "original_router", None)
+        if inner is None:
+            yield route
+        else:
+            waiting += inner.routes
+
+
+def requests_of(app: FastAPI) -> list[tuple[str, str]]:
+    """Method and path of every operation, with the campaign `prompts` and ticket 1 in it."""
+    found = {(method, route.path) for route in routes_of(app) for method in route.methods}
+    return sorted(
+        (
+            method,
+            path.replace("{name}", "prompts").replace("{id}", "1").replace("{file}", "style.css"),
+        )
+        for method, path in found
+    )
+
+
+def problem(response: Any, status: int, word: str) -> str:
+    """The detail of an answer that has to be this problem."""
+    facts = response.json()
+    assert (response.status_code, facts["status"], facts["type"]) == (
+        status,
+        status,
+        f"urn:purse:problem:{word}",
+    ), response.text
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert json.dumps(facts["detail"]).count("\\n") == 0
+    return str(facts["detail"])

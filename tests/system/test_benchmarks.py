@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+from queue import Queue
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import (
+    bench,
+    campaigns,
+    doors,
+    engine,
+    families,
+    gpu,
+    live,
+    load,
+    page,
+    record,
+    recovery,
+    startup,
+)
+
+import purse
+
+PLAIN = Path(families.__file__).parent / "plain"
+MACHINE = {"architecture": "abacus", "processor": "", "cores": "2", "Python": "3.11.0", "gcc": ""}
+
+
+@pytest.fixture
+def gcc() -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc: the plain C programs did not run")
+
+
+def row(
+    policy: str, arms: int, rate: float, rivals: list[dict[str, Any]], **more: Any
+) -> dict[str, Any]:
+    facts = {
+        "policy": policy,
+        "arms": arms,
+        "device": "cpu",
+        "family": families.HEAD[policy],
+        "rounds_per_second": rate,
+    }
+    return engine.with_ratios(
+        {
+            **facts,
+            "workers": {"2": 1.9},
+            "cores": {"2": 1.95},
+            "bytes_per_path": 100 * arms,
+            **more,
+        },
+        rivals,
+    )
+
+
+def measured() -> dict[str, Any]:
+    rates = {
+        "C exp3++.bwk": 1e7,
+        "C exp3.bwk": 8e6,
+        "C ucb-bv1": 2e7,
+        "river EXP3": 1e5,
+        "mabwiser UCB1": 1e3,
+    }
+    rivals = [
+        {"name": name, "arms": arms, "rounds_per_second": rate}
+        for arms in (3, 10, 1000)
+        for name, rate in rates.items()
+    ]
+    names = {"exp3.bwk": 1.6e7, "exp3++.bwk": 1.1e7, "ucb-bv1": 6e6}
+    return {
+        "machine": MACHINE,
+        "instance": {"rewards": [0.25, 0.75], "costs": [0.5, 0.125]},
+        "budget": 3000,
+        "repeats": 3,
+        "rows": [
+            row(policy, arms, rate, rivals)
+            for arms in (3, 10, 1000)
+            for policy, rate in names.items()
+        ],
+        "rivals": rivals,
+        "checks": [
+            {"policy": "exp3.bwk", "plain_gain": 512.0, "gain": 511.0, "standard_errors_apart": 0.5}
+        ],
+        "growth": [
+            {"policy": "exp3.bwk", "budget": budget, "nanoseconds": 62.0, "bytes_per_path": 457}
+            for budget in (1e3, 1e6)
+        ],
+        "startup": {"python alone": 0.01, startup.COLD: 7.0},
+        "ask_tell_microseconds": {"exp3.bwk": 7.0, "exp3++.bwk": 8.0, "ucb-bv1": 9.0},
+    }
+
+
+def on_gpu() -> dict[str, Any]:
+    rivals = [{"name": "C exp3++.bwk", "arms": 10, "rounds_per_second": 1e7}]
+    rows = [row(policy, 10, 5e9, rivals, device="cuda") for policy in ("exp3.bwk", "exp3++.bwk")]
+    return {
+        "machine": {"GPU": "Tabulator", **MACHINE},
+        "paths": 1 << 20,
+        "budget": 3000,
+        "rows": rows,
+        "rivals": rivals,
+        "refused": {"kube": "no"},
+    }
+
+
+def crowd(who: str, where: str, processes: int, rate: float, batch: int = 1) -> dict[str, Any]:
+    found = load.summary([[load.Turn(batch, 0.002, 0.003)] * 100], 0.5)
+    return {
+        "who": who,
+        "where": where,
+        "processes": processes,
+        "threads": 1,
+        "batch": batch,
+        **found,
+        "pairs_per_second": rate,
+    }
+
+
+def of_campaigns() -> dict[str, Any]:
+    return {
+        "machine": {**MACHINE, "apsw": "3.54.1.0", "optuna": "5.0.0"},
+        "load_before": 0.1,
+        "seconds": 4,
+        "postgres": {"server_version": "18.4", "fsync": "on", "synchronous_commit": "on"},
+        "rows": [
+            crowd(live.FLOOR, "SQLite", 1, 5_000),
+            crowd(live.PURSE, "SQLite", 8, 1_200),
+            crowd(live.RDB, "SQLite", 8, 30),
+            crowd(live.JOURNAL, "SQLite", 8, 400),
+            crowd(live.PURSE, "SQLite", 32, 1_100),
+            crowd(live.PURSE, "PostgreSQL", 1, 9_000, batch=64),
+            crowd(live.ASKS, "PostgreSQL", 1, 9_000, batch=1_000),
+        ],
+        "recovery": {
+            "entries": 1_000_037,
+            "seconds": {"open and ask, from the snapshot": 0.0321, "audit": 72.4},
+        },
+    }
+
+
+# plain C
+
+
+def test_every_policy_has_a_family_and_every_family_a_program() -> None:
+    assert families.without_family() == []
+    assert set(families.HEAD) <= set(purse.policies.names())
+    assert sorted(
+        f"{Path(str(purse.policies.load(head).__file__)).stem}.c" for head in families.FAMILIES
+    ) == sorted(path.name for path in PLAIN.glob("*.c"))
+
+
+@pytest.mark.parametrize("head", families.FAMILIES)
+def test_plain_programs_play(gcc: None, head: str) -> None:
+    found = families.play(head, 4, 60, 50)
+    assert found is not None
+    assert found.rounds_per_second > 0
+    # between the worst arm alone and the best
+    assert 60 * 0.1 / 0.9 < found.gain < 60 * 0.82 / 0.36
+    assert 0 < found.error < found.gain
+
+
+def test_a_program_and_its_policy_are_held_to_the_same_mean_gain(
+    gcc: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = families.check_gain("uniform")
+    assert check is not None
+    assert check["gain"] == pytest.approx(check["plain_gain"], rel=0.01)
+    monkeypatch.setattr(
+        families, "play", lambda *_: families.Outcome(1e6, 1.1 * check["gain"], 1.0)
+    )
+    with pytest.raises(AssertionError, match="standard errors apart"):
+        families.check_gain("uniform")
+
+
+def test_without_gcc_there_is_nothing_to_compare_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "program", lambda _: None)
+    assert families.plain_rate("uniform", 3, 10) is None
+    assert families.check_gain("uniform") is None
+
+
+# measuring
+
+
+def test_policies_for_many_arms_are_those_that_say_so() -> None:
+    assert "exp3.bwk" in engine.quick_policies()
+    assert "ucb-bv1" not in engine.quick_policies()
+
+
+def test_ratios_are_rounds_per_second_over_the_rivals() -> None:
+    found = measured()["rows"][3]
+    assert (found["policy"], found["arms"], found["nanoseconds"]) == ("exp3.bwk", 10, 62.5)
+    assert (found["floor"], found["plain"], found["river"], found["mabwiser"]) == (
+        1.6,
+        2.0,
+        160.0,
+        16_000.0,
+    )
+    assert engine.with_ratios({**found, "arms": 7}, measured()["rivals"])["plain"] is None
+
+
+def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def simulate(
+        policy: str, place: purse.World, budget: float, *, n_paths: int, device: str, **told: float
+    ) -> Any:
+        if policy == "kube":
+            raise purse.PurseError("kube does not")
+        asked.append((policy, n_paths, device))
+        return SimpleNamespace(rounds=np.full(4, 1_000_000))
+
+    monkeypatch.setattr("benchmarks.gpu.purse.simulate", simulate)
+    monkeypatch.setattr(gpu, "device_name", lambda: "Tabulator")
+    monkeypatch.setattr(gpu, "plain_rate", lambda *_: 1e6)
+    found = gpu.measure()
+    assert ("exp3.bwk", 1 << 20, "cuda") in asked
+    assert found["refused"] == {"kube": "kube does not"}
+    assert len(found["rows"]) == len(purse.policies.names()) - 1
+    assert all(each["floor"] == each["rounds_per_second"] / 1e6 for each in found["rows"])
+
+
+# campaigns
+
+
+def test_a_crowd_is_summed_up_by_what_each_got_done_and_how_long_pairs_took() -> None:
+    quick, slow = [load.Turn(1, 0.001, 0.003)] * 99, [load.Turn(1, 0.1, 0.4)]
+    found = load.summary([quick, slow], 0.4)
+    assert found["pairs_per_second"] == pytest.approx(99 / 0.4 + 1 / 0.5)
+    assert found["asks_per_second"] == pytest.approx(1_000 + 10)
+    assert (found["median_ms"], found["p99_ms"], found["longest_ms"]) == pytest.approx(
+        (4, 500, 500)
+    )
+    assert found["least_share"] == pytest.approx(2 * 2 / (99 / 0.4 + 2))
+
+
+def test_all_threads_of_a_crowd_ask_and_tell_what_they_are_sent_to(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'purse.db'}"
+    name = campaigns.created(storage)
+    for batch in (1, 5):
+        results: Queue[list[list[load.Turn]]] = Queue()
+        load.work(doors.Purse(storage, name, batch), 2, threading.Barrier(2), 0.01, results)
+        turns = results.get()
+        assert [{turn.pairs for turn in mine} for mine in turns] == [{batch}, {batch}]
+    status = purse.Campaign.open(name, storage=storage).status()
+    assert status.counts["told"] == status.counts["tickets"] >= 2 * (load.WARM + 1) * 6
+    asker = doors.Purse(storage, name, 5, tells=False).enter()
+    assert asker.tell(asker.ask()) == 5
+    assert purse.Campaign.open(name, storage=storage).status().counts["held"] == 5
+    floor = doors.PlainFile(str(tmp_path / "plain")).enter()
+    assert floor.tell(floor.ask()) == 1
+    assert (tmp_path / "plain").read_bytes().count(b"\n") == 2
+
+
+def test_every_way_back_to_a_long_campaign_is_timed_and_its_books_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "AT_ONCE", 50)
+    found = recovery.measure(str(tmp_path / "long.db"), 200)
+    assert found["entries"] >= 200
+    assert len(found["seconds"]) == 5
+    assert min(found["seconds"].values()) > 0
+
+
+def test_the_part_on_campaigns_has_purse_beside_optuna() -> None:
+    text = live.part(of_campaigns())
+    assert "| SQLite | 8 processes | 1,200 | 5 | 5 | 5 | 30 | 40 | 400 | 3 |" in text
+    assert "| PostgreSQL | 1 process, 64 at a time | 9,000 | 5 | 5 | 5 |  |  |  |  |" in text
+    assert "| audit | 72.4 s |" in text
+    assert "fsync on, synchronous_commit on" in text
+    assert "PostgreSQL, 1,000 at a time: 500,000" in text
+    assert live.said({"processes": 4, "threads": 8}, 1) == "4 processes of 8 threads"
+    assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns())
+
+
+# the page
+
+
+def test_the_page_says_what_was_measured_and_on_what() -> None:
+    text = page.markdown(measured(), None, None)
+    assert "abacus, 2 cores, Python 3.11.0." in text
+    assert "mean rewards from 0.25 to 0.75, costs from 0.5 to 0.125" in text
+    assert "| `exp3.bwk` | 16 | 62.5 | 1.6 | 2 | 160 | 16,000 | 1.90 | 1,000 | 7 |" in text
+    assert "| C exp3.bwk | 125 | 125 | 125 | 512 | 511 | +0.5 |" in text
+    assert "`ucb-bv1` (3.33 times at K = 3)" in text
+    assert (
+        "2 workers play 1.90 times as many rounds as one (the median policy); other work "
+        "left them 1.95 cores." in text
+    )
+    assert "billion rounds a second" not in text
+
+
+def test_the_page_has_the_gpu_with_its_own_machine() -> None:
+    text = page.markdown(measured(), on_gpu(), None)
+    assert "On Tabulator, abacus, 2 cores" in text
+    assert "| `exp3++.bwk` | 5,000 | 0.2 | 500 | 500 |" in text
+    assert "Not there: `kube`." in text
+
+
+def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    for name in ("CPU", "GPU", "CAMPAIGNS", "PAGE"):
+        monkeypatch.setattr(record, name, tmp_path / name)
+    record.save(record.GPU, on_gpu())
+    monkeypatch.setattr(bench, "measure", measured)
+    monkeypatch.setattr(campaigns, "measure", of_campaigns)
+    monkeypatch.setattr(gpu, "usable", lambda: False)
+    bench.main()
+    assert record.load(record.GPU) == on_gpu()
+    assert "Tabulator" in record.PAGE.read_text()
+    assert record.load(record.CAMPAIGNS) == record.rounded(of_campaigns())
+    printed = capsys.readouterr().out
+    assert "exp3.bwk" in printed
+    assert "cuda, Tabulator" in printed
+
+
+def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
+    cpu = record.load(record.CPU)
+    assert cpu is not None
+    assert record.PAGE.read_text() == page.markdown(
+        cpu, record.load(record.GPU), record.load(record.CAMPAIGNS)
+    ), "stale: run `python -m benchmarks.page`"

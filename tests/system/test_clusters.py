@@ -1,0 +1,113 @@
+"""The same study, shard by shard and byte by byte, on one worker, two workers, a real local Dask
+cluster and a real local Ray cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from purse.study.shard import JobSpec
+from tests.support.study_runs import STUDY, run
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A study file, and what it comes to with one worker."""
+    folder = tmp_path_factory.mktemp("cluster")
+    (folder / "study.toml").write_text(STUDY)
+    return folder, run(folder / "study.toml", folder / "one", n_workers=1)
+
+
+def free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def dask_address() -> Iterator[str]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as local:
+        yield local.scheduler_address.replace("tcp://", "dask://")
+
+
+@pytest.fixture
+def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A head node of its own, without a dashboard and without a token."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    tool = [sys.executable, "-m", "ray.scripts.scripts"]
+    port, door = free_port(), free_port()
+    words = [
+        "start",
+        "--head",
+        f"--port={port}",
+        f"--ray-client-server-port={door}",
+        "--num-cpus=2",
+        "--include-dashboard=false",
+        "--disable-usage-stats",
+    ]
+    started = subprocess.run(
+        [*tool, *words, "--min-worker-port=0", "--max-worker-port=0"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert started.returncode == 0, started.stdout + started.stderr
+    monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
+    yield f"ray://127.0.0.1:{door}"
+    subprocess.run([*tool, "stop", "--force"], capture_output=True, timeout=120, check=False)
+
+
+def test_two_workers(plain: tuple[Path, dict[str, bytes]]) -> None:
+    folder, expected = plain
+    # more than a shard for each job
+    assert (
+        len([name for name in expected if name.startswith("shards") and "trace" not in name]) > 18
+    )
+    assert run(folder / "study.toml", folder / "two", n_workers=2) == expected
+
+
+def test_a_dask_cluster(plain: tuple[Path, dict[str, bytes]], dask_address: str) -> None:
+    folder, expected = plain
+    assert run(folder / "study.toml", folder / "dask", on=dask_address) == expected
+
+
+def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -> None:
+    """The cluster that is known to Ray here. By its address in make soak: now and then Ray's server
+    for that dies as it begins, and it takes a minute.
+    """
+    folder, expected = plain
+    for on in ("ray", ray_address) if os.environ.get("PURSE_SOAK") else ("ray",):
+        assert run(folder / "study.toml", folder / f"ray-{len(on)}", on=on) == expected
+
+
+def test_a_cluster_continues_what_threads_began(
+    plain: tuple[Path, dict[str, bytes]], dask_address: str
+) -> None:
+    folder, expected = plain
+    half = folder / "half"
+    (half / "shards").mkdir(parents=True)
+    for name in [name for name in expected if name.startswith("shards")][::2]:
+        shutil.copy(folder / "one" / name, half / name)
+    times = {
+        path.name: path.stat().st_mtime_ns
+        for path in (half / "shards").iterdir()
+        if "trace" not in path.name
+    }
+    assert run(folder / "study.toml", half, on=dask_address) == expected
+    assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
+
+
+RECIPE = JobSpec("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)

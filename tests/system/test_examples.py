@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import purse
+from purse.testing import check_policy, check_world
+from tests.support.paths import EXAMPLES
+
+
+def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
+    path = str(EXAMPLES / "epsilon_greedy.py")
+    check_policy(path)
+    check_policy(f"{path}:epsilon=1")
+    table = purse.compare(
+        [f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30
+    ).table()
+    ours, uniform = table["regret"].to_list()
+    assert ours < uniform / 2
+
+
+def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
+    happy = purse.worlds.make(f"{EXAMPLES / 'happy_hour.py'}:discount=0.7", budget=100)
+    assert (happy.tables.costs[:, 1, 0, 0] / 1e9).tolist() == pytest.approx(
+        [0.5] * 17 + [0.15] * 3 + [0.5] * 4
+    )
+    check_world(happy)
+    noisy = purse.worlds.make(
+        f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100
+    )
+    check_world(noisy)
+    assert purse.regrets("exp3++.price", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
+
+
+def test_the_router_spends_its_budget_on_the_cheap_model(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "route_llm_calls.py"), run_name="__main__")
+    first, *models = capsys.readouterr().out.splitlines()
+    spent = float(first.split("$")[1].split()[0])
+    assert 9.95 <= spent <= 10
+    counts = [int(line.split()[1]) for line in models]
+    assert counts[0] > counts[2]
+
+
+def test_recorded_answers_are_replayed_with_every_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "pareto_bandit" / "data" / "examples"
+    folder.mkdir(parents=True)
+    (tmp_path / "pareto_bandit" / "__init__.py").touch()
+    line = json.dumps(
+        {
+            "prompt": "?",
+            "arms": {
+                "a/small": {"reward": 0.5, "cost": 0.001},
+                "b/large": {"reward": 1, "cost": 0.1},
+            },
+        }
+    )
+    (folder / "test_holdout.jsonl").write_text(f"{line}\n" * 100)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["llm_routing_replay.py", "uniform"])
+    runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["quality", "bought", "with", "$0.1", "$0.3", "$1", "$3", "$10", "$30"]
+    found = {line[:40].strip(): line[40:].split() for line in lines}
+    assert found["always small (cheapest)"] == ["50"] * 6
+    assert found["always large (best)"] == ["1", "3", "10", "30", "100", "100"]
+    assert found["LP optimum"] == ["50", "51", "55", "65", "100", "100"]
+    assert "uniform" in found
+
+
+def test_without_the_data_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
+    assert stopped.value.code == 2
+    assert (
+        capsys.readouterr().err
+        == "the data are in a package that is not installed: pip install paretobandit\n"
+    )
+
+
+def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: Path) -> None:
+    words = [sys.executable, EXAMPLES / "route_llm_calls_live.py", tmp_path / "purse.db"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
+    killed, ended, late, calls, verdict = done.stdout.splitlines()
+    assert (done.stderr, verdict) == ("", "the books agree with the journal")
+    dollars = {
+        line.split(":")[0]: [Decimal(part) for part in re.findall(r"\$([\d.]+)", line)]
+        for line in (killed, ended, late)
+    }
+    assert 0 < sum(dollars[killed.split(":")[0]]) < Decimal("0.75")
+    spent, presumed = dollars[ended.split(":")[0]]
+    assert Decimal("0.70") < spent + presumed <= Decimal("0.75")
+    after, without_report, left, budget = dollars[late.split(":")[0]]
+    assert after > spent
+    assert after + without_report + left == budget == Decimal("0.75")
+    assert sum(map(int, re.findall(r" (\d+)(?:,|$)", calls))) > 50
+    status = purse.Campaign.open("prompts", storage=f"sqlite:///{tmp_path / 'purse.db'}").status()
+    assert status.counts["void"] > 0
+    assert status.counts["overruns"] == status.counts["conflicts"] == 0
+
+
+def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: Path) -> None:
+    words = [sys.executable, EXAMPLES / "batch_job.py", tmp_path]
+    results, until = tmp_path / "results", time.monotonic() + 120
+    with subprocess.Popen(
+        words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as first:
+        while (
+            len(list(results.glob("*.json"))) < 20
+            and first.poll() is None
+            and time.monotonic() < until
+        ):
+            time.sleep(0.005)
+        if first.poll() is None:
+            os.killpg(first.pid, signal.SIGKILL)
+    campaign = purse.Campaign.open("batch", storage=f"sqlite:///{tmp_path / 'purse.db'}")
+    finished = {ticket.request_id: ticket for ticket in campaign.tickets(["told"])}
+    before = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
+    assert 0 < len(finished) <= len(before)
+    line = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert re.fullmatch(
+        r"(\d+) of 120 items are done, \1 tickets; spent \$0\.5\d+ of \$0\.6\n", line
+    )
+    after = {ticket.request_id: ticket for ticket in campaign.tickets(["told"])}
+    assert {item: after[item] for item in finished} == finished
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert campaign.status().counts["held"] == 0
+    assert campaign.audit().ok

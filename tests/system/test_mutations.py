@@ -1,0 +1,333 @@
+"""A table of deliberate mutations. Each row breaks one thing and names the check that must fail
+then, and that passes without it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from purse import BudgetHeld, Campaign, Policy, PurseError
+from purse.campaign import group_commit
+from purse.campaign.learner import Learner
+from tests.campaign import test_campaign, test_limits, test_requests
+from tests.campaign.storage import test_queue
+from tests.support import mutations, storages
+from tests.support.campaigns import TERMS
+from tests.support.client_log import ClientLog
+from tests.support.crash_vfs import mounted
+from tests.support.soak import scale
+from tests.support.storages import PostgresHarness, SqliteHarness
+from tests.system import test_power_cuts, test_unavailable
+
+pytestmark = test_power_cuts.pytestmark
+Build = Callable[[], Any]
+numbers = count()
+
+
+def the_budget_holds(build: Build) -> None:
+    """P1 in what is stored, whatever was answered."""
+    harness = build()
+    for turn in range(3):
+        campaign = harness.create(f"test-{turn}", **{**TERMS, "budget": 2})
+        for _ in range(4):
+            try:
+                campaign.ask()
+            except PurseError:
+                break
+        for purse in campaign.storage.overview(campaign.name).balances:
+            assert purse.spent + purse.held + purse.presumed <= purse.budget, purse
+
+
+def a_report_counts_once(build: Build) -> None:
+    """P3 in the journal, whatever was answered."""
+    campaign = build().create("test", **TERMS)
+    tickets = campaign.ask_many(3)
+    for _ in range(2):
+        with suppress(PurseError):
+            campaign.tell(tickets[0], 1, "0.5")
+    assert [entry.kind for entry in campaign.journal()] == ["created", "asked", "told"]
+
+
+def a_request_is_answered_once(build: Build) -> None:
+    """P4 in the journal, whatever was answered."""
+    campaign = build().create("test", **TERMS)
+    for _ in range(2):
+        with suppress(PurseError):
+            campaign.ask("once")
+    assert [entry.kind for entry in campaign.journal()] == ["created", "asked"]
+
+
+def a_refusal_says_that_the_rest_is_held(build: Build) -> None:
+    campaign = build().create("test", **{**TERMS, "budget": 1})
+    campaign.ask()
+    with pytest.raises(BudgetHeld):
+        campaign.ask()
+
+
+def two_objects_share_a_budget(build: Build) -> None:
+    harness = build()
+    here = harness.create("test", **{**TERMS, "budget": 2})
+    there = Campaign.open("test", storage=harness.storage())
+    here.ask()
+    there.ask()
+    for campaign in (here, there):
+        with pytest.raises(BudgetHeld):
+            campaign.ask()
+    assert here.audit().ok
+
+
+def what_is_acknowledged_is_seen_by_others(build: Build) -> None:
+    harness = build()
+    campaign = harness.create("test", **TERMS)
+    ticket = campaign.ask()
+    campaign.tell(ticket, 1, 1)
+    assert [entry.kind for entry in Campaign.open("test", storage=harness.storage()).journal()] == [
+        "created",
+        "asked",
+        "told",
+    ]
+
+
+def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
+    """The campaign learns what a policy in memory learns that is told the same, out of order."""
+    campaign = build().create("test", **{**TERMS, "policy": "exp3.bwk", "expires_after": None})
+    policy = Policy("exp3.bwk", n_arms=2, budget=10, cost_min="0.1", cost_max=1)
+    pairs: list[Any] = []
+    for reward in (1, 0.5, 0, 1):
+        pairs += [(campaign.ask(), policy.ask()) for _ in range(2)]
+        ticket, twin = pairs.pop(-1)
+        campaign.tell(ticket, reward, "0.5")
+        policy.tell(twin, reward, "0.5")
+    for ticket, twin in reversed(pairs):
+        campaign.tell(ticket, 1, "0.25")
+        policy.tell(twin, 1, "0.25")
+    assert list(campaign.probabilities().values()) == policy.probabilities().tolist()
+
+
+def a_damaged_snapshot_is_not_used(build: Build) -> None:
+    harness = build()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(group_commit, "SNAPSHOT_EVERY", 8)
+        campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
+        for turn in range(8):
+            campaign.tell(campaign.ask(), turn % 2, "0.5")
+    expected, stored = campaign.probabilities(), campaign.storage.snapshot("test")
+    blank = Learner(campaign.terms)
+    blank.seq = stored.seq
+    forged = blank.snapshot().body.hex()
+    literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
+    harness.execute(f"UPDATE purse_snapshots SET body = {literal}")
+    assert harness.open("test").probabilities() == expected
+
+
+def the_journal_stays_as_it_is(build: Build) -> None:
+    harness = build()
+    harness.create("test", **TERMS).ask()
+    for change in (
+        "UPDATE purse_journal SET body = '{}' WHERE seq = 2",
+        "DELETE FROM purse_journal WHERE seq = 2",
+    ):
+        with pytest.raises(Exception, match="append-only"):
+            harness.execute(change)
+
+
+def two_at_once_wait_for_each_other(build: Build) -> None:
+    """One asks while the other is deciding: both get a ticket, one after the other."""
+    harness = build()
+    first, second = (
+        harness.create("test", **TERMS),
+        Campaign.open("test", storage=harness.storage()),
+    )
+    second.ask()  # it knows its policy and has its connection
+    decide, waiting = first._clerk._decide, threading.Thread(target=second.ask)
+
+    def slowly(*arguments: Any) -> Any:
+        if not waiting.ident:
+            waiting.start()
+            waiting.join(1)  # it cannot be done before this is
+        return decide(*arguments)
+
+    first._clerk._decide = slowly
+    first.ask()
+    waiting.join()
+    assert first.status().counts["held"] == 3
+    assert first.audit().ok
+
+
+def a_power_cut_takes_nothing(folder: Path) -> None:
+    """A few lives of the long test, with a log as long as it usually is."""
+    home, log = test_power_cuts.new_home(folder / f"home-{next(numbers)}"), ClientLog()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(test_power_cuts, "LOG", 1000)
+        for cut in (2, 4, 6):  # even: what was not synced is gone
+            with mounted() as disk:
+                test_power_cuts.lived(
+                    disk, home, next_home := folder / f"home-{next(numbers)}", log, cut
+                )
+            home = next_home
+
+
+class Row(NamedTuple):
+    """What is broken, and the check that must notice: of a place, of a folder, or a test of
+    campaigns that is run in that place.
+    """
+
+    break_it: Callable[[pytest.MonkeyPatch], None]
+    check: Callable[..., None]
+    only: str = ""  # the place, where there is no other
+
+
+ROWS = [
+    Row(mutations.drop_the_guard, a_refusal_says_that_the_rest_is_held),
+    Row(mutations.drop_the_guard_and_the_check, the_budget_holds),
+    Row(
+        mutations.drop_the_guard_and_the_check,
+        test_campaign.test_the_last_of_the_budget_is_held_and_not_one_unit_more,
+    ),
+    Row(
+        mutations.take_reports_twice,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
+    Row(mutations.take_reports_twice, a_report_counts_once),
+    Row(
+        mutations.void_after_tell,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
+    Row(
+        mutations.forget_conflicts,
+        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
+    ),
+    Row(mutations.hold_twice, a_request_is_answered_once),
+    Row(mutations.hold_twice, test_requests.test_a_request_is_answered_once),
+    Row(
+        mutations.release_on_expiry,
+        test_limits.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
+    ),
+    Row(
+        mutations.swallow_overruns, test_campaign.test_a_cost_above_its_maximum_is_recorded_in_full
+    ),
+    Row(mutations.cache_the_counters, two_objects_share_a_budget),
+    Row(mutations.acknowledge_before_commit, what_is_acknowledged_is_seen_by_others),
+    Row(mutations.acknowledge_before_commit, a_power_cut_takes_nothing, only="sqlite"),
+    Row(mutations.sync_less, a_power_cut_takes_nothing, only="sqlite"),
+    Row(mutations.use_the_probability_of_now, a_late_report_is_weighed_by_its_own_probability),
+    Row(mutations.trust_snapshots, a_damaged_snapshot_is_not_used),
+    Row(mutations.write_over_the_journal, the_journal_stays_as_it_is),
+    Row(mutations.open_the_gate, two_at_once_wait_for_each_other),
+    Row(
+        mutations.answer_whatever_happens,
+        test_queue.test_nothing_is_answered_before_it_is_durable,
+        only="sqlite",
+    ),
+    Row(
+        mutations.take_over_anything,
+        test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
+        only="sqlite",
+    ),
+    Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
+    Row(
+        mutations.fail_open,
+        test_unavailable.test_another_session_locks_the_campaign_in_postgres,
+        only="postgres",
+    ),
+]
+SECOND_LINES = [  # the rules are broken, and the database still refuses
+    Row(mutations.drop_the_guard, the_budget_holds),
+    Row(mutations.forget_reports, a_report_counts_once),
+    Row(mutations.forget_requests, a_request_is_answered_once),
+]
+IN_A_FOLDER = (
+    a_power_cut_takes_nothing,
+    test_unavailable.test_another_program_holds_the_lock,
+    test_queue.test_nothing_is_answered_before_it_is_durable,
+    test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
+)
+PLACES = ["sqlite", "postgres"][: scale(1, 2)]
+
+
+@pytest.fixture
+def build(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Builds harnesses of a kind, each in a new place, and closes them in the end."""
+    made: list[SqliteHarness | PostgresHarness] = []
+
+    def new(kind: str) -> SqliteHarness | PostgresHarness:
+        number = next(numbers)
+        if kind == "sqlite":
+            made.append(SqliteHarness(tmp_path / f"purse-{number}.db"))
+        else:
+            made.append(
+                PostgresHarness(
+                    new_schema(request.getfixturevalue("postgres_server"), f"mutation_{number}")
+                )
+            )
+        return made[-1]
+
+    yield new
+    for harness in made:
+        harness.close()
+
+
+def new_schema(server: Any, name: str) -> str:
+    """The address of a new schema in the server's database."""
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}".encode())
+    return f"{server.get_uri()}&options=-csearch_path%3D{name}"
+
+
+def name_of(value: object) -> str:
+    return (
+        f"{value.break_it.__name__}-{value.check.__name__}"
+        if isinstance(value, Row)
+        else str(value)
+    )
+
+
+def run(row: Row, place: str, build: Any, folder: Path) -> None:
+    """The check of a row, in a new place."""
+    if row.check in IN_A_FOLDER:
+        (new := folder / f"folder-{next(numbers)}").mkdir()
+        row.check(new)
+    elif row.check is test_unavailable.test_another_session_locks_the_campaign_in_postgres:
+        row.check(build(place).address)
+    elif row.check.__module__ == __name__:
+        row.check(lambda: build(place))
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(storages, "MemoryHarness", lambda: build(place))
+            row.check()
+
+
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [(row, place) for row in ROWS for place in PLACES if row.only in ("", place)],
+    ids=name_of,
+)
+def test_a_mutation_is_noticed(
+    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if row.check.__module__ == test_unavailable.__name__:
+        test_unavailable.have_no_patience(monkeypatch)
+    run(row, place, build, tmp_path)
+    row.break_it(monkeypatch)
+    with pytest.raises((AssertionError, PurseError, pytest.fail.Exception)) as noticed:
+        run(row, place, build, tmp_path)
+    what = (row.break_it.__doc__ or "").splitlines()[0]
+    print(f"{place:8} {what:90} {row.check.__name__}: {str(noticed.value).splitlines()[0][:80]}")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("row", SECOND_LINES, ids=name_of)
+def test_the_database_stands_behind_the_rules(
+    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row.break_it(monkeypatch)
+    run(row, place, build, tmp_path)

@@ -1,0 +1,186 @@
+"""What a living process believes may be out of date: another campaign of the same name, an older
+journal, a changed policy, a clock that is wrong.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
+from purse.campaign.operations import ask_operation
+from tests.support.paths import EPSILON_GREEDY
+from tests.support.storages import StorageHarness
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 1_000,
+    "cost_min": "0.5",
+    "policy": "exp3.bwk",
+}
+
+
+def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_harness: Any) -> None:
+    harness = make_harness("memory")
+    old = harness.create("c", **TERMS)
+    old.ask()
+    harness.memory._campaigns.clear()
+    new = harness.create(
+        "c", arms={"x": 100, "y": 200, "z": 300}, budget=10_000, cost_min=1, policy="uniform"
+    )
+    for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
+        with pytest.raises(NoSuchCampaign, match="made anew"):
+            call()
+    assert new.status().counts["tickets"] == 0
+    assert harness.open("c").ask().arm in ("x", "y", "z")
+
+
+def test_a_key_of_postgres_is_not_trusted(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    first, second = harness.create("a", **TERMS), harness.create("b", **TERMS)
+    first.ask()
+    second.ask()
+    for table in ("snapshots", "tickets", "purses"):
+        harness.execute(f"DELETE FROM purse_{table}")
+    harness.execute("DROP TRIGGER purse_no_change ON purse_journal")
+    harness.execute("DELETE FROM purse_journal")
+    harness.execute("DELETE FROM purse_campaigns")
+    harness.execute("ALTER TABLE purse_campaigns ALTER COLUMN id RESTART WITH 1")
+    again = [harness.create(name, **TERMS) for name in ("b", "a")]
+    with pytest.raises(NoSuchCampaign, match="open it again"):
+        first.ask()
+    assert [campaign.status().counts["tickets"] for campaign in again] == [0, 0]
+
+
+def test_a_policy_forgets_what_an_older_file_does_not_know(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/purse.db"
+    campaign = Campaign.create("c", **TERMS, storage=address)
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 1)
+    backup = apsw.Connection(str(tmp_path / "purse.db"))
+    backup.execute("VACUUM INTO ?", (str(tmp_path / "backup.db"),))
+    backup.close()
+    for _ in range(20):
+        campaign.tell(campaign.ask(), 0.25, 1)
+    for path in tmp_path.glob("purse.db*"):
+        path.unlink()
+    shutil.move(tmp_path / "backup.db", tmp_path / "purse.db")
+    for _ in range(30):
+        campaign.tell(campaign.ask(), 0.5, 1)
+    audit = campaign.audit()
+    assert (audit.entries, audit.findings) == (1 + 2 * 40, ())
+    campaign.storage.close()
+
+
+def test_a_void_needs_no_policy_file(harness: StorageHarness, tmp_path: Path) -> None:
+    policy = tmp_path / "mine.py"
+    policy.write_text(EPSILON_GREEDY.read_text())
+    harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
+    policy.unlink()
+    campaign = harness.open("c")
+    assert campaign.void(1).state == "void"
+    assert campaign.status().purses[0].held == "0"
+    with pytest.raises(InvalidInput, match=r"mine\.py"):
+        campaign.ask()
+
+
+def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
+    tmp_path: Path, make_harness: Any
+) -> None:
+    policy = tmp_path / "mine.py"
+    policy.write_text(EPSILON_GREEDY.read_text())
+    harness = make_harness("memory")
+    harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
+    policy.unlink()
+    campaign = harness.open("c")
+    ask = ask_operation(1, "r", campaign._clerk.choose)
+    campaign._clerk._queue.append(ask)
+    assert campaign.tell(1, 1, 1).state == "told"
+    assert isinstance(ask.error, InvalidInput)
+
+
+def test_a_clock_that_was_ahead_does_not_keep_holds_from_expiring(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS, expires_after=60)
+    harness.clock += 10**11
+    campaign.ask()
+    harness.clock -= 10**11
+    campaign.ask()
+    harness.clock += 61_000
+    assert campaign.expire() == 1
+    assert campaign.audit().ok
+
+
+def test_an_audit_beside_a_campaign_that_runs_finds_nothing(make_harness: Any) -> None:
+    harness = make_harness("sqlite")
+    campaign = harness.create("c", **TERMS)
+    over = threading.Event()
+
+    def work() -> None:
+        mine = Campaign.open("c", storage=harness.address)
+        while not over.is_set():
+            mine.tell(mine.ask(), 0.5, 1)
+        mine.storage.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    audits = [campaign.audit() for _ in range(5)]
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert [audit.findings for audit in audits] == [()] * 5
+
+
+def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
+    code = f"""
+import purse
+campaign = purse.Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
+campaign.tell(campaign.ask(), 1, 1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-gate"]
+    shutil.copy(tmp_path / "purse.db", tmp_path / "copy.db")
+    campaign = Campaign.open("c", storage=f"sqlite:///{tmp_path}/copy.db")
+    assert campaign.status().counts["told"] == 1
+    campaign.storage.close()
+
+
+def test_a_file_without_campaigns_is_not_made_into_one(tmp_path: Path) -> None:
+    apsw.Connection(str(tmp_path / "other.db")).close()
+    with pytest.raises(StorageUnavailable, match="with campaigns"):
+        Campaign.open("c", storage=f"sqlite:///{tmp_path}/other.db")
+
+
+def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/purse.db"
+    Campaign.create("c", **TERMS, storage=address)
+    fds = Path("/proc/self/fd")
+    if not fds.exists():
+        fds = Path("/dev/fd")
+    before = len(list(fds.iterdir()))
+    for _ in range(20):
+        Campaign.open("c", storage=address).pause()
+    assert len(list(fds.iterdir())) <= before + 3
+
+
+def test_a_snapshot_of_another_beginning_is_not_used(tmp_path: Path) -> None:
+    policy, text = (
+        tmp_path / "mine.py",
+        EPSILON_GREEDY.read_text(),
+    )
+    policy.write_text(text)
+    from purse.campaign.learner import Learner
+
+    campaign = Campaign.create("c", **{**TERMS, "policy": str(policy)}, storage="memory:beginnings")
+    first = Learner(campaign.terms)
+    first._whole[:] += 1  # as if `init` had been another
+    taken = first.snapshot()._replace(code="of another beginning")
+    assert not Learner(campaign.terms).restore(taken)
+    assert Learner(campaign.terms).restore(Learner(campaign.terms).snapshot())

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import purse
+from purse import worlds
+from purse.engine.draws import draws
+from purse.worlds.beta import CELLS, beta, cell_means
+
+EDGES = np.arange(CELLS + 1) / CELLS
+MEANS = np.array([0, 0.001, 0.01, 0.1, 0.3, 0.4999, 0.5, 0.5001, 0.7, 0.9, 0.99, 0.999, 1])
+CONCENTRATIONS = [1e-300, 1e-12, 1e-3, 0.1, 1, 2, 4, 100, 1e4, 1e6, 1e9]
+
+
+def grid(values: NDArray[Any]) -> NDArray[Any]:
+    """(K, reward cells, cost cells) from the atoms (1, K, A, ...) of a world."""
+    return values.reshape(values.shape[1], CELLS, CELLS)
+
+
+def test_the_uniform_distribution_has_equally_spaced_cells() -> None:
+    world = beta(rewards=[0.5], costs=[0.6], concentration=2, cost_min=0.2)
+    middles = (np.arange(CELLS) + 0.5) / CELLS
+    np.testing.assert_allclose(grid(world.tables.rewards)[0, :, 0], middles, rtol=1e-12)
+    assert grid(world.tables.costs)[0, 0].tolist() == np.rint(1e9 * (0.2 + 0.8 * middles)).tolist()
+
+
+def test_cells_of_the_arcsine_distribution() -> None:
+    # the integral of its quantiles sin(pi p / 2)^2
+    ends = EDGES / 2 - np.sin(np.pi * EDGES) / (2 * np.pi)
+    np.testing.assert_allclose(cell_means(np.array([0.5]), 1)[0], CELLS * np.diff(ends), rtol=1e-9)
+
+
+def test_cells_of_a_triangle_and_of_its_mirror_image() -> None:
+    edges = 1 - np.sqrt(1 - EDGES)  # density 2 (1 - x)
+    cells = CELLS * np.diff(edges**2 - 2 * edges**3 / 3)
+    np.testing.assert_allclose(
+        cell_means(np.array([1 / 3, 2 / 3]), 3), [cells, 1 - cells[::-1]], rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("mean", "concentration"), [(0.3, 4), (0.7, 4), (0.5, 10), (0.05, 50), (0.9, 1_000)]
+)
+def test_each_cell_is_the_mean_of_its_quantiles(mean: float, concentration: float) -> None:
+    points = (np.arange(2_000) + 0.5) / 2_000
+    quantiles = stats.beta.ppf(
+        (np.arange(CELLS)[:, None] + points) / CELLS,
+        concentration * mean,
+        concentration * (1 - mean),
+    )
+    np.testing.assert_allclose(
+        cell_means(np.array([mean]), concentration)[0], quantiles.mean(axis=1), rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("concentration", CONCENTRATIONS)
+def test_means_are_exact_and_cells_sorted_however_wide_or_narrow(concentration: float) -> None:
+    cells = cell_means(MEANS, concentration)
+    np.testing.assert_allclose(cells.mean(axis=1), MEANS, rtol=1e-12, atol=0)
+    assert (np.diff(cells, axis=1) >= 0).all()
+    assert ((cells >= 0) & (cells <= 1)).all()
+    world = beta(rewards=MEANS, costs=0.1 + 0.9 * MEANS, concentration=concentration, cost_min=0.1)
+    assert world.reward_means is not None
+    assert world.cost_means is not None
+    np.testing.assert_allclose(world.reward_means, MEANS, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(world.cost_means[:, 0], 0.1 + 0.9 * MEANS, atol=5.1e-10)
+
+
+@pytest.mark.parametrize("concentration", [1e3, 1e6, 1e9])
+def test_the_spread_is_that_of_the_distribution_less_what_cells_hide(concentration: float) -> None:
+    means = np.array([0.1, 0.3, 0.5, 0.8])
+    ratio = cell_means(means, concentration).std(axis=1) / np.sqrt(
+        means * (1 - means) / (concentration + 1)
+    )
+    assert (np.abs(ratio - 0.995) < 0.003).all()
+
+
+def test_a_tiny_concentration_leaves_zeros_ones_and_one_cell_for_the_rest() -> None:
+    cells = cell_means(np.array([0.3]), 1e-300)[0]
+    np.testing.assert_allclose(cells, [0] * 22 + [0.6] + [1] * 9, rtol=1e-12)
+
+
+def test_means_at_the_ends_are_certain() -> None:
+    world = beta(rewards=[0, 1], costs=[0.1, 2], concentration=4, cost_min=0.1, cost_max=2)
+    rewards, costs = draws(world, 500, seed=1)
+    assert (rewards == [0, 1]).all()
+    assert (costs[:, :, 0] == [100_000_000, 2_000_000_000]).all()
+    assert world.costs is not None
+    assert world.costs.tolist() == [[100_000_000], [2_000_000_000]]
+
+
+def test_declares_the_bounds_that_were_given_and_not_the_outermost_cells() -> None:
+    world = beta(rewards=[0.5, 0.2], costs=[0.3, 1.5], concentration=50, cost_min=0.1, cost_max=2)
+    assert world.cost_min.tolist() == [[100_000_000], [100_000_000]]
+    assert world.cost_max.tolist() == [[2_000_000_000], [2_000_000_000]]
+    assert world.tables.costs.min() > 100_000_000
+    assert world.tables.costs.max() < 2_000_000_000
+    assert world.costs is None
+    assert world.n_rounds is None
+    assert world.efficiencies is not None
+    np.testing.assert_allclose(world.efficiencies, [0.5 / 0.3, 0.2 / 1.5], rtol=1e-8)
+
+
+def test_equal_bounds_are_a_fixed_cost() -> None:
+    world = beta(rewards=[0.5], costs=[0.3], concentration=4, cost_min=0.3, cost_max=0.3)
+    assert world.costs is not None
+    assert world.costs.tolist() == [[300_000_000]]
+    assert (draws(world, 100)[1] == 300_000_000).all()
+
+
+def test_all_pairs_of_cells_are_equally_likely() -> None:
+    world = beta(rewards=[0.3, 0.8], costs=[0.5, 0.9], concentration=4, cost_min=0.1)
+    assert world.tables.below.tolist() == [[[2**43 * number for number in range(1, CELLS**2)]] * 2]
+    pays, takes = grid(world.tables.rewards), grid(world.tables.costs)
+    assert (pays == pays[:, :, :1]).all()
+    assert (takes == takes[:, :1, :]).all()
+
+
+def test_draws_are_cells_with_the_declared_means_and_independent() -> None:
+    n, means, prices = 40_000, np.array([0.3, 0.8]), np.array([0.5, 0.9])
+    world = beta(rewards=means, costs=prices, concentration=4, cost_min=0.1)
+    rewards, units = draws(world, n, seed=4)
+    costs = units[:, :, 0] / 10**9
+    for arm in range(2):
+        assert set(rewards[:, arm]) == set(world.tables.rewards[0, arm])
+        assert set(units[:, arm, 0]) == set(world.tables.costs[0, arm, :, 0])
+        assert abs(np.corrcoef(rewards[:, arm], costs[:, arm])[0, 1]) < 4 / np.sqrt(n)
+        _, counts = np.unique(rewards[:, arm], return_counts=True)
+        assert (np.abs(counts / n - 1 / CELLS) < 5 * np.sqrt(1 / CELLS / n)).all()
+    assert (np.abs(rewards.mean(axis=0) - means) < 4 * rewards.std(axis=0) / np.sqrt(n)).all()
+    assert (np.abs(costs.mean(axis=0) - prices) < 4 * costs.std(axis=0) / np.sqrt(n)).all()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
+    array = beta(
+        np.array([0.5, 0.25], kind), np.array([0.3, 0.6], kind), kind(4), kind(0.1), np.int64(1)
+    )
+    text = worlds.make("beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1)
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rewards": [1.5]}, "rewards=1.5: must lie between 0 and 1"),
+        ({"rewards": [-1e-9]}, "rewards=-1e-09: must lie between 0 and 1"),
+        ({"rewards": [np.nan]}, "rewards=nan: must be a finite number"),
+        ({"rewards": []}, "rewards=[]: must have 1 dimension and at least one entry"),
+        ({"rewards": [[0.5]]}, "rewards=[[0.5]]: must have 1 dimension"),
+        ({"rewards": "high"}, "rewards='high': must be a rectangular array of numbers"),
+        ({"costs": [0.05]}, "costs=[0.05]: must lie between cost_min=0.1 and cost_max=1"),
+        ({"costs": [1.2]}, "costs=[1.2]: must lie between cost_min=0.1 and cost_max=1"),
+        ({"costs": [np.nan]}, "costs=nan: must be a number"),
+        ({"costs": [0.5, 0.5]}, "costs of shape (2,) do not match rewards of 1 arms"),
+        ({"costs": 0.5}, "costs of shape () do not match rewards of 1 arms"),
+        ({"costs": [[0.5, 0.5]]}, "costs=[[0.5, 0.5]]: must be one mean for each arm"),
+        ({"concentration": 0}, "concentration=0: must be a number above 0"),
+        ({"concentration": -4}, "concentration=-4: must be a number above 0"),
+        ({"concentration": np.nan}, "concentration=nan: must be a number above 0"),
+        ({"concentration": np.inf}, "concentration=inf: must be a number above 0"),
+        ({"concentration": "tight"}, "concentration='tight': must be a number above 0"),
+        ({"concentration": [4]}, "concentration=[4]: must be a number above 0"),
+        ({"cost_min": 0}, "cost_min=0: must be positive"),
+        ({"cost_min": -0.1}, "cost_min=-0.1: must be positive"),
+        ({"cost_min": np.nan}, "cost_min=nan: must be a number"),
+        ({"cost_min": 0.6, "cost_max": 0.5}, "cost_min=0.6: must be at most cost_max=0.5"),
+        ({"cost_max": np.inf}, "cost_max=inf: must be a number"),
+        ({"cost_max": "much"}, "cost_max='much': must be a number"),
+    ],
+    ids=str,
+)
+def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
+        beta(**{"rewards": [0.5], "costs": [0.5], "concentration": 4, "cost_min": 0.1} | options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "beta:rewards=[.5],costs=[.5],concentration=0,cost_min=.1",
+            "concentration=0: must be a number above 0",
+        ),
+        (
+            "beta:rewards=[.5],costs=[2],concentration=4,cost_min=.1",
+            "costs=[2]: must lie between cost_min=0.1 and cost_max=1",
+        ),
+        (
+            "beta:rewards=.5,costs=[.5],concentration=4,cost_min=.1",
+            "rewards=0.5: must have 1 dimension",
+        ),
+        (
+            "beta:rewards=[.5],costs=[.5]",
+            "beta needs concentration, cost_min; write beta:concentration=...,cost_min=...",
+        ),
+        (
+            "beta:rewards=[.5],costs=[.5],concentrate=4,cost_min=.1",
+            "unknown option of beta 'concentrate'; did you mean 'concentration'?",
+        ),
+    ],
+    ids=str,
+)
+def test_refuses_bad_text_by_name(text: str, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
+        worlds.make(text, budget=10)
+
+
+def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
+    with pytest.raises(
+        purse.InvalidInput,
+        match=r"^concentration=10000000000\.0: must be a number above 0 and at most 1e\+09",
+    ):
+        worlds.beta([0.5], [0.5], 1e10, 0.1)

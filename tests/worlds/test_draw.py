@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+import purse
+from purse.engine.draws import draws
+from purse.worlds.atoms import atoms
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.misleading_ratio import misleading_ratio
+from purse.worlds.switching import switching
+from purse.worlds.table import table
+from purse.worlds.two_point import two_point
+from purse.worlds.two_worlds import two_worlds
+
+
+@pytest.mark.parametrize("n_atoms", range(1, 10))
+def test_any_number_of_atoms_is_drawn_by_its_probabilities(n_atoms: int) -> None:
+    weights, n = np.arange(1, n_atoms + 1), 20_000
+    chances = weights / weights.sum()
+    rewards, _ = draws(
+        atoms(chances[None], rewards=[np.arange(n_atoms) / 10], costs=[[1] * n_atoms]),
+        n,
+        seed=n_atoms,
+    )
+    counts = np.bincount(np.rint(rewards[:, 0] * 10).astype(int), minlength=n_atoms)
+    assert counts.sum() == n
+    assert (np.abs(counts - n * chances) <= 4 * np.sqrt(n * chances * (1 - chances))).all()
+
+
+@pytest.mark.parametrize("certain", range(5))
+def test_a_certain_atom_always_comes(certain: int) -> None:
+    chances = np.eye(5)[certain]
+    rewards, costs = draws(
+        atoms([chances], rewards=[np.arange(5) / 10], costs=[np.arange(1, 6)]), 5_000, seed=1
+    )
+    assert (rewards == certain / 10).all()
+    assert (costs == (certain + 1) * 10**9).all()
+
+
+@pytest.mark.parametrize("n_phases", [2, 3, 7, 8])
+def test_every_phase_has_its_rounds(n_phases: int) -> None:
+    lengths = np.arange(1, n_phases + 1)
+    world = switching(
+        lengths, rewards=np.zeros((n_phases, 1)), costs=np.arange(1, n_phases + 1)[:, None]
+    )
+    _, costs = draws(world, 2 * int(lengths.sum()))
+    assert (costs[:, 0, 0] // 10**9).tolist() == np.repeat(lengths, lengths).tolist() * 2
+
+
+def test_a_draw_depends_on_seed_path_round_and_arm_only() -> None:
+    world = two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1)
+    wider = two_point(rewards=[0.5, 0.5, 0.5], costs=[0.5, 0.5, 0.5], cost_min=0.1)
+    for here, there in zip(
+        draws(world, 500, seed=3, path=2), draws(wider, 500, seed=3, path=2), strict=True
+    ):
+        assert (here == there[:, :2]).all()
+    tables = [
+        draws(world, 500, seed=seed, path=path)[0].tobytes() for seed in (3, 4) for path in (2, 3)
+    ]
+    assert len(set(tables)) == 4
+
+
+def test_rounds_are_independent() -> None:
+    n = 40_000
+    rewards, _ = draws(bernoulli(rewards=[0.5], costs=[1]), n, seed=5)
+    for lag in (1, 2, 7):
+        assert abs(np.corrcoef(rewards[:-lag, 0], rewards[lag:, 0])[0, 1]) < 4 / np.sqrt(n - lag)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        bernoulli(rewards=[0.9, 0.6], costs=[[0.8, 1], [0.3, 1]]),
+        two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1),
+        atoms(
+            np.full((2, 3), 1 / 4, order="F") * [[1, 1, 2]],
+            rewards=np.ones((2, 3), order="F"),
+            costs=np.ones((2, 3), order="F"),
+        ),
+        table(np.ones((3, 2), order="F"), costs=np.ones((3, 2), order="F")),
+        table(np.ones((3, 2)), costs=[1, 1], shuffle=True),
+        switching(5, rewards=[[0.5, 0.5], [0.1, 0.2]], costs=[1, 2]),
+        two_worlds(budget=10),
+        misleading_ratio(),
+    ],
+    ids=lambda world: world.name,
+)
+def test_all_worlds_share_one_compiled_type(world: purse.World) -> None:
+    assert numba.typeof(world.tables) == numba.typeof(bernoulli(rewards=[0.5], costs=[1]).tables)
+    assert world.draw is None

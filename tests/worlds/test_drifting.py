@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import worlds
+from purse.engine.draws import draws
+from purse.types import Floats
+from purse.worlds.drifting import MOST_STEPS, drifting
+from purse.worlds.switching import switching
+
+
+def test_tables() -> None:
+    world = drifting(rounds=4, rewards=[[0, 1, 0.5], [1, 0, 0.5]], costs=[0.5, 0.25, 1])
+    assert world.tables.last.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert world.tables.period == 8
+    up = [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25]
+    assert (world.tables.below[:, :, 0] / 2**53).T.tolist() == [
+        up,
+        [1 - mean for mean in up],
+        [0.5] * 8,
+    ]
+    assert (
+        world.tables.costs[:, :, :, 0]
+        == np.array([500_000_000, 250_000_000, 1_000_000_000])[:, None]
+    ).all()
+
+
+def test_three_rows_go_from_the_last_back_to_the_first() -> None:
+    world = drifting(rounds=2, rewards=[[0], [1], [0.5]], costs=[[1], [3], [0.5]])
+    assert (world.tables.below[:, 0, 0] / 2**53).tolist() == [0, 0.5, 1, 0.75, 0.5, 0.25]
+    assert (world.tables.costs[:, 0, 0, 0] / 10**9).tolist() == [1, 2, 3, 1.75, 0.5, 0.75]
+    assert world.tables.period == 6
+
+
+def test_one_round_is_a_switch_in_every_round() -> None:
+    rewards, costs = [[0.3, 0.7], [0.9, 0.2], [0.5, 0.1]], [[0.5, 0.4], [0.3, 0.2], [0.1, 0.6]]
+    drift, switch = (
+        drifting(rounds=1, rewards=rewards, costs=costs),
+        switching(segments=1, rewards=rewards, costs=costs),
+    )
+    assert all(
+        np.array_equal(ours, theirs)
+        for ours, theirs in zip(drift.tables, switch.tables, strict=True)
+    )
+
+
+def test_ends_of_the_way_are_certain_and_come_again() -> None:
+    world = drifting(rounds=3, rewards=[[0, 1], [1, 0]], costs=[1, 1])
+    rewards, _ = draws(world, 600, seed=2)
+    assert (rewards[::6] == [0, 1]).all()
+    assert (rewards[3::6] == [1, 0]).all()
+    assert (draws(world, 1, seed=2, first=6 * 10**12 + 1)[0] == [0, 1]).all()
+
+
+def test_each_round_pays_as_often_as_the_line_says() -> None:
+    length, periods = 10, 2_000
+    rewards, _ = draws(
+        drifting(rounds=length, rewards=[[0.9, 0.2], [0.3, 0.6]], costs=[1, 1]),
+        2 * length * periods,
+        seed=8,
+    )
+    way = np.concatenate([np.arange(length), np.arange(length, 0, -1)])[:, None] / length
+    means = (1 - way) * [0.9, 0.2] + way * [0.3, 0.6]
+    seen = rewards.reshape(periods, 2 * length, 2).mean(axis=0)
+    assert (np.abs(seen - means) < 4 * np.sqrt(means * (1 - means) / periods)).all()
+
+
+def test_costs_drift_where_they_are_given_for_each_row() -> None:
+    world = drifting(rounds=4, rewards=[[1, 0], [0, 1]], costs=[[1, 0.25], [0.5, 0.25]])
+    _, units = draws(world, 16)
+    assert (units[:, 0, 0] / 10**9).tolist() == [1, 0.875, 0.75, 0.625, 0.5, 0.625, 0.75, 0.875] * 2
+    assert (units[:, 1, 0] == 250_000_000).all()
+    assert world.cost_min.tolist() == [[500_000_000], [250_000_000]]
+    assert world.cost_max.tolist() == [[1_000_000_000], [250_000_000]]
+    assert world.costs is None
+
+
+def test_costs_between_are_rounded_to_the_nearest_unit() -> None:
+    _, units = draws(drifting(rounds=3, rewards=[[1], [0]], costs=[[1], [0.5]]), 6)
+    assert units[:, 0, 0].tolist() == [
+        1_000_000_000,
+        833_333_333,
+        666_666_667,
+        500_000_000,
+        666_666_667,
+        833_333_333,
+    ]
+
+
+def test_several_resources_drift_apart() -> None:
+    world = drifting(rounds=2, rewards=[[1, 0], [0, 1]], costs=[[[1, 0], [3, 4]], [[5, 6], [7, 4]]])
+    assert world.n_resources == 2
+    assert (draws(world, 4)[1] / 10**9).tolist() == [
+        [[1, 0], [3, 4]],
+        [[3, 3], [5, 4]],
+        [[5, 6], [7, 4]],
+        [[3, 3], [5, 4]],
+    ]
+
+
+@pytest.mark.parametrize("length", [1, 999, 1_000, 1_001, 1_999, 2_500, 10**11 + 7, 10**12])
+def test_long_ways_have_a_thousand_equal_steps(length: int) -> None:
+    world = drifting(rounds=length, rewards=[[0, 1], [1, 0]], costs=[1, 1])
+    steps = min(length, MOST_STEPS)
+    ends = [
+        number * length + (step * length) // steps
+        for number in range(2)
+        for step in range(1, steps + 1)
+    ]
+    assert world.tables.last.tolist() == ends
+    assert world.tables.period == ends[-1] == 2 * length
+    lengths = np.diff([0, *ends])
+    assert lengths.max() - lengths.min() <= 1
+    chances = world.tables.below[:, 0, 0] / 2**53
+    np.testing.assert_allclose(
+        chances,
+        np.concatenate([np.arange(steps), np.arange(steps, 0, -1)]) / steps,
+        rtol=0,
+        atol=2**-52,
+    )
+
+
+def test_draws_of_a_long_way_follow_its_steps() -> None:
+    length = 2_500
+    world = drifting(rounds=length, rewards=[[0.5], [0.5]], costs=[[1], [2]])
+    _, units = draws(world, 3 * length)
+    up = [
+        1_000_000_000
+        + 1_000_000
+        * next(step for step in range(MOST_STEPS) if t <= (step + 1) * length // MOST_STEPS)
+        for t in range(1, length + 1)
+    ]
+    down = [3_000_000_000 - cost for cost in up]
+    assert units[:, 0, 0].tolist() == up + down + up
+    assert units[:4, 0, 0].tolist() == [1_000_000_000, 1_000_000_000, 1_001_000_000, 1_001_000_000]
+
+
+def test_costs_for_all_rows_stay_fixed() -> None:
+    world = drifting(rounds=777, rewards=[[0.1, 0.9], [0.8, 0.2]], costs=[1 / 3, 123_456.789])
+    assert world.name == "drifting"
+    assert world.costs is not None
+    assert (
+        world.costs.tolist()
+        == world.cost_min.tolist()
+        == world.cost_max.tolist()
+        == [[333_333_333], [123_456_789_000_000]]
+    )
+    assert world.reward_means is None
+    assert world.efficiencies is None
+    assert world.n_rounds is None
+
+
+@pytest.mark.parametrize("mean", [0, 1e-300, 0.1, 1 / 3, 1])
+def test_means_that_stay_are_accepted_to_the_last_bit(mean: float) -> None:
+    world = drifting(rounds=997, rewards=[[mean], [mean], [mean]], costs=[1])
+    np.testing.assert_allclose(world.tables.below[:, 0, 0] / 2**53, mean, rtol=1e-15, atol=2**-53)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
+    rewards: Floats = np.array([[0.75, 0.5], [0.25, 1]], kind)
+    costs: Floats = np.array([[0.3, 0.2], [0.1, 0.2]], kind)
+    array = drifting(np.int64(3), rewards, costs)
+    rewards[:], costs[:] = 0, 1
+    text = worlds.make(
+        "drifting:rounds=3,rewards=[[.75,.5],[.25,1]],costs=[[.3,.2],[.1,.2]]", budget=1
+    )
+    assert all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": 0}, "rounds=0: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": -1}, "rounds=-1: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": 1.5}, "rounds=1.5: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": np.nan}, "rounds=nan: must be a whole number from 1 to 1000000000000"),
+        ({"rounds": "long"}, "rounds='long': must be a whole number from 1 to 1000000000000"),
+        ({"rounds": [1, 2]}, "rounds=[1, 2]: must be a whole number from 1 to 1000000000000"),
+        ({"rewards": [[0.1, 0.5]]}, "rewards=[[0.1, 0.5]]: must have at least two rows"),
+        ({"rewards": [0.1, 0.5]}, "rewards=[0.1, 0.5]: must have 2 dimensions"),
+        (
+            {"rewards": [[0.1], [0.5, 0.5]]},
+            "rewards=[[0.1], [0.5, 0.5]]: must be a rectangular array of numbers",
+        ),
+        ({"rewards": [[1, 0], [0, 1.2]]}, "rewards=1.2: must lie between 0 and 1"),
+        ({"rewards": [[1, 0], [0, -1e-9]]}, "rewards=-1e-09: must lie between 0 and 1"),
+        ({"rewards": [[1, 0], [0, np.nan]]}, "rewards=nan: must be a finite number"),
+        ({"rewards": [[], []]}, "rewards=[[], []]: must have 2 dimensions and at least one entry"),
+        ({"costs": [1]}, "costs of shape (1,) do not match rewards of shape (2, 2)"),
+        ({"costs": [[1, 1]]}, "costs of shape (1, 2) do not match rewards of shape (2, 2)"),
+        ({"costs": [1, 0]}, "costs=0: must be positive"),
+        ({"costs": [[1, 1], [1, -1]]}, "costs=-1: must be positive"),
+        ({"costs": [1, np.nan]}, "costs=nan: must be a number"),
+        ({"costs": [[1], [1, 2]]}, "costs=[[1], [1, 2]]: must be a rectangular array of numbers"),
+    ],
+    ids=str,
+)
+def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
+        drifting(
+            **{"rounds": 3, "rewards": [[0.9, 0.1], [0.1, 0.9]], "costs": [0.5, 0.5]} | options
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "drifting:rounds=0,rewards=[[1],[0]],costs=[1]",
+            "rounds=0: must be a whole number from 1 to 1000000000000",
+        ),
+        ("drifting:rounds=5,rewards=[[1]],costs=[1]", "rewards=[[1]]: must have at least two rows"),
+        ("drifting:rounds=5,rewards=[[1],[0]]", "drifting needs costs; write drifting:costs=..."),
+        (
+            "drifting:round=5,rewards=[[1],[0]],costs=[1]",
+            "unknown option of drifting 'round'; did you mean 'rounds'?",
+        ),
+    ],
+    ids=str,
+)
+def test_refuses_bad_text_by_name(text: str, message: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
+        worlds.make(text, budget=10)
+
+
+def test_costs_that_do_not_change_stay_exact_however_large() -> None:
+    assert worlds.drifting(3, [[0.5], [1]], [9e6]).costs.tolist() == [[9 * 10**15]]
+    # no float has so many digits
+    world = worlds.drifting(7, [[0.5], [1], [0]], ["4000000000.000000001"])
+    assert world.costs.tolist() == [[4 * 10**18 + 1]]
+    assert set(world.tables.costs.ravel().tolist()) == {4 * 10**18 + 1}
+
+
+def test_where_one_arms_cost_changes_that_of_another_stays_exact() -> None:
+    world = worlds.drifting(
+        7,
+        [[0.5, 0.5], [1, 0.5]],
+        [["0.1", "4000000000.000000001"], ["0.2", "4000000000.000000001"]],
+    )
+    assert set(world.tables.costs[:, 1].ravel().tolist()) == {4 * 10**18 + 1}
+    assert sorted(set(world.tables.costs[:, 0].ravel().tolist())) == [
+        round(10**8 + 10**8 * step / 7) for step in range(8)
+    ]
