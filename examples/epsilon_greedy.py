@@ -1,13 +1,14 @@
-r"""Epsilon-greedy: with probability epsilon any arm, else the one with the best reward per cost so
-far.
+r"""Epsilon-greedy: with probability epsilon any arm, else the one with the best reward per cost.
 
 A policy of your own, as one file. Run it beside the shipped ones, or live:
 
     purse compare examples/epsilon_greedy.py:epsilon=0.05 exp3++.price -w misleading_ratio
     purse.Policy("examples/epsilon_greedy.py", n_arms=3, budget=100, cost_min=0.1)
 
-    p(i) = epsilon / K + (1 - epsilon) 1{i is best},   best = argmax (sum of rewards) / (sum of
-    costs)
+    p(i) = epsilon / K + (1 - epsilon) 1{i is best},   best = argmax rewards(i) / costs(i)
+
+with the sums of arm i's rewards and costs so far. Under a mask the best allowed arm counts, and the
+probabilities are renormalised over the allowed arms.
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(K) a round.
 """
@@ -18,13 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.random import U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.kernels import draw_allowed, kernel, number, restrict, uniform
+from purse.types import Floats, Now, Play, Problem
 
 NAME = "epsilon-greedy"
 INITIAL_PULLS = True  # each arm once, in order, before the first choice
+PLAYS, RESOURCES = 1, 1  # the most that it can play
 
 
 class EpsilonGreedyParams(NamedTuple):
@@ -33,70 +33,80 @@ class EpsilonGreedyParams(NamedTuple):
 
 
 class EpsilonGreedyState(NamedTuple):
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+
+
+class EpsilonGreedyScratch(NamedTuple):
+    chances: Floats  # (K,)
 
 
 def params(problem: Problem, *, epsilon: float = 0.1) -> EpsilonGreedyParams:
     """Options: epsilon, from 0 to 1."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return EpsilonGreedyParams(problem.n_arms, validation.number("epsilon", epsilon, low=0, high=1))
+    return EpsilonGreedyParams(problem.n_arms, number("epsilon", epsilon, low=0, high=1))
 
 
-def init(params: EpsilonGreedyParams, problem: Problem, n_paths: int) -> EpsilonGreedyState:
-    return EpsilonGreedyState(
-        np.zeros((n_paths, params.n_arms)), np.zeros((n_paths, params.n_arms))
-    )
+def init(params: EpsilonGreedyParams, problem: Problem) -> EpsilonGreedyState:
+    return EpsilonGreedyState(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
-@kernel
-def row(state: EpsilonGreedyState, path: int) -> EpsilonGreedyState:
-    return EpsilonGreedyState(state.rewards[path], state.costs[path])
+def scratch(params: EpsilonGreedyParams, problem: Problem) -> EpsilonGreedyScratch:
+    return EpsilonGreedyScratch(np.zeros(params.n_arms))
 
 
 @kernel
-def best_arm(state: EpsilonGreedyState) -> int:
-    best = 0
-    for i in range(1, state.rewards.shape[0]):
+def best_arm(state: EpsilonGreedyState, now: Now) -> int:
+    best = -1
+    for i in range(state.rewards.shape[0]):
+        if now.masked and not now.allowed[i]:
+            continue
         # ratios without dividing by zero
-        if state.rewards[i] * state.costs[best] > state.rewards[best] * state.costs[i]:
+        if best < 0 or state.rewards[i] * state.costs[best] > state.rewards[best] * state.costs[i]:
             best = i
     return best
 
 
 @kernel
-def choose(
-    key: U,
+def probabilities(
     params: EpsilonGreedyParams,
     state: EpsilonGreedyState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    scratch: EpsilonGreedyScratch,
+    now: Now,
+    out: Floats,
 ) -> None:
-    best = best_arm(state)
-    arms[0] = int(uniform(key, 1) * params.n_arms) if uniform(key, 0) < params.epsilon else best
-    probs[0] = params.epsilon / params.n_arms + (1 - params.epsilon) * (arms[0] == best)
+    for i in range(params.n_arms):
+        out[i] = params.epsilon / params.n_arms
+    out[best_arm(state, now)] += 1 - params.epsilon
+    if now.masked:
+        restrict(now, out)
+
+
+@kernel
+def choose(
+    params: EpsilonGreedyParams,
+    state: EpsilonGreedyState,
+    scratch: EpsilonGreedyScratch,
+    now: Now,
+    play: Play,
+) -> None:
+    if now.masked:
+        probabilities(params, state, scratch, now, scratch.chances)
+        draw_allowed(now, scratch.chances, play)
+        return
+    best = best_arm(state, now)
+    explore = uniform(now.key, 0) < params.epsilon
+    arm = int(uniform(now.key, 1) * params.n_arms) if explore else best
+    play.arms[0] = arm
+    play.probs[0] = params.epsilon / params.n_arms + (1 - params.epsilon) * (arm == best)
 
 
 @kernel
 def update(
-    key: U,
     params: EpsilonGreedyParams,
     state: EpsilonGreedyState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: EpsilonGreedyScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    state.rewards[arms[0]] += rewards[0]
-    state.costs[arms[0]] += costs[0, 0]
-
-
-@kernel
-def probabilities(
-    params: EpsilonGreedyParams, state: EpsilonGreedyState, t: int, left: Floats, out: Floats
-) -> None:
-    out[:] = params.epsilon / params.n_arms
-    out[best_arm(state)] += 1 - params.epsilon
+    state.rewards[play.arms[0]] += play.rewards[0]
+    state.costs[play.arms[0]] += play.costs[0, 0]

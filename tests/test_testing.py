@@ -10,7 +10,8 @@ import pytest
 import purse
 from purse import policies, worlds
 from purse.compiler.jit import kernel
-from purse.testing import check_policy, check_world, standard_world
+from purse.testing import check_policy, check_world
+from purse.testing.games import standard_world
 from purse.types import Ints, World
 from purse.worlds._draw import draw as shared_draw
 

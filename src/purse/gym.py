@@ -56,7 +56,14 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         self.world = worlds.make(world, budget)
         self.problem = problem_of(
-            self.world, budget, plays=1, horizon=horizon, cost_min=None, cost_max=None, caps=None
+            self.world,
+            budget,
+            plays=1,
+            horizon=horizon,
+            cost_min=None,
+            cost_max=None,
+            caps=None,
+            stop=stop,
         )
         self.stop = validation.choice("stop", stop, RULES)
         self.action_space = spaces.Discrete(self.problem.n_arms)

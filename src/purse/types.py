@@ -45,11 +45,34 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
 
-SKIP = -1  # in arms[0]: play nothing and let the round pass
+SKIP = -1  # in arms[0]: let the round pass; in arms[k], k > 0: fewer plays, and all later are SKIP
 STOP = -2  # in arms[0]: end the game
-STOP_RULES = ("exit", "hold", "retry")  # kernels know a rule by its index
+STOP_RULES = ("exit", "hold", "retry", "fit")  # kernels know a rule by its index
 CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
+
+
+class Now(NamedTuple):
+    """What a policy sees of a round; in `update` only key, t and context are defined."""
+
+    key: np.uint64  # of the round's random numbers, see `purse.kernels.random`
+    t: int  # the round, from 1
+    rounds_left: float  # T - t + 1, this round included, or infinity
+    left: Floats  # (d,) what is left, in largest costs
+    masked: bool  # whether some arm is not allowed; where it is false nobody fills `allowed`
+    allowed: Bools  # (K,) the arms that may be played
+    pending: Ints  # (K,) open tickets per arm, filled for policies that say `PENDING = True`
+    context: Floats  # (K, p) features; p = 0 for now
+
+
+class Play(NamedTuple):
+    """What a policy writes, and later learns from."""
+
+    arms: Ints  # (m,)
+    probs: Floats  # (m,) the probability of each arm under the mask
+    rewards: Floats  # (m,)
+    costs: Floats  # (m, d) in largest costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +89,8 @@ class Problem:
     horizon: int | None = None
     costs: Ints | None = None  # (K, d) units: known fixed costs
     caps: Ints | None = None  # (K,) pulls allowed per arm
+    stop: str = "exit"  # the stop rule
+    n_features: int = 0  # p, the features of a context
     reward_means: Floats | None = None  # (K,) the truth, which only a simulated world can tell
     cost_means: Floats | None = None  # (K, d) likewise, in the user's unit
 
@@ -82,6 +107,7 @@ class Problem:
         horizon: int | None = None,
         costs: Any = None,
         caps: Any = None,
+        stop: str = "exit",
     ) -> Problem:
         """The problem from numbers in the user's unit: one number, one per arm, or one per arm and
         resource.
@@ -97,6 +123,7 @@ class Problem:
             None if horizon is None else validation.integer("horizon", horizon, low=1),
             None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
+            validation.choice("stop", stop, STOP_RULES),
         )
 
     def __post_init__(self) -> None:
@@ -194,6 +221,18 @@ def cap_array(caps: Any, n_arms: int) -> Ints:
     return np.array([validation.integer("caps", cap, low=0) for cap in given])
 
 
+class Outages(NamedTuple):
+    """Which arms are up, segment by segment; after the last segment the first comes again."""
+
+    up: Bools  # (S, K)
+    last: Ints  # (S,) the last round of each segment
+
+    def allowed(self, t: int) -> list[int]:
+        """Return the arms that are up in round t."""
+        segment = int(np.searchsorted(self.last, (t - 1) % int(self.last[-1]) + 1))
+        return np.flatnonzero(self.up[segment]).tolist()
+
+
 @dataclass(frozen=True, eq=False)
 class World:
     """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the
@@ -211,6 +250,7 @@ class World:
     cost_means: Floats | None = None  # (K, d) in the user's unit
     draw: Callable[..., Any] | None = None
     arms: tuple[str, ...] | None = None  # names of the arms, where they have any
+    outages: Outages | None = None  # None: all arms are always up
     # what rewards of 0 and 1 are in the user's unit, in which gains are told
     reward_range: tuple[float, float] = (0.0, 1.0)
 

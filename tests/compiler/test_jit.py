@@ -21,7 +21,8 @@ from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import bind, cold, direct, kernel
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
-from purse.engine.job import make_job
+from purse.engine.job import make_job, scratch_of
+from purse.engine.workspace import new_workspace
 
 HELPER = """\
 from purse.compiler.jit import kernel
@@ -88,7 +89,8 @@ SIMULATE = """
 import json
 import purse
 from purse.engine import cpu
-from purse.engine.job import make_job
+from purse.engine.job import make_job, scratch_of
+from purse.engine.workspace import new_workspace
 world = "bernoulli:rewards=[1,1],costs=[1,1]"
 run = purse.simulate("uniform", world, 10, n_paths=2, n_workers=1)
 stats = cpu.compiled_loop(make_job("uniform", world, 10)).stats
@@ -164,16 +166,18 @@ def test_a_bound_loop_counts_no_references() -> None:
     world = worlds.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
     job = make_job("exp3.bwk", world, 100)
     loop = numba.njit(nogil=True, **LEAN)(cpu.compiled_loop(job).py_func)
-    results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
+    results = cpu.empty_results(job, 1)
+    state = cpu.stack_paths(job.policy.init(job.params, job.problem), 1)
     loop(
         job.params,
         state,
+        scratch_of(job.policy, job.params, job.problem),
         world.tables,
         job.game,
         job.checkpoints,
         0,
         results,
-        cpu.new_workspace(job.problem),
+        new_workspace(job.problem),
         np.zeros(1),
         np.zeros(1, np.int64),
     )

@@ -19,7 +19,8 @@ from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.job import make_job
 from purse.engine.loop import GOING
-from purse.testing import check_gpu, suitable
+from purse.testing import check_gpu
+from purse.testing.games import suitable
 
 NAMES = policies.names()
 OF_EACH_KIND = [  # together they reach every module of kernels that policies share

@@ -8,7 +8,8 @@ import pytest
 import purse
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.engine.job import make_job
+from purse.engine.job import make_job, scratch_of
+from purse.engine.workspace import new_workspace
 from purse.types import SKIP, STOP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
@@ -25,16 +26,18 @@ def scripted(script: Any, **options: Any) -> str:
 def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
     """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
     job = make_job(policy, world, **options)
-    results, state = cpu.empty_results(job, 1), job.policy.init(job.params, job.problem, 1)
+    results = cpu.empty_results(job, 1)
+    state = cpu.stack_paths(job.policy.init(job.params, job.problem), 1)
     cpu.compiled_loop(job)(
         job.params,
         state,
+        scratch_of(job.policy, job.params, job.problem),
         job.world.tables,
         job.game,
         job.checkpoints,
         0,
         results,
-        cpu.new_workspace(job.problem),
+        new_workspace(job.problem),
         np.zeros(1),
         np.zeros(1, np.int64),
     )

@@ -10,7 +10,7 @@ import purse
 from purse import policies
 from purse.engine import cpu
 from purse.engine.job import single_arm_jobs
-from purse.testing import suitable
+from purse.testing.games import suitable
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.two_point import two_point

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from purse.kernels.concave_hull import best_mixture, draw_shares
-from purse.kernels.random import POLICY, U, at, stream
 from purse.types import SKIP, Floats
+from tests.support.rounds import new_now, new_play
 
 
 def solved(limit: float, costs: list[float], rewards: list[float]) -> Floats:
@@ -90,13 +90,12 @@ def test_a_limit_at_a_corner_is_that_corner() -> None:
 
 
 def drawn(skips: bool, shares: list[float], n: int) -> tuple[Floats, set[tuple[int, float]]]:
-    arms, probs = np.zeros(1, np.int64), np.zeros(1)
+    play = new_play()
     counts, seen = np.zeros(len(shares) + 1), set()
-    ours = U(stream(7, 0, POLICY))
     for t in range(1, n + 1):
-        draw_shares(U(at(ours, t)), skips, np.array(shares), arms, probs)
-        counts[arms[0]] += 1
-        seen.add((int(arms[0]), float(probs[0])))
+        draw_shares(new_now(t, len(shares), seed=7), skips, np.array(shares), play)
+        counts[play.arms[0]] += 1
+        seen.add((int(play.arms[0]), float(play.probs[0])))
     return counts / n, seen
 
 

@@ -11,9 +11,9 @@ import purse
 from purse import worlds
 from purse.base import amounts
 from purse.engine.draws import draws
+from purse.kernels.exp3_p import tuned
 from purse.kernels.primal_dual import project
 from purse.policies import bobw_primal_dual
-from purse.policies.exp3_p import tuned
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
@@ -116,8 +116,8 @@ def deviation(
     for _ in range(n_rounds):
         worst = max(
             worst,
-            *np.abs(live._state.chances[0] - plain.p),
-            *np.abs(live._state.prices[0] - plain.prices),
+            *np.abs(live.state.chances - plain.p),
+            *np.abs(live.state.prices - plain.prices),
         )
         dearest = max(dearest, plain.prices.sum())
         ticket = live.ask()
@@ -159,11 +159,11 @@ def test_three_rounds_by_hand() -> None:
         (arm,) = tell_all(live, report)
         for i in range(2):
             gains[i] += ((utility if i == arm else 0) + beta) / p[i]
-        assert live._state.gains[0] == pytest.approx(gains, abs=1e-4)
-        assert live._state.prices[0] == pytest.approx([price])
+        assert live.state.gains == pytest.approx(gains, abs=1e-4)
+        assert live.state.prices == pytest.approx([price])
         x = [math.exp(rate * gain) for gain in gains]
         p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
-        assert live._state.chances[0] == pytest.approx(p, abs=1e-4)
+        assert live.state.chances == pytest.approx(p, abs=1e-4)
 
 
 def test_skipped_rounds_by_hand() -> None:
@@ -181,15 +181,15 @@ def test_skipped_rounds_by_hand() -> None:
     live.tell(tickets[0], 1, 1)
     # rho = 0.25: the price is 0.5 * 0.75 = 0.375, then 0.25 and 0.125 after the skipped rounds, so
     # the pull of round 4 is worth 1 - 0.125
-    assert live._state.prices[0] == pytest.approx([0.375])
-    before, chances = live._state.gains[0].copy(), live._state.chances[0].copy()
+    assert live.state.prices == pytest.approx([0.375])
+    before, chances = live.state.gains.copy(), live.state.chances.copy()
     live.tell(tickets[3], 1, 1)
-    assert live._state.prices[0] == pytest.approx([0.5])
+    assert live.state.prices == pytest.approx([0.5])
     # doing nothing is worth 4 / 5 in each of three rounds; the pull was drawn with 1/2, when
     # nothing had been reported
     beta = math.sqrt(math.log(2 / 0.05) / 80)
     bonus = [2 * beta / chances[0] + beta / 0.5, 3 * beta / chances[1]]
-    assert live._state.gains[0] - before == pytest.approx(
+    assert live.state.gains - before == pytest.approx(
         [bonus[0] + (0.875 + 4) / 5 / 0.5, bonus[1] + 3 * 4 / 5]
     )
 
@@ -298,7 +298,7 @@ def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
 def test_one_arm() -> None:
     live = purse.Policy("bobw-primal-dual", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live._state.chances[0].tolist() == [1.0]
+    assert live.state.chances.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(

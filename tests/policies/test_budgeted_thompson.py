@@ -20,8 +20,8 @@ def key_of(seed: int, t: int, used: int = 0) -> U:
 
 def give(live: purse.Policy, shapes: list[list[float]]) -> None:
     """These shapes to a live policy."""
-    live._state.shapes[0] = shapes
-    live._state.moulds[0] = [[gamma_setup(shape) for shape in arm] for arm in shapes]
+    live.state.shapes[:] = shapes
+    live.state.moulds[:] = [[gamma_setup(shape) for shape in arm] for arm in shapes]
 
 
 class Plain:
@@ -76,18 +76,18 @@ def test_rounds_by_hand() -> None:
     # 0.413)
     assert tell_all(live, (1, 0.5)) == [1]
     # the reward is a success; the cost of 0.5 is one too, since its toss is 0.350
-    assert live._state.shapes[0].tolist() == [[1, 1, 1, 1], [2, 1, 2, 1]]
+    assert live.state.shapes.tolist() == [[1, 1, 1, 1], [2, 1, 2, 1]]
     # t = 2: theta_r = (0.037, 0.331), theta_c = (0.009, 0.833), ratios (3.942, 0.397)
     assert tell_all(live, (0, 1)) == [0]
-    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [2, 1, 2, 1]]
+    assert live.state.shapes.tolist() == [[1, 2, 2, 1], [2, 1, 2, 1]]
     # t = 3: theta_r = (0.234, 0.331), theta_c = (0.757, 0.771), ratios (0.309, 0.430); the reward's
     # toss is 0.026 < 0.25
     assert tell_all(live, (0.25, 1)) == [1]
-    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 1, 3, 1]]
+    assert live.state.shapes.tolist() == [[1, 2, 2, 1], [3, 1, 3, 1]]
     # t = 4: theta_r = (0.527, 0.985), theta_c = (0.608, 0.823), ratios (0.867, 1.196); the tosses
     # are 0.971 > 0.25 and 0.163 < 0.5
     assert tell_all(live, (0.25, 0.5)) == [1]
-    assert live._state.shapes[0].tolist() == [[1, 2, 2, 1], [3, 2, 4, 1]]
+    assert live.state.shapes.tolist() == [[1, 2, 2, 1], [3, 2, 4, 1]]
 
 
 def test_the_numbers_in_the_comments_above() -> None:
@@ -119,9 +119,9 @@ def test_follows_the_rule(seed: int, out: int) -> None:
             )
             assert live.tell(ticket, reward, cost)
             plain.learn(ticket.t, ticket.arm, reward, cost)
-    assert live._state.shapes[0].tolist() == shapes(plain).tolist()
-    assert live._state.moulds[0, :, :, 0] == pytest.approx(shapes(plain) - 1 / 3, rel=1e-15)
-    assert live._state.moulds[0, :, :, 1] == pytest.approx(
+    assert live.state.shapes.tolist() == shapes(plain).tolist()
+    assert live.state.moulds[:, :, 0] == pytest.approx(shapes(plain) - 1 / 3, rel=1e-15)
+    assert live.state.moulds[:, :, 1] == pytest.approx(
         1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15
     )
     assert plain.failures.min() > 0
@@ -137,7 +137,7 @@ def test_arms_come_as_often_as_beta_draws_say() -> None:
         counts[ticket.arm] += 1
         live.void(ticket)
     rng = np.random.default_rng(0)
-    a, b, c, d = (live._state.shapes[0, :, k, None] for k in range(4))
+    a, b, c, d = (live.state.shapes[:, k, None] for k in range(4))
     best = np.argmax(rng.beta(a, b, (3, many)) / rng.beta(c, d, (3, many)), axis=0)
     wanted = np.bincount(best, minlength=3) / many
     assert wanted.min() > 0.02
@@ -151,10 +151,10 @@ def test_what_is_neither_0_nor_1_is_tossed_and_the_two_tosses_are_independent() 
     n = 20_000
     hits = np.zeros((n, 2))
     for t in range(n):
-        before = live._state.shapes[0, 0].copy()
+        before = live.state.shapes[0].copy()
         live.tell(live.ask(), 0.3, 0.6)
-        hits[t] = (live._state.shapes[0, 0] - before)[[0, 2]]
-    assert live._state.shapes.sum() == 4 + 2 * n
+        hits[t] = (live.state.shapes[0] - before)[[0, 2]]
+    assert live.state.shapes.sum() == 4 + 2 * n
     for chance, share in ((0.3, hits[:, 0]), (0.6, hits[:, 1]), (0.18, hits[:, 0] * hits[:, 1])):
         assert abs(share.mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / n)
 
@@ -163,7 +163,7 @@ def test_0_and_1_count_as_they_are_and_costs_count_in_largest_costs() -> None:
     live = purse.Policy("budgeted-thompson", n_arms=1, budget=10_000, cost_min=1, cost_max=4)
     for k in range(200):
         live.tell(live.ask(), k % 2, 4)
-    assert live._state.shapes[0, 0].tolist() == [101, 101, 201, 1]
+    assert live.state.shapes[0].tolist() == [101, 101, 201, 1]
 
 
 def test_finds_the_arm_that_is_worth_most_where_the_mean_of_ratios_misleads() -> None:

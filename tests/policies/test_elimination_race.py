@@ -64,7 +64,7 @@ def problem(**changes: object) -> Problem:
 def test_rounds_by_hand() -> None:
     live = purse.Policy("elimination-race:delta=1", n_arms=2, budget=4, cost_min=0.5, seed=0)
     # T = 8, L = 3: ln(4 * 2 * 8 * 3) = ln 192 = 5.257; the layers come with 1/2 + 1/8, 1/4, 1/8
-    assert live._params == elimination_race.EliminationRaceParams(2, 3, math.log(192))
+    assert live._game.params == elimination_race.EliminationRaceParams(2, 3, math.log(192))
     counts = np.zeros((3, 2))
     for t, reward in ((1, 1.0), (2, 0.5), (3, 0.0), (4, 1.0)):
         assert live.probabilities().tolist() == [0.5, 0.5]
@@ -72,17 +72,17 @@ def test_rounds_by_hand() -> None:
         live.tell(ticket, reward, 0.5)
         layer = layer_of_round(t, 3) - 1
         counts[layer, ticket.arm] += 1
-        assert (live._state.pulls[0] == counts).all()
+        assert (live.state.pulls == counts).all()
         mean, a = (
-            live._state.rewards[0, layer, ticket.arm] / counts[layer, ticket.arm],
+            live.state.rewards[layer, ticket.arm] / counts[layer, ticket.arm],
             math.log(192) / counts[layer, ticket.arm],
         )
         # after one pull the width is 5.257 + 2.293 = 7.550, after two 2.628 + 1.621 = 4.250
         assert a + math.sqrt(a) == pytest.approx(
             {1: 7.550, 2: 4.250, 3: 3.076}[int(counts[layer, ticket.arm])], abs=1e-3
         )
-        assert live._state.upper[0, layer, ticket.arm] == pytest.approx(mean + a + math.sqrt(a))
-        assert live._state.lower[0, layer, ticket.arm] == pytest.approx(mean - a - math.sqrt(a))
+        assert live.state.upper[layer, ticket.arm] == pytest.approx(mean + a + math.sqrt(a))
+        assert live.state.lower[layer, ticket.arm] == pytest.approx(mean - a - math.sqrt(a))
 
 
 def test_an_elimination_by_hand() -> None:
@@ -91,11 +91,11 @@ def test_an_elimination_by_hand() -> None:
     # widths that sum to less than 1,
     # which is 14.29 / n + sqrt(14.29 / n) < 1/2 for both: n = 107
     assert math.log(4 * 2 * 1000 * 10 / 0.05) / 107 == pytest.approx(0.1335, abs=1e-4)
-    while live._state.sizes[0, 0] == 2:
+    while live.state.sizes[0] == 2:
         ticket = live.ask()
         live.tell(ticket, float(ticket.arm == 0), 0.5)
-    assert live._state.pulls[0, 0].sum() == pytest.approx(2 * 107, abs=6)
-    assert live._state.active[0].tolist() == [[1, 0]] + [[1, 1]] * 9
+    assert live.state.pulls[0].sum() == pytest.approx(2 * 107, abs=6)
+    assert live.state.active.tolist() == [[1, 0]] + [[1, 1]] * 9
     # arm 1 now comes only when another layer does: (1/2 - 2^-10) / 2
     assert live.probabilities() == pytest.approx([1 - 511 / 2048, 511 / 2048], abs=1e-15)
 
@@ -132,8 +132,8 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(out: int) -> None
     )
     assert largest_deviation(live, plain, world, 4000, out=out) < EXACT
     assert not plain.active[1]
-    assert live._state.sizes[0, 0] == 0
-    assert live._state.sizes[0, -1] > 0
+    assert live.state.sizes[0] == 0
+    assert live.state.sizes[-1] > 0
     assert live.probabilities()[1] > 0.5
 
 

@@ -112,7 +112,7 @@ def test_plain_formula_while_the_shift_moves(n_arms: int) -> None:
     plain = PlainExp3BwK(n_arms, 0.2, 0.5)
     assert largest_deviation(live, plain, world, 20_000) < EXACT
     assert max(plain.log_weights) > 3 * exp3_bwk.HIGHEST
-    assert live._state.shift[0, 0] > 2 * exp3_bwk.HIGHEST
+    assert live.state.shift[0] > 2 * exp3_bwk.HIGHEST
 
 
 def test_plain_formula_with_late_reports() -> None:
@@ -133,7 +133,7 @@ def test_an_arm_that_never_pays_keeps_its_share_of_exploration() -> None:
     for _ in range(8000):
         ticket = live.ask()
         live.tell(ticket, 1.0 - ticket.arm, 0.5)
-    assert live._state.log_weights[0, 0] > 1000
+    assert live.state.log_weights[0] > 1000
     assert live.probabilities() == pytest.approx([0.75, 0.25], abs=1e-15)
 
 

@@ -118,7 +118,7 @@ def test_follows_the_formula_while_the_lowest_loss_moves() -> None:
     live, plain = make_live(world, "exp3-ix:eta=0.4"), PlainExp3Ix(3, lambda t: 0.4)
     assert largest_deviation(live, plain, world, 6000) < EXACT
     # it moved at least three times
-    assert 0.4 * live._state.low[0, 0] > 3 * -math.log(exp3_ix.LEAST)
+    assert 0.4 * live.state.low[0] > 3 * -math.log(exp3_ix.LEAST)
 
 
 def test_parameters_as_numbers() -> None:

@@ -120,7 +120,7 @@ def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purs
 
 def give(live: purse.Policy, log_weights: list[float]) -> None:
     """These log-weights to a live policy."""
-    state, top = live._state, max(log_weights)
+    state, top = live.state, max(log_weights)
     state.log_weights[0], state.shift[0], state.weights[0] = (
         log_weights,
         top,
@@ -138,9 +138,7 @@ def test_rounds_by_hand() -> None:
     third = 3 - one - other
     # 1/3 (1 - 0.4) / (2/3) = 0.3 and 1/3 (0 - 0.4) / (2/3) = -0.2
     log_weights = {one: 0.3, other: -0.2, third: 0.0}
-    assert live._state.log_weights[0] == pytest.approx(
-        [log_weights[i] for i in range(3)], abs=1e-15
-    )
+    assert live.state.log_weights == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
     # shares (1.350, 0.819, 1) / 3.169 = (0.426, 0.258, 0.316), none at 2/3; p = share + 1/3
     total = math.exp(0.3) + math.exp(-0.2) + 1
     p = {i: math.exp(x) / total + 1 / 3 for i, x in log_weights.items()}
@@ -151,9 +149,7 @@ def test_rounds_by_hand() -> None:
     # -1/6 / p and 0.3 / p
     log_weights[ticket.arms[0]] -= 1 / 6 / p[ticket.arms[0]]
     log_weights[ticket.arms[1]] += 0.3 / p[ticket.arms[1]]
-    assert live._state.log_weights[0] == pytest.approx(
-        [log_weights[i] for i in range(3)], abs=1e-15
-    )
+    assert live.state.log_weights == pytest.approx([log_weights[i] for i in range(3)], abs=1e-15)
     give(live, [2, 0, 0])
     # e^2 / (e^2 + 2) = 0.787 > 2/3: arm 0 is at the cap and comes for sure; the others share 1/3: p
     # = 2 (1/2 1/6 + 1/6) = 1/2
@@ -162,8 +158,8 @@ def test_rounds_by_hand() -> None:
     assert 0 in ticket.arms
     assert live.tell(ticket, [1, 1], [[0.1], [0.1]])
     # the arm at the cap does not learn; the other does: 1/3 0.9 / (1/2) = 0.6
-    assert sorted(live._state.log_weights[0]) == pytest.approx([0, 0.6, 2], abs=1e-15)
-    assert live._state.log_weights[0, 0] == 2
+    assert sorted(live.state.log_weights) == pytest.approx([0, 0.6, 2], abs=1e-15)
+    assert live.state.log_weights[0] == 2
 
 
 @pytest.mark.parametrize(("reward", "cost"), [(1, 0.1), (0, 1)])
@@ -296,7 +292,7 @@ def test_all_arms_as_plays() -> None:
         ticket = live.ask()
         assert (sorted(ticket.arms), ticket.probabilities) == ([0, 1, 2], (1.0, 1.0, 1.0))
         live.tell(ticket, [1, 0, 0.5], [[0.5], [0.5], [1]])
-    assert live._state.log_weights.tolist() == [[0, 0, 0]]
+    assert live.state.log_weights.tolist() == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize("option", ["", ":gamma=0", ":gamma=1"])

@@ -9,6 +9,7 @@ import purse
 from purse import worlds
 from purse.engine import cpu
 from purse.engine.job import make_job
+from purse.kernels import exp3_p as kernel
 from purse.policies import exp3_p
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
@@ -95,7 +96,7 @@ def test_follows_the_formula_where_the_learning_rate_is_large() -> None:
     assert largest_deviation(live, PlainExp3P(3, 60), world_of(3), 60) < EXACT
 
 
-def chances_from(params: exp3_p.Exp3PParams, gains: Floats) -> Floats:
+def chances_from(params: kernel.Exp3PParams, gains: Floats) -> Floats:
     weights = np.exp(params.eta * (gains - gains.max(axis=-1, keepdims=True)))
     return (1 - params.gamma) * weights / weights.sum(
         axis=-1, keepdims=True
@@ -105,18 +106,17 @@ def chances_from(params: exp3_p.Exp3PParams, gains: Floats) -> Floats:
 def test_weights_that_grow_with_every_report_stay_those_of_the_gains() -> None:
     job = make_job("exp3.p", world_of(10), 5_000)
     _, state = cpu.play_block(job, 8)
-    assert job.params.beta < exp3_p.SMALL
-    assert 0 <= state.age.min() < state.age.max() < exp3_p.RENEW
+    assert job.params.beta < kernel.SMALL
+    assert 0 <= state.age.min() < state.age.max() < kernel.RENEW
     assert np.abs(state.chances - chances_from(job.params, state.gains)).max() < 1e-13
 
 
 def test_a_probability_that_the_rule_never_gives_overflows_nothing() -> None:
     known = problem(n_arms=10, horizon=100_000)
     params = exp3_p.params(known)
-    state = exp3_p.init(params, known, 1)
-    one = exp3_p.Exp3PState(*(array[0] for array in state))
+    one = exp3_p.init(params, known)
     for prob in (0.1, 1e-9, 0.1):
-        exp3_p.learn(params, one, 3, prob, 1.0)
+        kernel.learn(params, one, 3, prob, 1.0)
         assert params.eta / prob > 709 or params.eta < prob
         assert one.chances == pytest.approx(chances_from(params, one.gains), abs=1e-13)
 

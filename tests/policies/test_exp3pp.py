@@ -106,12 +106,12 @@ def test_a_gap_by_hand() -> None:
     for _ in range(198):
         ticket = live.ask()
         live.tell(ticket, 1.0 - ticket.arm, 0.5)
-    n0, n1 = live._state.pulls[0]
+    n0, n1 = live.state.pulls
     radius0, radius1 = (math.sqrt((0.01 * math.log(201) + math.log(2)) / (2 * n)) for n in (n0, n1))
     gap = (1 - radius1) - radius0  # mean losses are 0 and 1
     eps0, eps1 = 0.5 * math.sqrt(math.log(2) / 402), 0.1 * math.log(201) / (201 * gap**2)
     assert eps1 < eps0 / 2
-    weight = math.exp(-0.5 * math.sqrt(math.log(2) / 402) * live._state.losses[0, 1])
+    weight = math.exp(-0.5 * math.sqrt(math.log(2) / 402) * live.state.losses[1])
     assert live.probabilities()[1] == pytest.approx(
         (1 - eps0 - eps1) * weight / (1 + weight) + eps1, abs=1e-14
     )

@@ -216,7 +216,7 @@ def test_plain_formula_of_each_variant(epsilon: str, mixing: str) -> None:
 def test_plain_formula_across_the_quiet_round() -> None:
     world = world_of(3, 0.8)
     live = make_live(world, "exp3++.bwk:beta=1,width=direct,alpha=0.2")
-    assert 50 < live._params.quiet < 1000
+    assert 50 < live._game.params.quiet < 1000
     plain = PlainExp3PlusPlusBwK(plain_rates, 3, 0.8, beta=1, width="direct", alpha=0.2)
     assert largest_deviation(live, plain, world, 10_000) < EXACT
     assert plain.rounds_with_a_gap > 1000

@@ -9,9 +9,9 @@ import purse
 from purse import worlds
 from purse.base import amounts
 from purse.engine.draws import draws
+from purse.kernels.exp3_p import tuned
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import lagrange_bwk
-from purse.policies.exp3_p import tuned
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem, Ticket, World
@@ -94,7 +94,7 @@ def deviation(
     waiting: list[Ticket] = []
     worst, counts, expected, variance = 0.0, *np.zeros((3, plain.n_actions))
     for _ in range(n_rounds):
-        worst = max(worst, float(np.abs(live._state.chances[0] - plain.p).max()))
+        worst = max(worst, float(np.abs(live.state.chances - plain.p).max()))
         ticket = live.ask()
         assert ticket.probability == pytest.approx(plain.p[ticket.arm], abs=1e-12)
         counts[ticket.arm] += 1
@@ -146,27 +146,27 @@ def test_three_rounds_by_hand() -> None:
     # time takes B / T = 0.5
     for i in range(2):
         gains[i] += ((2 / 3 if i == first else 0) + beta) / p[i]
-    assert live._state.gains[0] == pytest.approx(gains)
+    assert live.state.gains == pytest.approx(gains)
     x = [math.exp(rate * gain) for gain in gains]
     p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
-    assert live._state.chances[0] == pytest.approx(p)
+    assert live.state.chances == pytest.approx(p)
 
     (second,) = tell_all(live, (1, 1))
     # money and time have both used 0.5: again q = (1/2, 1/2), y = (1 + 2 - 2 (0.5 * 1 + 0.5 * 0.5))
     # / 3 = 1/2
     for i in range(2):
         gains[i] += ((1 / 2 if i == second else 0) + beta) / p[i]
-    assert live._state.gains[0] == pytest.approx(gains)
+    assert live.state.gains == pytest.approx(gains)
     x = [math.exp(rate * gain) for gain in gains]
     p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
 
     (third,) = tell_all(live, (0, 0.5))
     # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y = (2
     # - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
-    assert live._state.prices[0] == pytest.approx([0.54377, 0.45623], abs=1e-5)
+    assert live.state.prices == pytest.approx([0.54377, 0.45623], abs=1e-5)
     for i in range(2):
         gains[i] += ((1 / 3 if i == third else 0) + beta) / p[i]
-    assert live._state.gains[0] == pytest.approx(gains)
+    assert live.state.gains == pytest.approx(gains)
 
 
 def test_a_skipped_round_by_hand() -> None:
@@ -183,7 +183,7 @@ def test_a_skipped_round_by_hand() -> None:
     q = 1 / (1 + math.exp(-math.sqrt(8 * math.log(2) / 40) * 0.8 * 0.5))
     # doing nothing was worth (4 - q_time) / 5 in each of three rounds; the pull (1 + 4 - q_time - 4
     # q_money) / 5
-    assert live._state.gains[0] == pytest.approx(
+    assert live.state.gains == pytest.approx(
         [3 * beta / 0.5 + (5 - q - 4 * (1 - q)) / 5 / 0.5, 3 * beta / 0.5 + 3 * (4 - q) / 5]
     )
 
@@ -204,7 +204,7 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
             live.tell(ticket, reward, [(units / amounts.UNIT).tolist()])
             cost[:2] = factors * units * live.problem.unit_scale
             weights = np.exp(-eta * (payoffs - payoffs.min()))
-            assert live._state.prices[0] == pytest.approx(weights / weights.sum(), abs=1e-12)
+            assert live.state.prices == pytest.approx(weights / weights.sum(), abs=1e-12)
         payoffs += (reward + 1 - z * cost + z - 1) / (1 + z)
 
 
@@ -228,7 +228,7 @@ def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, f
     live = live_for(world, f"lagrange-bwk:form={form}", [3000, 4000], horizon)
     # the first resource costs at least 0.1; of the second an arm may take nothing
     rounds = horizon or 30_000
-    stakes = live._params.stakes
+    stakes = live._game.params.stakes
     draw = uniform(U(at(U(stream(0, 0, POLICY)), 1)), 1)
     stake = None if form == "stochastic" else float(stakes[int(draw * len(stakes))])
     assert len(stakes) == (1 if stake is None else math.ceil(math.log(rounds, 3)) + 1)
@@ -297,7 +297,7 @@ def test_passes_the_checks_with_two_resources(form: str, horizon: int | None) ->
 def test_one_arm(form: str) -> None:
     live = purse.Policy(f"lagrange-bwk:form={form}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live._state.chances[0].tolist() == [1.0]
+    assert live.state.chances.tolist() == [1.0]
     check_policy(
         f"lagrange-bwk:form={form}", worlds.function("bernoulli")([0.5], [0.6]), horizon=80
     )

@@ -90,13 +90,13 @@ def test_rounds_by_hand() -> None:
     assert tell_all(live, (0, 1)) == [0]
     # arm 0: u = 0.5 + sqrt(0.01 * 0.5 / 2) + 0.005 = 0.555, l = 0.745 - sqrt(0.01 * 0.745 / 2) -
     # 0.005 = 0.679, 0.817 in all
-    assert live._state.upper[0, 0] == pytest.approx(0.555)
-    assert live._state.lower[0, 0] == pytest.approx([0.67897], abs=1e-5)
+    assert live.state.upper[0] == pytest.approx(0.555)
+    assert live.state.lower[0] == pytest.approx([0.67897], abs=1e-5)
     assert live.probabilities().tolist() == [0, 1]
     assert tell_all(live, (0.25, 0.25)) == [1]
     # arm 1: (0.25 + sqrt(0.00125) + 0.005) / (0.25 - sqrt(0.00125) - 0.005) = 0.29036 / 0.20964 =
     # 1.385
-    assert live._state.scores[0] == pytest.approx([0.81742, 1.38499], abs=1e-5)
+    assert live.state.scores == pytest.approx([0.81742, 1.38499], abs=1e-5)
     assert tell_all(live, (0.25, 0.25)) == [1]
 
 
@@ -108,13 +108,13 @@ def test_rounds_by_hand_with_a_horizon() -> None:
     # time takes 20/40 = 0.5 a round, and all prices are 1: 1 / (0.41 + 0.5) = 1.0989 and 0.31 /
     # (0.19 + 0.5) = 0.4493
     assert tell_all(live, (0, 1)) == [0]
-    assert live._state.scores[0] == pytest.approx([1.0989, 0.44928], abs=1e-5)
+    assert live._game.scratch.scores == pytest.approx([1.0989, 0.44928], abs=1e-5)
     # eps = sqrt(ln 2 / 20) = 0.18616: prices 1.18616^0.41 = 1.07251 and 1.18616^0.5 = 1.08911, so
     # 0.98475 and 1 relative to the larger
-    assert live._state.prices[0] == pytest.approx([0.98475, 1], abs=1e-5)
+    assert live.state.prices == pytest.approx([0.98475, 1], abs=1e-5)
     # 0.555 / (0.98475 * 0.67897 + 0.5) = 0.47492 and 0.31 / (0.98475 * 0.19 + 0.5) = 0.45117
     assert tell_all(live, (0, 1)) == [0]
-    assert live._state.scores[0] == pytest.approx([0.47492, 0.45117], abs=1e-5)
+    assert live._game.scratch.scores == pytest.approx([0.47492, 0.45117], abs=1e-5)
 
 
 @pytest.mark.parametrize("horizon", [None, 20_000, 4000])
@@ -160,7 +160,7 @@ def test_follows_the_formula_with_two_resources(out: int, horizon: int | None) -
                 float(rewards[ticket.t - 1, ticket.arm]),
                 units * live.problem.unit_scale,
             )
-    assert live._state.prices[0] == pytest.approx(plain.prices / plain.prices.max(), rel=1e-9)
+    assert live.state.prices == pytest.approx(plain.prices / plain.prices.max(), rel=1e-9)
     assert arms == {0, 1, 2}
 
 

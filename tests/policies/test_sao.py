@@ -120,11 +120,11 @@ def test_rounds_by_hand() -> None:
     # n = 6: H~ = (4 / 0.5 / 6, 0) = (1.333, 0), 6 w(6) = 1.306: arm 1 is deactivated with q = 0.5,
     # tau = 6, and its chance is 0.5 * 6 / 7
     assert live.probabilities() == pytest.approx([4 / 7, 3 / 7], abs=1e-15)
-    assert live._state.memo[0].tolist() == [6, 0]
+    assert live.state.memo.tolist() == [6, 0]
     assert pull() == 0
     # n = 7: H~(0) = (4 / 0.5 + 7 / 4) / 7 = 1.393 and H(0) = 1; they may differ by sqrt(0.07 / 5) +
     # w(7) = 0.118 + 0.201: EXP3.P takes over
-    assert live._state.memo[0] == pytest.approx([7, math.sqrt(2000 / 1993)])
+    assert live.state.memo == pytest.approx([7, math.sqrt(2000 / 1993)])
     assert live.probabilities().tolist() == [0.5, 0.5]
     assert pull() == 1
     # nothing for arm 1, and the bonus is the same for both
@@ -234,7 +234,7 @@ def test_arms_come_as_often_as_their_probabilities_say() -> None:
 def test_one_arm(beta: object) -> None:
     live = purse.Policy(f"sao:beta={beta}", n_arms=1, budget=20, cost_min=0.5)
     assert tell_all(live, *[(1, 0.5), (0, 1)] * 10) == [0] * 20
-    assert live._state.memo[0].tolist() == [20, 0]
+    assert live.state.memo.tolist() == [20, 0]
 
 
 def test_plays_several_resources_and_needs_rounds_to_count() -> None:

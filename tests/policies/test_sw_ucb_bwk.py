@@ -56,7 +56,7 @@ def deviation(
     worst, skipped = 0.0, 0
     for t in range(1, n_rounds + 1):
         ticket = live.ask()
-        worst = max(worst, float(np.abs(live._state.shares[0] - plain.shares(t)).max()))
+        worst = max(worst, float(np.abs(live.state.shares - plain.shares(t)).max()))
         skipped += ticket.skipped
         waiting += [] if ticket.skipped else [ticket]
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
@@ -82,7 +82,7 @@ def test_rounds_by_hand() -> None:
         seed=7,
         stop="exit",
     )
-    shares = live._state.shares[0]
+    shares = live.state.shares
     assert shares.tolist() == [0.5, 0.5]
     first = live.ask()
     assert first.arm == 0
@@ -115,7 +115,7 @@ def test_skipped_rounds_let_the_window_move() -> None:
     )
     live.tell(live.ask(), 1, 1)
     # l = 0.9 and the pace is 0.1: x = 1/9, until round 1 has left the window, from round 5 on
-    assert live._state.shares[0] == pytest.approx([1 / 9])
+    assert live.state.shares == pytest.approx([1 / 9])
     tickets = [live.ask() for _ in range(3)]
     assert [ticket.skipped for ticket in tickets] == [True] * 3
     assert live.ask().probability == 1
@@ -149,9 +149,9 @@ def test_a_report_that_comes_too_late_is_not_learnt_from() -> None:
     tickets = [live.ask() for _ in range(4)]
     live.tell(tickets[3], 1, 1)
     live.tell(tickets[0], 1, 1)
-    assert live._state.pulls[0].sum() == 1
+    assert live.state.pulls.sum() == 1
     live.tell(tickets[1], 1, 1)
-    assert live._state.pulls[0].sum() == 2
+    assert live.state.pulls.sum() == 2
 
 
 def test_asking_twice_changes_nothing() -> None:
@@ -179,7 +179,7 @@ def test_asking_twice_changes_nothing() -> None:
                 )
             if live.over:
                 break
-        ends.append((live.t, [array.tobytes() for array in live._state]))
+        ends.append((live.t, [array.tobytes() for array in live.state]))
     assert ends[0] == ends[1]
 
 

@@ -70,7 +70,7 @@ def deviation(
     worst, counts, expected, variance = 0.0, *np.zeros((3, world.n_arms + 1))
     for _ in range(n_rounds):
         ticket, shares = live.ask(), plain.shares()
-        worst = max(worst, float(np.abs(live._state.shares[0] - shares).max()))
+        worst = max(worst, float(np.abs(live.state.shares - shares).max()))
         chances = (
             np.append(shares, 1 - shares.sum())
             if plain.skips
@@ -99,7 +99,7 @@ def two_arms(seed: int, **more: object) -> purse.Policy:
 
 def test_rounds_by_hand() -> None:
     live = two_arms(7, horizon=100)
-    shares = live._state.shares[0]
+    shares = live.state.shares
     # both arms are at cost 0, reward 1, and share the round
     assert shares.tolist() == [0.5, 0.5]
     first = live.ask()
@@ -127,7 +127,7 @@ def test_nothing_is_done_with_the_rest() -> None:
     live = purse.Policy("ucb-bwk:c_rad=0.02", n_arms=1, budget=39, cost_min=0.1, horizon=100)
     live.tell(live.ask(), 1, 1)
     # l = 0.78, twice the pace of 0.39
-    assert live._state.shares[0] == pytest.approx([0.5])
+    assert live.state.shares == pytest.approx([0.5])
     seen = {
         (ticket.arm, round(ticket.probability, 12)) for ticket in (live.ask() for _ in range(30))
     }
@@ -140,7 +140,7 @@ def test_without_a_horizon_it_is_the_largest_ratio_of_bounds() -> None:
     live.tell(live.ask(), 1, 1)
     # T = 40 / 0.1 = 400, so the pace is 0.1: 0.37 / 0.13 is more than 1 / 0.78, and arm 0 has x =
     # 0.1 / 0.13
-    assert live._state.shares[0] == pytest.approx([0.1 / 0.13, 0])
+    assert live.state.shares == pytest.approx([0.1 / 0.13, 0])
     assert {(ticket.arm, ticket.probability) for ticket in (live.ask() for _ in range(10))} == {
         (0, 1.0)
     }

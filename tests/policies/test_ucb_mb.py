@@ -80,8 +80,8 @@ def known(
     """A live policy that has these sums before round t, and may cost 1 only."""
     live = purse.Policy("ucb-mb", n_arms=len(pulls), plays=plays, budget=1000, cost_min=1, seed=0)
     live.t = t - 1
-    live._state.pulls[0], live._state.rewards[0], live._state.costs[0] = pulls, rewards, costs
-    live._state.bases[0], live._state.slopes[0] = np.array(rewards) / costs, 1 / np.sqrt(pulls)
+    live.state.pulls[:], live.state.rewards[:], live.state.costs[:] = pulls, rewards, costs
+    live.state.bases[:], live.state.slopes[:] = np.array(rewards) / costs, 1 / np.sqrt(pulls)
     return live
 
 
@@ -97,9 +97,9 @@ def test_rounds_by_hand() -> None:
     # 2 x / (1 - x) = (2.86, 2.46, 10.11)
     assert live.probabilities().tolist() == [1, 0, 1]
     assert live.tell(live.ask(), [1, 0], [[1], [1]])
-    assert live._state.pulls[0].tolist() == [13, 21, 7]
-    assert live._state.rewards[0].tolist() == [1, 18, 1]
-    assert live._state.costs[0].tolist() == [13, 21, 7]
+    assert live.state.pulls.tolist() == [13, 21, 7]
+    assert live.state.rewards.tolist() == [1, 18, 1]
+    assert live.state.costs.tolist() == [13, 21, 7]
     # t = 5: x = sqrt(3 ln 5 / N) = (0.609, 0.479, 0.831), U = (0.077, 0.857, 0.143) + 2 x / (1 - x)
     # = (3.20, 2.70, 9.94)
     assert live.probabilities().tolist() == [1, 0, 1]
@@ -114,7 +114,7 @@ def test_a_sure_arm_and_two_that_share_the_last_place() -> None:
     live = known([3, 1, 1, 1], [0, 4, 4, 0], [3, 8, 8, 8], t=3, plays=2)
     counts = np.zeros(4)
     for _ in range(2000):
-        live._state.slopes[0, 1:] = 0.6 / math.sqrt(3 * math.log(live.t + 1))
+        live.state.slopes[1:] = 0.6 / math.sqrt(3 * math.log(live.t + 1))
         assert live.probabilities().tolist() == [1, 0.5, 0.5, 0]
         ticket = live.ask()
         assert ticket.probabilities == (1.0, 0.5)

@@ -12,7 +12,7 @@ import purse
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import Job
-from purse.engine.loop import PathResults
+from purse.engine.workspace import PathResults
 from purse.study import executors, shard
 from purse.study.shard import Frames, JobSpec, Shard, play_shard, runs_frame, shards_of, trace_frame
 from purse.worlds.two_point import two_point

@@ -244,10 +244,10 @@ def index_edges(policy: str) -> None:
     for i in (3, 0, 1):
         live.tell(tickets[i], 1, 0.5)
     assert live.probabilities()[2] == live.probabilities().max()
-    assert np.isfinite(live._state.scores).all()
+    assert np.isfinite(scores(live)).all()
 
 
 def scores(live: purse.Policy) -> list[float]:
     """The indices behind the next choice of a live policy."""
     live.probabilities()
-    return live._state.scores[0].tolist()
+    return live._game.scratch.scores.tolist()

@@ -13,7 +13,7 @@ from purse.base import amounts
 from purse.campaign.learner import Learner
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.testing import suitable
+from purse.testing.games import suitable
 from tests.support.storages import MemoryHarness
 
 ROUNDS = 12
@@ -43,7 +43,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
     rewards, costs = draws(world, ROUNDS, seed=5)
     scratch: set[str] = set()  # what a choice writes down for itself, and no later round reads
     for t in range(ROUNDS):
-        before = in_bytes(live._state._asdict())
+        before = in_bytes(live.state._asdict())
         try:
             expected = live.ask()
         except AskRefused as error:
@@ -51,7 +51,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
                 campaign.ask()
             break
         scratch |= {
-            name for name, held in in_bytes(live._state._asdict()).items() if held != before[name]
+            name for name, held in in_bytes(live.state._asdict()).items() if held != before[name]
         }
         ticket = campaign.ask()
         assert (ticket.t, ticket.skipped, ticket.probabilities) == (
@@ -66,7 +66,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
             campaign.tell(ticket, reward, cost)
     if live._steps.look is not None:
         assert list(campaign.probabilities().values()) == live.probabilities().tolist()
-    ours, theirs = in_bytes(fold(campaign)), in_bytes(live._state._asdict())
+    ours, theirs = in_bytes(fold(campaign)), in_bytes(live.state._asdict())
     assert {name: held for name, held in ours.items() if name not in scratch} == {
         name: held for name, held in theirs.items() if name not in scratch
     }

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import NEVER
-from purse.engine.steps import DONE, CallBuffer, LiveGame, steps, tell
+from purse.engine.steps import DONE, CallBuffer, compile_steps, new_game, tell
 from purse.errors import PurseError
 from purse.live.save_file import layout
 from purse.types import Floats
@@ -62,49 +62,41 @@ class Learner:
     def __init__(self, terms: Terms) -> None:
         problem = terms.problem
         self.module, params = make_policy(terms.policy, problem)
-        game = make_game(self.module, problem, "hold", terms.seed, problem.horizon or NEVER)
+        game = make_game(self.module, problem, terms.seed, problem.horizon or NEVER)
         self.terms = terms
         self.seq = 0  # of the last entry that it has seen
         self._low = [list(row) for row in terms.cost_min]
         self._high = [list(row) for row in terms.cost_max]
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
-        state, self._whole = in_one(self.module.init(params, problem, 1))
-        self._kept = self._whole.copy()
-        self._game = LiveGame(
-            params, state, game, self._buffer.desk, self._buffer.held, problem.cost_min
-        )
+        state, self._whole = in_one(self.module.init(params, problem))
+        self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + self._whole.tobytes()
         ).hexdigest()
         with compile_errors(terms.policy):
-            self._steps = steps(self.module, problem, self._game)
+            self._steps = compile_steps(self.module, problem, self._game)
 
     def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
-        """The arms of round t, and the probability that each was drawn with."""
-        self._without_trace(self._steps.ask, left, t)
-        return self._game.workspace.arms.tolist(), self._game.workspace.probs.tolist()
-
-    def _without_trace(self, step: Callable[..., Any], left: list[int], *more: Any) -> None:
-        """A policy may use its state as scratch paper while it chooses. It is put back: what it has
-        learnt is the fold of the reports, whoever asked.
-        """
-        self._game.workspace.left_units[:] = left
-        self._kept[:] = self._whole
-        try:
-            step(self._game, *more)
-        finally:
-            self._whole[:] = self._kept
+        """Return the arms of round t, and the probability that each was drawn with."""
+        space = self._game.workspace
+        space.left_units[:] = left
+        space.owed[:] = 0  # the initial pulls up to round t have been asked for
+        if t <= self.terms.initial_rounds:
+            space.owed[(t - 1) * len(space.arms) :] = 1
+        self._steps.ask(self._game, t, False)
+        return space.arms.tolist(), space.probs.tolist()
 
     def probabilities(self, t: int, left: list[int], out: Floats) -> None:
-        """The probability of each arm in round t."""
+        """Write the probability of each arm in round t."""
         if t <= self.terms.initial_rounds:
             out[self.choose(t, left)[0]] = 1.0
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._without_trace(self._steps.look, left, t, out)
+            self._game.workspace.left_units[:] = left
+            self._steps.look(self._game, t, False, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
@@ -113,10 +105,10 @@ class Learner:
         A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
         declared bounds.
         """
-        slip, desk, low, high = self._buffer, self._game.workspace, self._low, self._high
-        pack, words, step, seat, zeros = (
-            slip.form.pack_into,
-            slip.words,
+        buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
+        pack, words, step, game, zeros = (
+            buffer.form.pack_into,
+            buffer.words,
             self._steps.tell,
             self._game,
             self._zeros,
@@ -130,8 +122,8 @@ class Learner:
                 min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
             ]
             pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
-            desk.left_units[:] = amounts.LARGEST
-            if step(seat, t) != DONE:
+            space.left_units[:] = amounts.LARGEST
+            if step(game, t) != DONE:
                 raise PurseError(
                     f"entry {number} of the journal of {self.terms.name!r} holds a report "
                     "that cannot be"

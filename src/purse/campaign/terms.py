@@ -106,6 +106,7 @@ class Terms:
             n_resources=len(stuff),
             plays=plays,
             horizon=horizon,
+            stop="hold",
             **{field: in_order(field, value, armed, stuff) for field, value in by_arm.items()},
         )
         if not isinstance(policy, str):
@@ -128,7 +129,7 @@ class Terms:
             None if problem.costs is None else table(problem.costs),
             None if problem.caps is None else tuple(problem.caps.tolist()),
             absolute(policy),
-            make_game(module, problem, "hold", seed).seed,
+            make_game(module, problem, seed).seed,
             None if expires_after is None else milliseconds("expires_after", expires_after),
             validation.choice("on_expiry", on_expiry, EXPIRY),
             initial_rounds(module, problem.n_arms, problem.plays),
@@ -139,7 +140,10 @@ class Terms:
     def problem(self) -> Problem:
         """What the policy is told."""
         return Problem.of(
-            n_arms=len(self.arms), n_resources=len(self.resources), **self.in_users_unit()
+            n_arms=len(self.arms),
+            n_resources=len(self.resources),
+            stop="hold",
+            **self.in_users_unit(),
         )
 
     def in_users_unit(self) -> dict[str, Any]:

@@ -142,6 +142,19 @@ def attach(function: F, **parts: Any) -> F:
     )
 
 
+_rows: dict[type, Any] = {}
+
+
+def row_kernel(state: type) -> Any:
+    """Return the kernel that takes one path's row out of a NamedTuple of stacked arrays."""
+    if state not in _rows:
+        fields = ", ".join(f"states.{name}[path]" for name in vars(state)["_fields"])
+        scope: dict[str, Any] = {"State": state, "__name__": state.__module__}
+        exec(f"def row(states, path):\n    return State({fields})\n", scope)
+        _rows[state] = kernel(scope["row"])
+    return _rows[state]
+
+
 def with_globals(function: F, scope: dict[str, Any], name: str) -> F:
     """A copy of the function under another name, with other globals."""
     origin = cast(FunctionType, function)

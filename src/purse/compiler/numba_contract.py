@@ -8,7 +8,7 @@ slower fallback and a warning of one line:
     `_nrt` (no reference counts)       kernels count references, four times slower    the same
     wrapper and inlining options       compiled without them, slower                  the same
     a dispatcher class of our own      plain `njit`, twice the time to compile        the same
-    hooks of the disk cache            `cache=True`, loads half a second slower       the same
+    hooks of the disk cache            `cache=True`, loads more slowly                the same
     what an intrinsic computes         no disk cache: a fingerprint would miss edits  the same
     entry points                       calls through the dispatcher, slower           the same
     CUDA: what makes kernels fast      numba-cuda's own way, slower                   the same

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from purse.base.progress import Progress
-from purse.compiler.jit import attach, bind, compile_errors
+from purse.compiler.jit import attach, bind, compile_errors, row_kernel
 from purse.engine import loop as loop_module
-from purse.engine.job import Job
-from purse.engine.loop import FAULT, Checkpoints, PathResults, Workspace
+from purse.engine.job import Job, scratch_of
+from purse.engine.loop import FAULT
+from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
-from purse.types import Floats, Ints, Problem
+from purse.types import Floats, Ints
 from purse.worlds._draw import draw as shared_draw
 
 BLOCK_PATHS = 64  # at most so many paths share an allocation
@@ -30,50 +31,44 @@ _loops: dict[tuple[Any, ...], Any] = {}
 
 
 def compiled_loop(job: Job) -> Any:
-    """The loop for this policy; one for all worlds that share the draw. It is found again by its
-    parts: to look through its code takes milliseconds.
+    """Return the loop for this policy, one for all worlds that share the draw.
+
+    It is found again by its parts: to look through its code takes milliseconds.
     """
     policy, problem = job.policy, job.problem
+    state = type(policy.init(job.params, problem))
     parts = (
-        policy.row,
+        state,
         policy.choose,
         policy.update,
         job.world.draw,
         problem.plays,
         problem.n_resources,
         job.game.initial_rounds > 0,
+        job.masks,
     )
     if parts not in _loops:
-        _loops[parts] = bind(loop_module.run, row=policy.row, play=bind_policy(job))
+        _loops[parts] = bind(loop_module.run, row=row_kernel(state), play=bind_policy(job))
     return _loops[parts]
 
 
 def bind_policy(job: Job, **parts: Any) -> Any:
-    """What plays one path with this policy, as a kernel; `parts` are what else is bound to it."""
+    """Return the kernel that plays one path with this policy; `parts` are bound to it, too."""
     parts = {"draw": job.world.draw or shared_draw, **parts}
     sizes = {
         "PLAYS": job.problem.plays,
         "RESOURCES": job.problem.n_resources,
         "INITIAL_PULLS": job.game.initial_rounds > 0,
+        "MASKS": job.masks,
     }
     return attach(
         loop_module.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts
     )
 
 
-def new_workspace(problem: Problem) -> Workspace:
-    """Room to work in for one thread."""
-    m, d = problem.plays, problem.n_resources
-    return Workspace(
-        np.zeros(m, np.int64),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros((m, d), np.int64),
-        np.zeros((m, d)),
-        np.zeros(d, np.int64),
-        np.zeros(d),
-        np.zeros(problem.n_arms, np.int64),
-    )
+def stack_paths(one: Any, n_paths: int) -> Any:
+    """Repeat the state of one path along a new first axis."""
+    return type(one)(*(np.repeat(array[None], n_paths, axis=0) for array in one))
 
 
 def empty_results(job: Job, n_paths: int) -> PathResults:
@@ -125,10 +120,11 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
     """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the
     policy's state.
     """
-    state = job.policy.init(job.params, job.problem, len(out.gain))
+    states = stack_paths(job.policy.init(job.params, job.problem), len(out.gain))
     loop(
         job.params,
-        state,
+        states,
+        scratch_of(job.policy, job.params, job.problem),
         job.world.tables,
         job.game,
         job.checkpoints,
@@ -138,7 +134,7 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
         pulse,
         halt,
     )
-    return state
+    return states
 
 
 def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
@@ -151,7 +147,7 @@ def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
 
 def block_size(job: Job) -> int:
     """How many paths may share an allocation."""
-    bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem, 1))
+    bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem))
     return max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path)))
 
 

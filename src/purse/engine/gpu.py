@@ -27,20 +27,23 @@ from purse.engine.cpu import bind_policy, empty_results, fault_error, iter_array
 from purse.engine.gpu_memory import (
     MAX_THREADS,
     DeviceBuffers,
+    PathMemory,
     allocate,
     chunk_of,
     example_buffers,
     fetch,
     map_arrays,
+    path_memory,
     words_of,
 )
 from purse.engine.job import Job
-from purse.engine.loop import FAULT, GOING, CheckpointPlan, Game, PathResults, Workspace
+from purse.engine.loop import FAULT, GOING
+from purse.engine.rules import Game
+from purse.engine.workspace import CheckpointPlan, PathResults, Workspace
 from purse.errors import PurseError
 from purse.worlds._draw import draw_any, draw_simply
 
 play: Any = None  # these are bound by `bound`
-row: Any = None
 PLAYS = 1
 RESOURCES = 1
 BLOCK = 128  # threads
@@ -60,10 +63,10 @@ class Launch(NamedTuple):
 
 
 def threads(
-    policy: Any,
+    params: Any,
     tables: Any,
     game: Game,
-    checkpoints: CheckpointPlan,
+    plan: CheckpointPlan,
     number: int,
     card: DeviceBuffers,
     rounds: int,
@@ -72,7 +75,7 @@ def threads(
     path = cuda.grid(1)
     out = card.out
     if path < out.gain.shape[0] and card.standing[path] == GOING:
-        desk = Workspace(
+        space = Workspace(
             vector(PLAYS, 0),
             vector(PLAYS, 0.0),
             vector(PLAYS, 0.0),
@@ -81,28 +84,32 @@ def threads(
             vector(RESOURCES, 0),
             vector(RESOURCES, 0.0),
             card.excluded[path],
+            card.allowed[path],
+            card.owed[path],
+            card.pending,
+            card.context,
         )
         last = min(out.rounds[path] + rounds, game.last_round)
-        start = row(card.first, 0)
-        memory = beside(
-            start,
-            card.states,
-            cuda.blockIdx.x * (card.states.shape[0] // cuda.gridDim.x),
-            cuda.threadIdx.x,
-            BLOCK,
-        )
+        first = card.first
+        lane = cuda.threadIdx.x
+        here = cuda.blockIdx.x * (card.memory.shape[0] // cuda.gridDim.x)
+        state = beside(first.state, card.memory, here, lane, BLOCK)
+        beyond = card.state_words * BLOCK
         if out.rounds[path] == 0:
-            copy(start, memory)
+            copy(first.state, state)
         if NEAR:
-            near = beside(start, cuda.shared.array(0, "float64"), 0, cuda.threadIdx.x, BLOCK)
-            copy(memory, near)
+            shared = cuda.shared.array(0, "float64")
+            near = beside(first.state, shared, 0, lane, BLOCK)
+            scratch = beside(first.scratch, shared, beyond, lane, BLOCK)
+            copy(state, near)
             card.standing[path] = play(
-                policy, near, tables, game, checkpoints, number + path, path, out, desk, last
+                params, near, scratch, tables, game, plan, number + path, path, out, space, last
             )
-            copy(near, memory)
+            copy(near, state)
         else:
+            scratch = beside(first.scratch, card.memory, here + beyond, lane, BLOCK)
             card.standing[path] = play(
-                policy, memory, tables, game, checkpoints, number + path, path, out, desk, last
+                params, state, scratch, tables, game, plan, number + path, path, out, space, last
             )
 
 
@@ -130,14 +137,15 @@ def gpu_errors() -> Iterator[None]:
         raise PurseError(f"the GPU gave up: {' '.join(str(error).split())}") from error
 
 
-def launch_of(first: Any) -> Launch:
+def launch_of(first: PathMemory) -> Launch:
     """Fast memory where the states of at least a warp fit into what a block may have."""
-    for name, array in first._asdict().items():
-        if array.itemsize != 8:
-            raise PurseError(
-                f"state.{name} has items of {array.itemsize} bytes ({array.dtype}); a GPU "
-                "needs 8: float64 or int64"
-            )
+    for kind, part in first._asdict().items():
+        for name, array in part._asdict().items():
+            if array.itemsize != 8:
+                raise PurseError(
+                    f"{kind}.{name} has items of {array.itemsize} bytes ({array.dtype}); a GPU "
+                    "needs 8: float64 or int64"
+                )
     per_path = 8 * words_of(first)
     fitting = min(MAX_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
     return Launch(fitting, fitting * per_path) if fitting else Launch(MAX_THREADS, 0)
@@ -157,7 +165,7 @@ def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
         "BLOCK": launch.block,
         "NEAR": launch.near > 0,
     }
-    scope = {**threads.__globals__, "play": game, "row": job.policy.row, **sizes}
+    scope = {**threads.__globals__, "play": game, **sizes}
     mark = fingerprint(with_globals(threads, scope, threads.__name__))
     return with_globals(threads, scope, f"{threads.__name__}_{mark}"), mark
 
@@ -175,7 +183,7 @@ def compiled_kernel(job: Job, launch: Launch) -> Any:
 
 def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     """The kernel as assembly for cards of a compute capability; needs no card."""
-    first = job.policy.init(job.params, job.problem, 1)
+    first = path_memory(job)
     launch = launch_of(first)
     kinds = [
         typeof(value)
@@ -202,7 +210,7 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
 
 def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
     """Run the paths start .. start + n_paths - 1."""
-    first = job.policy.init(job.params, job.problem, 1)
+    first = path_memory(job)
     results = empty_results(job, n_paths)
     with gpu_errors():
         size = chunk_of(job, first)
@@ -212,7 +220,7 @@ def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathRes
 
 
 def play_chunk(
-    job: Job, first: Any, start: int, rows: slice, results: PathResults, shown: Progress
+    job: Job, first: PathMemory, start: int, rows: slice, results: PathResults, shown: Progress
 ) -> None:
     """Play a chunk of paths to their ends, into their rows of the results; row 0 is path
     `start`.
@@ -231,7 +239,7 @@ def play_chunk(
 
 
 def ready(
-    job: Job, first: Any, start: int, n_paths: int
+    job: Job, first: PathMemory, start: int, n_paths: int
 ) -> tuple[Callable[[int], None], DeviceBuffers]:
     """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is
     found.

@@ -10,23 +10,42 @@ from numba import cuda
 
 from purse.compiler.cuda_patches import compiling
 from purse.engine.cpu import empty_results, iter_arrays
-from purse.engine.job import Job
-from purse.engine.loop import GOING, PathResults
+from purse.engine.job import Job, scratch_of
+from purse.engine.loop import GOING
 from purse.engine.rules import RETRY
+from purse.engine.workspace import PathResults
 
 MAX_THREADS = 128  # in a block
 CHUNK = 1 << 20  # paths on the card at once, at most
 MEMORY_FRACTION = 0.8  # of the card's free memory
 
 
+class PathMemory(NamedTuple):
+    """The memory of one path: the policy's first state, and its room to work in."""
+
+    state: Any
+    scratch: Any
+
+
 class DeviceBuffers(NamedTuple):
     """What lies on the card for a chunk of paths."""
 
-    first: Any  # the state of one path, as the policy starts
-    states: Any  # (blocks block words,) floats
+    first: PathMemory
+    state_words: int  # items of one path's state; those of its scratch follow
+    memory: Any  # (blocks block words,) floats
     out: PathResults  # the path axis contiguous
     excluded: Any  # (P, K) integers for rule `retry`, else (P, 0)
+    allowed: Any  # (P, K) booleans where arms may be masked, else (P, 0)
+    owed: Any  # (P, K) integers likewise
+    pending: Any  # (K,) zeros
+    context: Any  # (K, p)
     standing: Any  # (P,) integers: `GOING`, `OVER` or `FAULT`
+
+
+def path_memory(job: Job) -> PathMemory:
+    """Return the memory of one path as it starts."""
+    state = job.policy.init(job.params, job.problem)
+    return PathMemory(state, scratch_of(job.policy, job.params, job.problem))
 
 
 @cuda.jit  # type: ignore[untyped-decorator]
@@ -46,9 +65,9 @@ def transpose(columns: Any, rows: Any) -> None:
         rows[k] = columns[k // size, k % size]
 
 
-def words_of(state: Any) -> int:
-    """How many items of 8 bytes the state of one path has."""
-    return sum(array.size for array in state)
+def words_of(memory: Any) -> int:
+    """Count the items of 8 bytes in the arrays of a NamedTuple."""
+    return sum(array.size for array in iter_arrays(memory))
 
 
 def map_arrays(values: Any, change: Callable[[Any], Any]) -> Any:
@@ -90,21 +109,27 @@ def fetch(many: Any) -> Any:
     return turned.transpose(0, *range(len(rest), 0, -1))
 
 
-def allocate(job: Job, first: Any, n_paths: int, block: int) -> DeviceBuffers:
-    """Room on the card for a chunk of paths, none of which has begun."""
-    aside = np.zeros((1, job.problem.n_arms if job.game.rule == RETRY else 0), np.int64)
+def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuffers:
+    """Allocate the card's memory for a chunk of paths, none of which has begun."""
+    n_arms = job.problem.n_arms
+    n_masked = n_arms if job.masks else 0
     return DeviceBuffers(
         map_arrays(first, cuda.to_device),
+        words_of(first.state),
         cuda.device_array(-(-n_paths // block) * block * words_of(first)),
         map_arrays(empty_results(job, 1), lambda one: repeat_paths(one, n_paths)),
-        repeat_paths(aside, n_paths),
+        repeat_paths(np.zeros((1, n_arms if job.game.rule == RETRY else 0), np.int64), n_paths),
+        repeat_paths(np.ones((1, n_masked), np.bool_), n_paths),
+        repeat_paths(np.ones((1, n_masked), np.int64), n_paths),
+        cuda.to_device(np.zeros(n_arms, np.int64)),
+        cuda.to_device(np.zeros((n_arms, job.problem.n_features))),
         repeat_paths(np.full(1, GOING), n_paths),
     )
 
 
-def chunk_of(job: Job, first: Any) -> int:
+def chunk_of(job: Job, first: PathMemory) -> int:
     """How many paths fit on the card at once, at most `CHUNK`."""
-    per_path = 8 * (words_of(first) + job.problem.n_arms + 1) + sum(
+    per_path = 8 * (words_of(first) + 3 * job.problem.n_arms + 1) + sum(
         array.nbytes for array in iter_arrays(empty_results(job, 1))
     )
     return max(
@@ -115,9 +140,19 @@ def chunk_of(job: Job, first: Any) -> int:
     )
 
 
-def example_buffers(job: Job, first: Any) -> DeviceBuffers:
-    """A card of the same types in the host's memory."""
+def example_buffers(job: Job, first: PathMemory) -> DeviceBuffers:
+    """Return buffers of the same types in the host's memory."""
     out = map_arrays(empty_results(job, 2), np.asfortranarray)
+    per_arm = np.zeros((2, 2), np.int64, order="F")
     return DeviceBuffers(
-        first, np.zeros(1), out, np.zeros((2, 2), np.int64, order="F"), np.zeros(2, np.int64)
+        first,
+        0,
+        np.zeros(1),
+        out,
+        per_arm,
+        np.zeros((2, 2), np.bool_, order="F"),
+        per_arm,
+        np.zeros(2, np.int64),
+        np.zeros((2, 2)),
+        np.zeros(2, np.int64),
     )

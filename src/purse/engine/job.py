@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from purse import policies, worlds
 from purse.base import amounts, spec, validation
-from purse.engine.loop import CheckpointPlan, Game
-from purse.engine.rules import NEVER, initial_rounds
+from purse.engine.rules import FIT, NEVER, Game, initial_rounds
+from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput, invalid
-from purse.types import STOP_RULES, Problem, World, cap_array
+from purse.types import STOP_RULES, Floats, Outages, Problem, World, cap_array
 
 SEEDS = 2**63 - 1
 
@@ -27,6 +28,17 @@ class Job(NamedTuple):
     world: World
     game: Game
     checkpoints: CheckpointPlan
+
+    @property
+    def masks(self) -> bool:
+        """Whether arms may be masked: under rule `fit`, or in a world with outages."""
+        return self.game.rule == FIT or len(self.game.up) > 0
+
+
+class NoScratch(NamedTuple):
+    """The scratch of a policy that needs none."""
+
+    unused: Floats  # (0,)
 
 
 def make_job(
@@ -46,11 +58,18 @@ def make_job(
     """Check everything, apply the defaults and put together what the engine needs."""
     place = worlds.make(world, budget)
     problem = problem_of(
-        place, budget, plays=plays, horizon=horizon, cost_min=cost_min, cost_max=cost_max, caps=caps
+        place,
+        budget,
+        plays=plays,
+        horizon=horizon,
+        cost_min=cost_min,
+        cost_max=cost_max,
+        caps=caps,
+        stop=stop,
     )
     module, params = make_policy(policy, problem)
     last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
-    game = make_game(module, problem, stop, seed, last_round)
+    game = make_game(module, problem, seed, last_round, place.outages)
     name = policy if isinstance(policy, str) else module.NAME
     return Job(
         name,
@@ -66,10 +85,11 @@ def make_job(
 
 
 def single_arm_jobs(world: World, budget: Any, *, seed: int = 0, stop: str = "exit") -> list[Job]:
-    """Each arm alone. Alone means that under `retry` no other arm steps in: the game ends, as under
-    `exit`.
+    """Return a job for each arm alone: no other arm steps in when it cannot be paid.
+
+    So `retry` becomes `exit`, and `fit` becomes `hold`.
     """
-    rule = "exit" if stop == "retry" else stop
+    rule = {"retry": "exit", "fit": "hold"}.get(stop, stop)
     return [
         make_job(f"fixed:arm={arm}", world, budget, seed=seed, stop=rule)
         for arm in range(world.n_arms)
@@ -77,24 +97,26 @@ def single_arm_jobs(world: World, budget: Any, *, seed: int = 0, stop: str = "ex
 
 
 def make_game(
-    policy: ModuleType, problem: Problem, stop: str, seed: int, last_round: int = NEVER
+    policy: ModuleType,
+    problem: Problem,
+    seed: int,
+    last_round: int = NEVER,
+    outages: Outages | None = None,
 ) -> Game:
-    """What all paths of a problem have in common."""
-    rule = STOP_RULES.index(validation.choice("stop", stop, STOP_RULES))
-    seed = validation.integer("seed", seed, low=0, high=SEEDS)
-    # a round may take time in proportion to K
-    beat = 1 << min(16, max(0, 20 - problem.n_arms.bit_length()))
-    initial = initial_rounds(policy, problem.n_arms, problem.plays)
+    """Put together what all paths of a problem have in common."""
     return Game(
         problem.budget,
         problem.cost_max,
         problem.unit_scale,
-        rule,
-        initial,
+        STOP_RULES.index(problem.stop),
+        initial_rounds(policy, problem.n_arms, problem.plays),
         last_round,
+        math.inf if problem.horizon is None else float(problem.horizon),
         problem.horizon is not None,
-        beat,
-        seed,
+        1 << min(16, max(0, 20 - problem.n_arms.bit_length())),  # a round may take O(K)
+        validation.integer("seed", seed, low=0, high=SEEDS),
+        np.zeros((0, problem.n_arms), np.bool_) if outages is None else outages.up,
+        np.zeros(0, np.int64) if outages is None else outages.last,
     )
 
 
@@ -107,7 +129,15 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
         raise InvalidInput(
             f"{module.NAME} does not keep to caps; leave them out or choose a policy that does"
         )
+    for field, limit in (("plays", "PLAYS"), ("n_resources", "RESOURCES")):
+        problem.require(module.NAME, **{field: getattr(module, limit, getattr(problem, field))})
     return module, module.params(problem, **options)
+
+
+def scratch_of(policy: ModuleType, params: Any, problem: Problem) -> Any:
+    """Allocate the policy's room to work in, for one thread."""
+    make = getattr(policy, "scratch", None)
+    return NoScratch(np.zeros(0)) if make is None else make(params, problem)
 
 
 def problem_of(
@@ -119,6 +149,7 @@ def problem_of(
     cost_min: Any,
     cost_max: Any,
     caps: Any,
+    stop: str,
 ) -> Problem:
     """What a player of this world is told; bounds on costs may be declared wider than they are."""
     n_arms, n_resources = world.n_arms, world.n_resources
@@ -145,6 +176,7 @@ def problem_of(
         horizon=world.horizon if horizon is None else validation.integer("horizon", horizon, low=1),
         costs=world.costs,
         caps=None if caps is None else cap_array(caps, n_arms),
+        stop=validation.choice("stop", stop, STOP_RULES),
         reward_means=world.reward_means,
         cost_means=world.cost_means,
     )

@@ -1,68 +1,166 @@
-"""The rules of the game as kernels, shared by the simulator's loop and by the live object, so that
-the two cannot differ.
-"""
+"""The rules of the game as kernels, shared by the loop and the live steps."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from purse.compiler.jit import cold, kernel
 from purse.kernels.random import U, uniform
-from purse.types import STOP_RULES, Floats, Ints
+from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
 
-EXIT, HOLD, RETRY = range(len(STOP_RULES))
+EXIT, HOLD, RETRY, FIT = range(len(STOP_RULES))
 NEVER = 2**62  # a round that no game reaches
 
 
+class Game(NamedTuple):
+    """What all paths have in common."""
+
+    budget: Ints  # (d,) units
+    holds: Ints  # (K, d) units: the most that each arm may cost
+    unit_scale: Floats  # (d,) one unit as a part of the largest cost: units -> what policies see
+    rule: int
+    initial_rounds: int
+    last_round: int
+    horizon: float  # rounds that the policy knows there are, or infinity
+    may_skip: bool  # only where there is a horizon: else a policy that skips would never end
+    check_every: int  # rounds between two looks at the stop flag
+    seed: int
+    up: Bools  # (S, K) which arms are up in each segment of the outages; S = 0 where all always are
+    up_last: Ints  # (S,) the last round of each segment; after the last the first comes again
+
+
 def initial_rounds(policy: Any, n_arms: int, plays: int) -> int:
-    """How many rounds the initial pulls take: each arm once, if the module says `INITIAL_PULLS`."""
+    """Count the rounds of the initial pulls: each arm once, if the module says `INITIAL_PULLS`."""
     return -(-n_arms // plays) if getattr(policy, "INITIAL_PULLS", False) else 0
 
 
 @kernel
 def initial_pull(t: int, n_arms: int, arms: Ints, probs: Floats) -> None:
-    """Round t of the initial pulls: the arms in order."""
+    """Write the arms of round t of the initial pulls, in order."""
     plays = arms.shape[0]
     for k in range(plays):
         arms[k] = ((t - 1) * plays + k) % n_arms
         probs[k] = 1.0
 
 
+@cold
+def owed_pull(now: Now, owed: Ints, arms: Ints, probs: Floats) -> bool:
+    """Write the first allowed arms that still owe their initial pull; return False if none does.
+
+    Where fewer arms owe theirs than there are plays, other allowed arms fill the places, in order;
+    where these are too few, the last plays are skipped.
+    """
+    count = 0
+    for wanted in (1, 0):
+        for i in range(owed.shape[0]):
+            fits = owed[i] == wanted and (not now.masked or now.allowed[i])
+            if fits and count < arms.shape[0]:
+                arms[count] = i
+                probs[count] = 1.0
+                count += 1
+        if count == 0:
+            return False
+    for k in range(count, arms.shape[0]):
+        arms[k] = SKIP
+        probs[k] = 1.0
+    return True
+
+
 @kernel
-def short_of(plays: int, resources: int, units: Ints, purse: Ints) -> int:
-    """The first resource of which the plays together cost more than the purse holds, or -1."""
+def settle_owed(owed: Ints, arms: Ints) -> None:
+    """Record that these arms have had their initial pull."""
+    for k in range(arms.shape[0]):
+        if arms[k] >= 0:
+            owed[arms[k]] = 0
+
+
+@cold
+def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
+    """Write which arms are up in round t and, under rule `fit`, fit; return how many."""
+    segment = 0
+    if game.up.shape[0] > 0:
+        s = (t - 1) % game.up_last[game.up_last.shape[0] - 1] + 1
+        while s > game.up_last[segment]:
+            segment += 1
+    for i in range(allowed.shape[0]):
+        allowed[i] = game.up.shape[0] == 0 or game.up[segment, i]
+    return keep_fitting(game, left_units, allowed)
+
+
+@cold
+def keep_fitting(game: Game, left_units: Ints, allowed: Bools) -> int:
+    """Under rule `fit`, disallow arms whose maximum does not fit; return how many are allowed."""
+    count = 0
+    for i in range(allowed.shape[0]):
+        if game.rule == FIT:
+            for m in range(left_units.shape[0]):
+                if game.holds[i, m] > left_units[m]:
+                    allowed[i] = False
+        count += allowed[i]
+    return count
+
+
+@cold
+def skip_unfitting(game: Game, left_units: Ints, arms: Ints) -> None:
+    """Under rule `fit`, skip all plays from the first whose maximum does not fit with those before.
+
+    The first play always fits: it is allowed.
+    """
+    for k in range(1, arms.shape[0]):
+        for m in range(left_units.shape[0]):
+            need = 0
+            for j in range(k + 1):
+                if arms[j] >= 0:
+                    need += game.holds[arms[j], m]
+            if need > left_units[m]:
+                for j in range(k, arms.shape[0]):
+                    arms[j] = SKIP
+                return
+
+
+@kernel
+def breaks_mask(now: Now, arms: Ints) -> bool:
+    """Whether some arm that is played is not allowed."""
+    for k in range(arms.shape[0]):
+        if now.masked and arms[k] >= 0 and not now.allowed[arms[k]]:
+            return True
+    return False
+
+
+@kernel
+def short_of(plays: int, resources: int, units: Ints, left_units: Ints) -> int:
+    """The first resource of which the plays together cost more than is left, or -1."""
     for m in range(resources):
         need = 0
         for k in range(plays):
             need += units[k, m]
-        if need > purse[m]:
+        if need > left_units[m]:
             return m
     return -1
 
 
 @cold
 def replace_arm(
-    key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, aside: Ints
+    key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, excluded: Ints
 ) -> bool:
-    """Rule `retry`: the arm that costs most of what is short makes way for one drawn uniformly from
-    those not tried yet.
+    """Rule `retry`: replace the arm that costs most of the short resource by a fresh one.
 
-    `aside` (K,) marks the arms that have made way in this round; returns False when no arm is left
-    to draw.
+    The new arm is drawn uniformly from those neither excluded nor in play. `excluded` (K,) holds
+    the arms that were replaced in this round; return False when no arm is left to draw.
     """
     worst = 0
     for k in range(1, arms.shape[0]):
         if units[k, short] > units[worst, short]:
             worst = k
-    aside[arms[worst]] = 1
+    excluded[arms[worst]] = 1
     fresh = 0
-    for i in range(aside.shape[0]):
-        fresh += is_fresh(i, arms, aside)
+    for i in range(excluded.shape[0]):
+        fresh += is_fresh(i, arms, excluded)
     if fresh == 0:
         return False
     skip = int(uniform(key, attempt) * fresh)
-    for i in range(aside.shape[0]):
-        if is_fresh(i, arms, aside):
+    for i in range(excluded.shape[0]):
+        if is_fresh(i, arms, excluded):
             if skip == 0:
                 arms[worst] = i
                 break
@@ -72,9 +170,9 @@ def replace_arm(
 
 
 @kernel
-def is_fresh(arm: int, arms: Ints, aside: Ints) -> bool:
-    """Whether the arm is neither set aside nor in play."""
-    if aside[arm] != 0:
+def is_fresh(arm: int, arms: Ints, excluded: Ints) -> bool:
+    """Whether the arm is neither excluded nor in play."""
+    if excluded[arm] != 0:
         return False
     for k in range(arms.shape[0]):
         if arms[k] == arm:

@@ -12,8 +12,8 @@ from purse.base.optional import needs
 from purse.base.progress import Progress, progress
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
-from purse.engine.loop import Checkpoints, PathResults
 from purse.engine.rules import NEVER
+from purse.engine.workspace import Checkpoints, PathResults
 from purse.errors import invalid
 from purse.types import (
     CPU,

@@ -1,207 +1,287 @@
-"""The loop's steps one at a time, for live use: the same kernels, called from Python on a state of
-one path.
-"""
+"""The loop's steps one at a time, for live use: the same kernels, called from Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from struct import Struct
 from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import bind, kernel
-from purse.engine.cpu import new_workspace as new_desk
-from purse.engine.loop import UNSET, Game, Workspace, hold_short_of, out_of_range, pay, scale_left
-from purse.engine.rules import HOLD, initial_pull, replace_arm, short_of
+from purse.compiler.jit import bind, direct, kernel
+from purse.engine.job import scratch_of
+from purse.engine.loop import UNSET
+from purse.engine.rules import (
+    FIT,
+    HOLD,
+    Game,
+    breaks_mask,
+    keep_fitting,
+    owed_pull,
+    replace_arm,
+    settle_owed,
+    short_of,
+    skip_unfitting,
+)
+from purse.engine.workspace import (
+    Workspace,
+    hold_short_of,
+    is_played,
+    new_workspace,
+    out_of_range,
+    pay,
+    scale_left,
+)
 from purse.kernels.random import POLICY, REFEREE, at, stream
-from purse.types import Floats, Ints, Problem
+from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 choose: Any = None  # these are bound by `purse.compiler.jit.bind`
 update: Any = None
-row: Any = None
 probabilities: Any = None
 PLAYS = 1
 RESOURCES = 1
 INITIAL_PULLS = False
-DONE, NO_PULL, WRONG = -1, -2, -3  # what steps return, unless it is the resource that is short
+# what steps return, unless it is a resource that is short; `INITIAL`: done, as an initial pull
+DONE, INITIAL, NO_PULL, NO_ARM, WRONG = -1, -2, -3, -4, -5
 
 
 class CallBuffer:
-    """What passes between Python and the steps: arms, probabilities and holds of a ticket, rewards
-    and costs of its report.
+    """What passes between Python and the steps: a ticket's arms and holds, its report.
 
     To the steps these are arrays. Python writes them all at once, in this order, with
     `form.pack_into(words, 0, ...)`: entry by entry it would take three times as long.
     """
 
     def __init__(self, problem: Problem) -> None:
-        m, d = problem.plays, problem.n_resources
+        self.plays = m = problem.plays
+        d = problem.n_resources
         self.form = Struct(f"{m}q{m}d{d}q{m}d{m * d}q")
         words = np.zeros(self.form.size // 8, np.int64)
         arms, probs, held, rewards, units = np.split(words, np.cumsum([m, m, d, m]))
         self.words = words.data
         self.held = held
-        self.desk = new_desk(problem)._replace(
+        self.workspace = new_workspace(problem)._replace(
             arms=arms,
             probs=probs.view(np.float64),
             rewards=rewards.view(np.float64),
             units=units.reshape(m, d),
         )
 
+    def pack_fewer(
+        self,
+        arms: Sequence[int],
+        probs: Sequence[float],
+        held: Sequence[int],
+        rewards: Sequence[float],
+        units: Sequence[int],
+    ) -> None:
+        """Write a report on fewer plays than there may be: the last ones were skipped."""
+        skipped = self.plays - len(arms)
+        self.form.pack_into(
+            self.words,
+            0,
+            *(*arms, *[SKIP] * skipped),
+            *(*probs, *[1.0] * skipped),
+            *held,
+            *(*rewards, *[0.0] * skipped),
+            *(*units, *[0] * (skipped * len(held))),
+        )
+
 
 class LiveGame(NamedTuple):
     """All that the steps of one live policy work on."""
 
-    policy: Any
-    state: Any
+    params: Any
+    state: Any  # of one path
+    scratch: Any
     game: Game
     workspace: Workspace
-    held: Ints  # (d,) units, of the ticket on the desk
+    held: Ints  # (d,) units, of the ticket in the workspace
     least: Ints  # (K, d) units that a pull costs
 
 
 class CompiledSteps(NamedTuple):
-    """The steps of one policy, compiled. Those that all policies share see nothing of its own
-    types, which other processes may not know.
+    """The steps of one policy, compiled.
+
+    Steps that all policies share see none of a policy's own types, which other processes may not
+    know.
     """
 
-    look: Callable[..., None] | None  # None: the policy cannot tell its probabilities
-    ask: Callable[[LiveGame, int], int]
+    look: Callable[..., int] | None  # None: the policy cannot tell its probabilities
+    ask: Callable[[LiveGame, int, bool], int]
     hold: Callable[[Game, Workspace, Ints], int]
     tell: Callable[[LiveGame, int], int]
     replace: Callable[..., bool]
 
 
-def look(seat: LiveGame, t: int, out: Floats) -> None:
-    """The probabilities behind the choice of round t."""
-    scale_left(RESOURCES, seat.game, seat.workspace)
-    probabilities(seat.policy, row(seat.state, 0), t, seat.workspace.left, out)
-
-
-def ask(seat: LiveGame, t: int) -> int:
-    """Choose the arms of round t, which changes nothing that a later round can see, and hold what
-    they may cost; returns what `hold` does.
-    """
-    game, desk = seat.game, seat.workspace
-    if INITIAL_PULLS and t <= game.initial_rounds:
-        initial_pull(t, desk.excluded.shape[0], desk.arms, desk.probs)
-    else:
-        scale_left(RESOURCES, game, desk)
-        desk.arms[0] = UNSET
-        choose(
-            at(stream(game.seed, 0, POLICY), t),
-            seat.policy,
-            row(seat.state, 0),
-            t,
-            desk.left,
-            desk.arms,
-            desk.probs,
-        )
-    return set_apart(PLAYS, RESOURCES, game, desk, seat.held)
-
-
-def hold(game: Game, desk: Workspace, held: Ints) -> int:
-    """Hold what the arms on the desk may cost; returns the resource that is short, `NO_PULL` where
-    there is one that is no arm, or `DONE`.
-    """
-    return set_apart(PLAYS, RESOURCES, game, desk, held)
+def new_game(
+    policy: ModuleType, params: Any, state: Any, game: Game, buffer: CallBuffer, problem: Problem
+) -> LiveGame:
+    """Put together what the steps of one live policy work on."""
+    scratch = scratch_of(policy, params, problem)
+    return LiveGame(params, state, scratch, game, buffer.workspace, buffer.held, problem.cost_min)
 
 
 @kernel
-def set_apart(plays: int, resources: int, game: Game, desk: Workspace, held: Ints) -> int:
-    """Rule `hold`: take what the arms may cost out of the purse, unless it is short of it; `held`
-    says how much that is.
-    """
-    for m in range(resources):
-        held[m] = 0
-    if out_of_range(plays, desk.excluded.shape[0], desk):
-        return NO_PULL
-    if game.rule != HOLD:
-        return DONE
-    short = hold_short_of(plays, resources, game, desk)
-    for m in range(resources):
-        for k in range(plays):
-            held[m] += desk.units[k, m]
-        if short < 0:
-            desk.left_units[m] -= held[m]
-    return short if short >= 0 else DONE
-
-
-def tell(seat: LiveGame, t: int) -> int:
-    """Give back what was held, pay and learn; returns the resource that cannot pay (then nothing is
-    paid or learnt), or `DONE`.
-
-    Where an entry of the report is out of bounds nothing changes: `WRONG` less its number, rewards
-    first, then costs.
-    """
-    game, desk = seat.game, seat.workspace
-    for k in range(PLAYS):
-        if not 0 <= desk.rewards[k] <= 1:
-            return WRONG - k
-        for m in range(RESOURCES):
-            if not seat.least[desk.arms[k], m] <= desk.units[k, m] <= game.holds[desk.arms[k], m]:
-                return WRONG - (PLAYS + k * RESOURCES + m)
-    for m in range(RESOURCES):
-        desk.left_units[m] += seat.held[m]
-    short = short_of(PLAYS, RESOURCES, desk.units, desk.left_units)
-    if short >= 0:
-        return short
-    pay(PLAYS, RESOURCES, game, desk)
-    update(
+def see_round(resources: int, live: LiveGame, t: int, masked: bool) -> Now:
+    """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
+    game, space = live.game, live.workspace
+    if game.rule == FIT and not masked:
+        for i in range(space.allowed.shape[0]):
+            space.allowed[i] = True
+    if game.rule == FIT or masked:
+        masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
+    scale_left(resources, game, space)
+    return Now(
         at(stream(game.seed, 0, POLICY), t),
-        seat.policy,
-        row(seat.state, 0),
         t,
-        desk.arms,
-        desk.probs,
-        desk.rewards,
-        desk.costs,
+        game.horizon - (t - 1),
+        space.left,
+        masked,
+        space.allowed,
+        space.pending,
+        space.context,
     )
+
+
+@kernel
+def none_allowed(now: Now) -> bool:
+    """Whether no arm may be played."""
+    if not now.masked:
+        return False
+    for i in range(now.allowed.shape[0]):
+        if now.allowed[i]:
+            return False
+    return True
+
+
+def look(live: LiveGame, t: int, masked: bool, out: Floats) -> int:
+    """Write the probabilities of round t; return `NO_ARM` where no arm is allowed."""
+    now = see_round(RESOURCES, live, t, masked)
+    if none_allowed(now):
+        return NO_ARM
+    probabilities(live.params, live.state, live.scratch, now, out)
     return DONE
 
 
-def replace(game: Game, t: int, attempt: int, short: int, desk: Workspace) -> bool:
+def ask(live: LiveGame, t: int, masked: bool) -> int:
+    """Choose the arms of round t and hold what they may cost; return what `hold` does.
+
+    The choice changes nothing that a later round can see. Return `INITIAL` for an initial pull,
+    `NO_ARM` where no arm is allowed.
+    """
+    space = live.workspace
+    now = see_round(RESOURCES, live, t, masked)
+    if none_allowed(now):
+        return NO_ARM
+    play = Play(space.arms, space.probs, space.rewards, space.costs)
+    initial = INITIAL_PULLS and owed_pull(now, space.owed, space.arms, space.probs)
+    if not initial:
+        space.arms[0] = UNSET
+        choose(live.params, live.state, live.scratch, now, play)
+    if space.arms[0] >= 0 and live.game.rule == FIT:
+        skip_unfitting(live.game, space.left_units, space.arms)
+    if space.arms[0] >= 0 and breaks_mask(now, space.arms):
+        space.arms[0] = UNSET
+    outcome = set_apart(PLAYS, RESOURCES, live.game, space, live.held)
+    if initial and outcome == DONE:
+        settle_owed(space.owed, space.arms)
+        return INITIAL
+    return outcome
+
+
+def hold(game: Game, space: Workspace, held: Ints) -> int:
+    """Hold what the arms in the workspace may cost.
+
+    Return the resource that is short, `NO_PULL` where one is no arm, or `DONE`.
+    """
+    return set_apart(PLAYS, RESOURCES, game, space, held)
+
+
+@kernel
+def set_apart(plays: int, resources: int, game: Game, space: Workspace, held: Ints) -> int:
+    """Under `hold` and `fit`, take what the arms may cost from what is left; `held` says how much.
+
+    Where a resource is short of it, nothing is taken.
+    """
+    for m in range(resources):
+        held[m] = 0
+    if out_of_range(plays, space.excluded.shape[0], space):
+        return NO_PULL
+    if game.rule != HOLD and game.rule != FIT:
+        return DONE
+    short = hold_short_of(plays, resources, game, space)
+    for m in range(resources):
+        for k in range(plays):
+            held[m] += space.units[k, m]
+        if short < 0:
+            space.left_units[m] -= held[m]
+    return short if short >= 0 else DONE
+
+
+def tell(live: LiveGame, t: int) -> int:
+    """Give back what was held, pay and learn.
+
+    Return `DONE`, or the resource that cannot pay: then nothing is paid or learnt. Where an entry
+    of the report is out of bounds nothing changes: return `WRONG` less its number, rewards first,
+    then costs.
+    """
+    game, space = live.game, live.workspace
+    for k in range(PLAYS):
+        if is_played(k, space.arms):
+            if not 0 <= space.rewards[k] <= 1:
+                return WRONG - k
+            arm = space.arms[k]
+            for m in range(RESOURCES):
+                if not live.least[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
+                    return WRONG - (PLAYS + k * RESOURCES + m)
+    for m in range(RESOURCES):
+        space.left_units[m] += live.held[m]
+        space.left[m] = math.nan  # not defined in `update`
+    short = short_of(PLAYS, RESOURCES, space.units, space.left_units)
+    if short >= 0:
+        return short
+    pay(PLAYS, RESOURCES, game, space)
+    now = Now(
+        at(stream(game.seed, 0, POLICY), t),
+        t,
+        math.nan,
+        space.left,
+        False,
+        space.allowed,
+        space.pending,
+        space.context,
+    )
+    play = Play(space.arms, space.probs, space.rewards, space.costs)
+    update(live.params, live.state, live.scratch, now, play)
+    return DONE
+
+
+def replace(game: Game, t: int, attempt: int, short: int, space: Workspace) -> bool:
     """Rule `retry`: another arm for one that cannot be paid; False when there is none."""
     return replace_arm(
         at(stream(game.seed, 0, REFEREE), t),
         attempt,
         short,
-        desk.units,
-        desk.arms,
-        desk.probs,
-        desk.excluded,
+        space.units,
+        space.arms,
+        space.probs,
+        space.excluded,
     )
 
 
-def steps(policy: ModuleType, problem: Problem, seat: LiveGame) -> CompiledSteps:
-    """The steps of a policy; those of every round are compiled here, the others when they are first
-    needed.
-    """
+def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
+    """Compile the steps of every round here, the others when they are first needed."""
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    parts = {
-        "choose": policy.choose,
-        "update": policy.update,
-        "row": policy.row,
-        "INITIAL_PULLS": seat.game.initial_rounds > 0,
-        **sizes,
-    }
+    initial = {"INITIAL_PULLS": live.game.initial_rounds > 0}
     return CompiledSteps(
-        bind(look, probabilities=policy.probabilities, **parts)
+        bind(look, probabilities=policy.probabilities, **sizes)
         if hasattr(policy, "probabilities")
         else None,
-        direct(bind(ask, **parts), seat, 1),
+        direct(bind(ask, choose=policy.choose, **initial, **sizes), live, 1, False),
         bind(hold, **sizes),
-        direct(bind(tell, **parts), seat, 1),
+        direct(bind(tell, update=policy.update, **sizes), live, 1),
         bind(replace),
     )
-
-
-def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
-    """The compiled function for arguments of these types; its dispatcher would find out the types
-    anew in every call.
-    """
-    types = tuple(map(dispatcher.typeof_pyval, args))
-    dispatcher.compile(types)
-    return cast(Callable[..., Any], dispatcher.overloads[types].entry_point)

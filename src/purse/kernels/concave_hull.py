@@ -1,8 +1,8 @@
 r"""The best mixture of arms under one limit, in closed form: a linear program that is a walk along
 an upper hull.
 
-    max  sum_i rewards(i) x(i)    subject to    sum_i costs(i) x(i) <= limit,   sum_i x(i) <= 1,   x
-         >= 0
+    max  sum_i rewards(i) x(i)
+    subject to    sum_i costs(i) x(i) <= limit,   sum_i x(i) <= 1,   x >= 0
 
 Doing nothing is the point (0, 0), arm i the point (costs(i), rewards(i)). What mixtures reach at a
 cost is the upper concave hull of these points, so that an optimum lies on the hull at `limit`:
@@ -15,20 +15,34 @@ few do, and for the K at which that would count a sort would be better.
 Arms that share a corner share its weight equally: with bounds cut off at 0 and 1 many arms stand at
 the same point, and the first of them must not be favoured. Of several corners that are equally good
 the cheapest is taken.
+
+Under a mask the mixture is one of the allowed arms: a masked arm becomes a point that no hull has.
 """
 
 from __future__ import annotations
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import U, uniform
+import math
+from typing import NamedTuple
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.random import uniform
 from purse.kernels.weights import pick, total
-from purse.types import SKIP, Floats, Ints
+from purse.types import SKIP, Floats, Now, Play
+
+
+class HullScratch(NamedTuple):
+    """Room for the best mixture under a mask."""
+
+    costs: Floats  # (K,)
+    rewards: Floats  # (K,)
+    shares: Floats  # (K,)
 
 
 @kernel
 def best_mixture(limit: float, costs: Floats, rewards: Floats, shares: Floats) -> float:
-    """Write the x of an optimum, for limit > 0 and costs and rewards >= 0; returns their sum: what
-    is missing to 1 is for doing nothing.
+    """Write the x of an optimum, for limit > 0 and costs and rewards >= 0; return their sum.
+
+    What is missing to 1 is for doing nothing.
     """
     low_cost = 0.0
     low_reward = 0.0
@@ -70,7 +84,7 @@ def share_corners(
     rewards: Floats,
     shares: Floats,
 ) -> float:
-    """Write the weights of the arms at two corners, equal at each; returns their sum."""
+    """Write the weights of the arms at two corners, equal at each; return their sum."""
     n_low = 0
     n_high = 0
     for i in range(costs.shape[0]):
@@ -88,19 +102,41 @@ def share_corners(
     return total
 
 
+@cold
+def mask_points(now: Now, costs: Floats, rewards: Floats) -> None:
+    """Turn masked arms into points that no mixture takes."""
+    for i in range(costs.shape[0]):
+        if not now.allowed[i]:
+            costs[i] = math.inf
+            rewards[i] = 0.0
+
+
+@cold
+def best_allowed_mixture(
+    now: Now, limit: float, costs: Floats, rewards: Floats, room: HullScratch
+) -> None:
+    """Write to `room.shares` the x of an optimum among the allowed arms."""
+    for i in range(costs.shape[0]):
+        room.costs[i] = costs[i]
+        room.rewards[i] = rewards[i]
+    mask_points(now, room.costs, room.rewards)
+    best_mixture(limit, room.costs, room.rewards, room.shares)
+
+
 @kernel
-def draw_shares(key: U, skips: bool, shares: Floats, arms: Ints, probs: Floats) -> None:
+def draw_shares(now: Now, skips: bool, shares: Floats, play: Play) -> None:
     """Draw an arm by its share; with what is missing to 1 let the round pass or, where that may not
     be, draw again.
     """
     every = total(shares)
-    u = uniform(key, 0) * (1.0 if skips else every)
+    u = uniform(now.key, 0) * (1.0 if skips else every)
     if skips and u >= every:
-        arms[0] = SKIP
-        probs[0] = 1 - every
+        play.arms[0] = SKIP
+        play.probs[0] = 1 - every
     else:
-        arms[0] = pick(u, shares)
-        probs[0] = shares[arms[0]] / (1.0 if skips else every)
+        arm = pick(u, shares)
+        play.arms[0] = arm
+        play.probs[0] = shares[arm] / (1.0 if skips else every)
 
 
 @kernel

@@ -1,7 +1,11 @@
-"""The number of rounds that a policy without a horizon tunes itself to."""
+"""The number of rounds that a policy without a horizon tunes itself to, and what follows."""
 
 from __future__ import annotations
 
+import math
+
+from purse.base.validation import number
+from purse.errors import invalid
 from purse.types import Problem
 
 
@@ -18,3 +22,12 @@ def most_paid(problem: Problem) -> int:
     """
     each = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
     return min((-(-budget // least) for budget, least in each if least > 0), default=0)
+
+
+def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
+    """Return C of a radius sqrt(C x / N) + C / N: ln(D K T), or the number that is given."""
+    if c_rad == "theory":
+        return math.log(n_resources * problem.n_arms * rounds_of(problem, policy))
+    if isinstance(c_rad, str):
+        raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
+    return number("c_rad", c_rad, above=0)

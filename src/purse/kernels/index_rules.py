@@ -1,89 +1,103 @@
-"""What index rules share: sums per arm, and the arm with the largest index, ties broken at random.
+"""What index rules share: sums per arm, and the arm with the largest score, ties broken at random.
 
-A policy that gives every arm a number from its own pulls and takes the largest needs to write only
-that number: its module imports `init`, `row` and `update` from here, fills `state.scores` and calls
-`take_largest` in `choose` and `share_largest` in `probabilities`. One resource, one play. An arm
-whose first report is still missing has pulls 0: give it the score `FIRST`.
+A rule that gives every arm a score from its own pulls and takes the largest is two kernels:
 
-What of an arm's index changes only with a report on it can be kept: a policy that writes `bases`
-and `slopes` in an `update` of its own spares `choose` the roots and divisions, K of each a round.
-Most radii are one number for all arms, `common_width`, times one number of the arm's.
+    score(params, state, now, i)   the score of arm i
+    learn(params, state, i)        keep what changes only with a report on arm i, after its sums
+
+`index_rule(score, learn)` makes the rest of the module from them. One resource, one play. An arm
+whose first report is missing has pulls 0: give it the score `FIRST`.
+
+A policy that keeps `bases` and `slopes` in `learn` spares `score` the roots and divisions. Most
+radii are one number for all arms, `common_width`, times one number of the arm's.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.jit import attach, cold, kernel
 from purse.kernels.fastmath import log
-from purse.kernels.random import U, uniform
-from purse.types import STOP, Floats, Ints, Problem
+from purse.kernels.random import uniform
+from purse.types import SKIP, STOP, Floats, Now, Play, Problem
 
 # the scores of an arm that must be tried first, and of one that cannot be taken; finite, as all of
 # a state is
 FIRST, OUT = 1e300, -1e300
+score: Any = None  # these are bound by `index_rule`
+learn: Any = None
 
 
 class IndexState(NamedTuple):
-    """Sums per arm over the reports so far, costs as policies see them, and what a policy may keep
-    of them.
-    """
+    """Sums per arm over the reports so far, costs as policies see them, and what a policy keeps."""
 
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K)
-    bases: Floats  # (P, K) the policy's; `FIRST` without a report
-    slopes: Floats  # (P, K) the policy's; 0 without a report
-    scores: Floats  # (P, K) `FIRST` at the start
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+    bases: Floats  # (K,) the policy's; `FIRST` without a report
+    slopes: Floats  # (K,) the policy's; 0 without a report
 
 
-def init(params: Any, problem: Problem, n_paths: int) -> IndexState:
-    """Nothing seen yet."""
-    shape = n_paths, problem.n_arms
-    return IndexState(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.full(shape, FIRST),
-        np.zeros(shape),
-        np.full(shape, FIRST),
-    )
+class Scores(NamedTuple):
+    """Room for the score of each arm."""
+
+    scores: Floats  # (K,)
+
+
+def init(params: Any, problem: Problem) -> IndexState:
+    """Return the state with nothing seen yet."""
+    k = problem.n_arms
+    return IndexState(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k))
+
+
+def scratch(params: Any, problem: Problem) -> Scores:
+    """Allocate room for the score of each arm."""
+    return Scores(np.zeros(problem.n_arms))
+
+
+def choose_largest(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    """Score every arm and take the largest."""
+    for i in range(scratch.scores.shape[0]):
+        scratch.scores[i] = score(params, state, now, i)
+    take_largest(now, scratch.scores, play)
+
+
+def share_scores(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    """Write the probabilities of `choose_largest`."""
+    for i in range(scratch.scores.shape[0]):
+        scratch.scores[i] = score(params, state, now, i)
+    share_largest(now, scratch.scores, out)
+
+
+def add_and_learn(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    """Add the report to the sums of its arm, and let the policy keep what follows."""
+    add_report(state, play.arms[0], play.rewards[0], play.costs[0, 0])
+    learn(params, state, play.arms[0])
 
 
 @kernel
-def row(state: IndexState, path: int) -> IndexState:
-    """One path's slice."""
-    return IndexState(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.bases[path],
-        state.slopes[path],
-        state.scores[path],
+def learn_nothing(params: Any, state: Any, i: int) -> None:
+    """Keep nothing besides the sums."""
+
+
+def index_rule(score: Callable[..., float], learn: Callable[..., None] = learn_nothing) -> Any:
+    """Return init, scratch, choose, update and probabilities of the rule with this score."""
+    return (
+        init,
+        scratch,
+        attach(choose_largest, score=score),
+        attach(add_and_learn, learn=learn),
+        attach(share_scores, score=score),
     )
-
-
-@kernel
-def update(
-    key: U,
-    params: Any,
-    state: IndexState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    """Add the report to the sums of its arm."""
-    add_report(state, arms[0], rewards[0], costs[0, 0])
 
 
 @kernel
 def add_report(state: Any, arm: int, reward: float, cost: float) -> None:
-    """The same, for an `update` that goes on; any state with these sums will do."""
+    """Add a report to the sums of its arm; any state with these sums will do."""
     state.pulls[arm] += 1
     state.rewards[arm] += reward
     state.costs[arm] += cost
@@ -124,10 +138,13 @@ def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float
 
 
 @kernel
-def find_largest(scores: Floats) -> tuple[int, int]:
-    """The first arm with the largest score, and how many have it; -1 and 0 where all are `OUT`. No
-    branches.
+def find_largest(now: Now, scores: Floats) -> tuple[int, int]:
+    """Return the first allowed arm with the largest score, and how many have it; no branches.
+
+    Return -1 and 0 where all are `OUT`.
     """
+    if now.masked:
+        return find_largest_allowed(now, scores)
     top = OUT
     arm = -1
     for i in range(scores.shape[0]):
@@ -140,32 +157,48 @@ def find_largest(scores: Floats) -> tuple[int, int]:
     return arm, count if arm >= 0 else 0
 
 
+@cold
+def find_largest_allowed(now: Now, scores: Floats) -> tuple[int, int]:
+    """Do the same under a mask."""
+    arm = -1
+    count = 0
+    for i in range(scores.shape[0]):
+        if now.allowed[i] and scores[i] > OUT:
+            if arm < 0 or scores[i] > scores[arm]:
+                arm = i
+                count = 0
+            count += scores[i] == scores[arm]
+    return arm, count
+
+
 @kernel
-def take_largest(key: U, scores: Floats, arms: Ints, probs: Floats) -> None:
-    """Write an arm with the largest score, each of them equally likely; `STOP` where all are
-    `OUT`.
+def take_largest(now: Now, scores: Floats, play: Play) -> None:
+    """Write an allowed arm with the largest score, each of them equally likely.
+
+    Where all are `OUT`, end the game; under a mask, let the round pass.
     """
-    arm, count = find_largest(scores)
-    arms[0] = STOP if arm < 0 else arm
-    probs[0] = 1.0
+    arm, count = find_largest(now, scores)
+    play.arms[0] = arm if arm >= 0 else SKIP if now.masked else STOP
+    play.probs[0] = 1.0
     if count > 1:
-        arms[0] = take_equal(arm, scores, int(uniform(key, 0) * count))
-        probs[0] = 1 / count
+        play.arms[0] = take_equal(now, arm, scores, int(uniform(now.key, 0) * count))
+        play.probs[0] = 1 / count
 
 
 @cold
-def take_equal(first: int, scores: Floats, skip: int) -> int:
-    """The arm that comes so many places after the first among those with its score."""
+def take_equal(now: Now, first: int, scores: Floats, skip: int) -> int:
+    """Return the arm that many places after the first among the allowed ones with its score."""
     arm = first
     while skip > 0:
         arm += 1
-        skip -= scores[arm] == scores[first]
+        skip -= scores[arm] == scores[first] and (not now.masked or now.allowed[arm])
     return arm
 
 
 @kernel
-def share_largest(scores: Floats, out: Floats) -> None:
+def share_largest(now: Now, scores: Floats, out: Floats) -> None:
     """Write the probabilities of `take_largest`."""
-    arm, count = find_largest(scores)
+    arm, count = find_largest(now, scores)
     for i in range(scores.shape[0]):
-        out[i] = 1 / count if count > 0 and scores[i] == scores[arm] else 0.0
+        best = count > 0 and scores[i] == scores[arm] and (not now.masked or now.allowed[i])
+        out[i] = 1 / count if best else 0.0

@@ -17,9 +17,7 @@ from typing import Any
 
 from purse.compiler.jit import kernel
 from purse.kernels.fastmath import exp
-from purse.kernels.random import U, uniform
-from purse.kernels.weights import pick
-from purse.types import SKIP, Floats, Ints, Problem
+from purse.types import Floats, Ints, Problem
 
 OLD = 2**62  # the age of weights that are to be computed afresh
 
@@ -32,18 +30,8 @@ def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
 
 
 @kernel
-def draw_action(key: U, n_arms: int, chances: Floats, arms: Ints, probs: Floats) -> None:
-    """Draw an action by its chance; the one beyond the arms, where there is one, lets the round
-    pass.
-    """
-    action = pick(uniform(key, 0), chances)
-    arms[0] = action if action < n_arms else SKIP
-    probs[0] = chances[action]
-
-
-@kernel
 def rounds_passed(booked: Ints, t: int) -> int:
-    """How many rounds have passed that are not booked, round t included; books them."""
+    """Book the rounds up to t that are not booked yet; return how many."""
     passed = max(0, t - booked[0])
     booked[0] += passed
     return passed

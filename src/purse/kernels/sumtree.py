@@ -18,17 +18,15 @@ def first_leaf(n_arms: int) -> int:
     return 1 << (n_arms - 1).bit_length()
 
 
-def ones(n_paths: int, n_arms: int) -> Floats:
-    """(P, 2 leaf) Trees in which every arm weighs one."""
+def ones(n_arms: int) -> Floats:
+    """(2 leaf,) Return a tree in which every arm weighs one."""
     leaf = first_leaf(n_arms)
-    trees = np.zeros((n_paths, 2 * leaf))
-    trees[:, leaf : leaf + n_arms] = 1.0
+    tree = np.zeros(2 * leaf)
+    tree[leaf : leaf + n_arms] = 1.0
     while leaf > 1:
-        trees[:, leaf // 2 : leaf] = (
-            trees[:, leaf : 2 * leaf : 2] + trees[:, leaf + 1 : 2 * leaf : 2]
-        )
+        tree[leaf // 2 : leaf] = tree[leaf : 2 * leaf : 2] + tree[leaf + 1 : 2 * leaf : 2]
         leaf //= 2
-    return trees
+    return tree
 
 
 @kernel

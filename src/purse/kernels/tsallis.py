@@ -21,9 +21,9 @@ a series brings 1 / (d(i) + y) to the new y without a division. Each call starts
 round's weights are a function of its losses alone, to the last bit, whatever was asked before; a
 start near the last root would save a step and lose that.
 
-A policy whose losses are sums over reports needs to write only the loss: its module imports `init`,
-`row`, `choose` and `probabilities` from here and calls `learn` in `update`. Its params hold
-`scale`, for eta_t = scale / sqrt t, and `reduced`, for the estimator
+A policy whose losses are sums over reports writes one kernel, `loss(params, play)`, the loss that a
+report tells of; `tsallis_rule(loss)` makes the rest of the module from it. Its params hold `scale`,
+for eta_t = scale / sqrt t, and `reduced`, for the estimator
 
     plain     L(j) += 1{j = i_t} loss / w_t(j)
     reduced   L(j) += 1{j = i_t} (loss - b(j)) / w_t(j) + b(j),     b(j) = 1/2 if w_t(j) >= eta_t^2
@@ -32,52 +32,59 @@ A policy whose losses are sums over reports needs to write only the loss: its mo
 A ticket carries the probability of its own arm only: for the others' b the weights of round t are
 computed again from the reports so far, which gives the same numbers unless reports are late. Any b
 that does not look at the draw leaves the estimate unbiased.
+
+Under a mask the weights are those of all arms, renormalised over the allowed ones.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.random import U, uniform
-from purse.kernels.weights import pick, smallest
-from purse.types import Floats, Ints, Problem
+from purse.compiler.jit import attach, kernel
+from purse.kernels.weights import draw_weighted, show_weighted, smallest
+from purse.types import Floats, Now, Play, Problem
 
 CLOSE = 3e-6
 # importance-weighted, reduced variance: the scale of the rate of each
 ESTIMATORS = {"iw": 2.0, "rv": 4.0}
+loss: Any = None  # bound by `tsallis_rule`
 
 
 class TsallisState(NamedTuple):
     """Estimated losses per arm over the reports so far."""
 
-    losses: Floats  # (P, K)
-    weights: Floats  # (P, K) scratch
+    losses: Floats  # (K,)
 
 
-def init(params: Any, problem: Problem, n_paths: int) -> TsallisState:
-    """Nothing lost yet."""
-    return TsallisState(np.zeros((n_paths, problem.n_arms)), np.zeros((n_paths, problem.n_arms)))
+class TsallisScratch(NamedTuple):
+    """Room for the weight of each arm."""
+
+    weights: Floats  # (K,)
+
+
+def init(params: Any, problem: Problem) -> TsallisState:
+    """Return the state with nothing lost yet."""
+    return TsallisState(np.zeros(problem.n_arms))
+
+
+def scratch(params: Any, problem: Problem) -> TsallisScratch:
+    """Allocate room for the weight of each arm."""
+    return TsallisScratch(np.zeros(problem.n_arms))
 
 
 def scale_of(estimator: str) -> float:
-    """The scale of the rate, from the estimator's name."""
+    """Return the scale of the rate, from the estimator's name."""
     return ESTIMATORS[validation.choice("estimator", estimator, tuple(ESTIMATORS))]
 
 
 @kernel
-def row(state: TsallisState, path: int) -> TsallisState:
-    """One path's slice."""
-    return TsallisState(state.losses[path], state.weights[path])
-
-
-@kernel
 def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
-    """Write w; returns their sum, which is 1 to rounding."""
+    """Write w; return their sum, which is 1 to rounding."""
     low = smallest(losses)
     half = 0.5 * eta
     y = 1.0
@@ -106,45 +113,48 @@ def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
 
 
 @kernel
-def weigh(params: Any, state: TsallisState, t: int) -> float:
-    """Write the weights of round t; returns their sum."""
-    return tsallis_weights(params.scale / math.sqrt(t), state.losses, state.weights)
+def weigh(params: Any, state: TsallisState, scratch: TsallisScratch, t: int) -> float:
+    """Write the weights of round t; return their sum."""
+    return tsallis_weights(params.scale / math.sqrt(t), state.losses, scratch.weights)
 
 
 @kernel
-def choose(
-    key: U, params: Any, state: TsallisState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
+def choose(params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, play: Play) -> None:
     """Draw an arm by weight."""
-    total = weigh(params, state, t)
-    arms[0] = pick(uniform(key, 0) * total, state.weights)
-    probs[0] = state.weights[arms[0]] / total
+    draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
 
 
-@kernel
-def learn(params: Any, state: TsallisState, t: int, arm: int, chance: float, loss: float) -> None:
+def add_loss(
+    params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, play: Play
+) -> None:
     """Add the estimate of a round's losses."""
     if params.reduced:
-        learn_reduced(params, state, t, arm, chance, loss)
+        add_reduced(params, state, scratch, now.t, play, loss(params, play))
     else:
-        state.losses[arm] += loss / chance
+        state.losses[play.arms[0]] += loss(params, play) / play.probs[0]
 
 
 @kernel
-def learn_reduced(
-    params: Any, state: TsallisState, t: int, arm: int, chance: float, loss: float
+def add_reduced(
+    params: Any, state: TsallisState, scratch: TsallisScratch, t: int, play: Play, loss: float
 ) -> None:
-    """The same with less variance."""
+    """Do the same with less variance."""
+    arm, chance = play.arms[0], play.probs[0]
     least = params.scale * params.scale / t
-    total = weigh(params, state, t)
+    total = weigh(params, state, scratch, t)
     for j in range(state.losses.shape[0]):
-        base = 0.5 if (chance if j == arm else state.weights[j] / total) >= least else 0.0
+        base = 0.5 if (chance if j == arm else scratch.weights[j] / total) >= least else 0.0
         state.losses[j] += base + (loss - base) / chance if j == arm else base
 
 
 @kernel
-def probabilities(params: Any, state: TsallisState, t: int, left: Floats, out: Floats) -> None:
+def probabilities(
+    params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, out: Floats
+) -> None:
     """Write the probabilities of `choose`."""
-    total = weigh(params, state, t)
-    for i in range(out.shape[0]):
-        out[i] = state.weights[i] / total
+    show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)
+
+
+def tsallis_rule(loss: Callable[..., float]) -> Any:
+    """Return init, scratch, choose, update and probabilities of the rule with this loss."""
+    return init, scratch, choose, attach(add_loss, loss=loss), probabilities

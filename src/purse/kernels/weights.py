@@ -4,8 +4,21 @@ weights.
 
 from __future__ import annotations
 
-from purse.compiler.jit import kernel
-from purse.types import Floats
+from typing import NamedTuple
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.masks import draw_allowed, restrict
+from purse.kernels.random import uniform
+from purse.types import Floats, Now, Play
+
+
+class Mixture(NamedTuple):
+    """Exploration in front of weights: what `mixed_arm` needs besides its arrays."""
+
+    cap: float  # the rate of each arm, where `equal`
+    explore: float  # the sum of the rates
+    equal: bool  # whether all rates are `cap`; then nobody fills `rates`
+    sum_weights: float
 
 
 @kernel
@@ -20,6 +33,36 @@ def pick(x: float, weights: Floats) -> int:
         total += weights[i]
         arm += total <= x
     return arm
+
+
+@kernel
+def draw_weighted(now: Now, weights: Floats, total: float, play: Play) -> None:
+    """Draw an arm by weight, with the round's first number; `total` is the sum of the weights.
+
+    Under a mask only allowed arms are drawn, and the weights are overwritten.
+    """
+    if now.masked:
+        normalise(weights, total)
+        draw_allowed(now, weights, play)
+    else:
+        play.arms[0] = pick(uniform(now.key, 0) * total, weights)
+        play.probs[0] = weights[play.arms[0]] / total
+
+
+@cold
+def normalise(weights: Floats, total: float) -> None:
+    """Scale the weights to a sum of 1."""
+    for i in range(weights.shape[0]):
+        weights[i] /= total
+
+
+@kernel
+def show_weighted(now: Now, weights: Floats, total: float, out: Floats) -> None:
+    """Write the probabilities of `draw_weighted`."""
+    for i in range(weights.shape[0]):
+        out[i] = weights[i] / total
+    if now.masked:
+        restrict(now, out)
 
 
 @kernel
@@ -80,3 +123,37 @@ def mixed_probability(
 ) -> float:
     """The probability with which `mixed_arm` draws this arm."""
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]
+
+
+@kernel
+def draw_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play) -> None:
+    """Draw an arm of a mixture with the round's first number; weights are written under a mask."""
+    if now.masked:
+        draw_mixed_allowed(now, mixture, rates, weights, play)
+        return
+    cap, explore, equal, sum_weights = mixture
+    play.arms[0] = mixed_arm(uniform(now.key, 0), cap, explore, equal, rates, weights, sum_weights)
+    play.probs[0] = mixed_probability(
+        play.arms[0], cap, explore, equal, rates, weights, sum_weights
+    )
+
+
+@cold
+def draw_mixed_allowed(
+    now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play
+) -> None:
+    """Do the same under a mask; the weights become the chances."""
+    cap, explore, equal, sum_weights = mixture
+    for i in range(weights.shape[0]):
+        weights[i] = mixed_probability(i, cap, explore, equal, rates, weights, sum_weights)
+    draw_allowed(now, weights, play)
+
+
+@kernel
+def show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out: Floats) -> None:
+    """Write the probabilities of `draw_mixed`."""
+    cap, explore, equal, sum_weights = mixture
+    for i in range(weights.shape[0]):
+        out[i] = mixed_probability(i, cap, explore, equal, rates, weights, sum_weights)
+    if now.masked:
+        restrict(now, out)

@@ -1,11 +1,11 @@
-"""What a live policy has: its budget, what is left of it, and the tickets that are out."""
+"""The budget of a live policy: what is spent, held and left, and the open tickets."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,33 @@ from purse.types import Ints, Problem, Ticket
 ONE = (float, int, str, Decimal, np.number)  # what stands for one number
 
 
-class Account:
-    """A budget of which every unit is spent, held for a ticket that is out, or left."""
+class Round(NamedTuple):
+    """A round with an open ticket, or one that has to be asked for again."""
 
-    def __init__(self, problem: Problem, purse: Ints) -> None:
+    t: int
+    arms: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    excluded: tuple[int, ...] = ()  # rule `retry`: arms that cannot replace one that is not paid
+    attempt: int = 0  # rule `retry`: how many arms were replaced in this round
+    initial: bool = False
+
+    @classmethod
+    def read(cls, values: Sequence[Any]) -> Round:
+        """Return a round from the lists of a JSON file."""
+        t, arms, probabilities, excluded, attempt, initial = values
+        return cls(t, tuple(arms), tuple(probabilities), tuple(excluded), attempt, initial)
+
+
+class Account:
+    """A budget of which every unit is spent, held for an open ticket, or left."""
+
+    def __init__(self, problem: Problem, left_units: Ints) -> None:
         self.problem = problem
-        self._purse = purse  # (d,) units left; the compiled steps take from it
-        self._purse[:] = problem.budget
+        self._left_units = left_units  # (d,) the compiled steps take from it
+        self._left_units[:] = problem.budget
         self._single = problem.plays == problem.n_resources == 1
-        # tickets that are out, each with its round's arms set aside
-        self._open: dict[int, tuple[Ticket, tuple[int, ...]]] = {}
+        # by number; the round only where it is not plain from the ticket
+        self._open: dict[int, tuple[Ticket, Round | None]] = {}
         self._next_id = 1
         self._lock = threading.RLock()
 
@@ -34,7 +51,7 @@ class Account:
     def left_units(self) -> list[int]:
         """`left`, exactly, in units of 1e-9, one per resource."""
         with self._lock:
-            return self._purse.tolist()
+            return self._left_units.tolist()
 
     @property
     def held_units(self) -> list[int]:
@@ -61,7 +78,7 @@ class Account:
 
     @property
     def held(self) -> Any:
-        """What is held for tickets that are out."""
+        """What is held for open tickets."""
         return in_users_unit(self.held_units)
 
     @property
@@ -71,7 +88,7 @@ class Account:
 
     @property
     def tickets(self) -> list[Ticket]:
-        """The tickets that are out, oldest first."""
+        """The open tickets, oldest first."""
         with self._lock:
             return sorted(ticket for ticket, _ in self._open.values())
 
@@ -86,43 +103,51 @@ class Account:
             f"{amounts.text(self.left_units[short])} is left"
         )
         return refusal + (
-            f"; tickets that are out: {len(self._open)}, holding "
-            f"{amounts.text(self.held_units[short])}"
+            f"; open tickets: {len(self._open)}, holding {amounts.text(self.held_units[short])}"
             if self._open
             else ""
         )
 
-    def _find(self, ticket: Ticket) -> tuple[Ticket, tuple[int, ...]]:
-        """A ticket that is out, and the arms set aside in its round; refuses one that is not."""
+    def _why_none_fits(self) -> str:
+        left = ", ".join(map(amounts.text, self.left_units))
+        held = f"; open tickets: {len(self._open)}" if self._open else ""
+        return f"no allowed arm fits: {left} is left{held}"
+
+    def _find(self, ticket: Ticket) -> tuple[Ticket, Round | None]:
+        """Return an open ticket and its round; refuse one that is not open."""
         if not isinstance(ticket, Ticket) or not isinstance(ticket.id, int):
             raise TicketError(f"{shorten(repr(ticket))} is not a ticket; pass what `ask` returned")
-        found = self._open.get(ticket.id)
-        if found is None or found[0] != ticket:
-            finished = found is None and 0 < ticket.id < self._next_id
+        known = self._open.get(ticket.id)
+        if known is None or known[0] != ticket:
+            finished = known is None and 0 < ticket.id < self._next_id
             raise TicketError(
                 f"ticket {ticket.id} is "
                 f"{'finished already' if finished else 'not one that this policy issued'}"
             )
-        return found
+        return known
 
-    def _can_be_out(self, ticket: Ticket) -> bool:
-        """Whether a ticket from a file is one that the compiled steps can take: they trust its arms
-        and its sizes.
-        """
-        sizes = len(ticket.arms), len(ticket.probabilities), len(ticket.held_units)
-        return sizes == (self.problem.plays, self.problem.plays, self.problem.n_resources) and all(
-            arm in range(self.problem.n_arms) for arm in ticket.arms
+    def _can_be_open(self, ticket: Ticket) -> bool:
+        """Whether the compiled steps can take a ticket from a file: they trust arms and sizes."""
+        sizes = {len(ticket.arms), len(ticket.probabilities)}
+        return (
+            len(sizes) == 1
+            and 1 <= len(ticket.arms) <= self.problem.plays
+            and len(ticket.held_units) == self.problem.n_resources
+            and all(arm in range(self.problem.n_arms) for arm in ticket.arms)
         )
 
-    def _read_report(self, reward: Any, cost: Any) -> tuple[Sequence[float], Sequence[int]]:
-        """The reward of each play, and the units of each resource that each play cost; the step
-        that learns from them holds them to their bounds.
+    def _read_report(
+        self, plays: int, reward: Any, cost: Any
+    ) -> tuple[Sequence[float], Sequence[int]]:
+        """Return the reward of each play, and the units of each resource that each play cost.
+
+        The step that learns from them holds them to their bounds.
         """
         if self._single and isinstance(reward, ONE) and isinstance(cost, ONE):
             return (reward if type(reward) is float else validation.number("reward", reward),), (
                 amounts.to_units("cost", cost),
             )
-        plays, resources = self.problem.plays, self.problem.n_resources
+        resources = self.problem.n_resources
         rewards, costs = validation.numbers("reward", reward), amounts.unit_array("cost", cost)
         fits = costs.shape == (plays, resources) or (
             1 in (plays, resources) and costs.shape in ((plays * resources,), ())
@@ -137,10 +162,11 @@ class Account:
     def _out_of_bounds(
         self, ticket: Ticket, rewards: Sequence[float], cost: Any, entry: int
     ) -> InvalidInput:
-        """The error for one entry of a report, counted as `engine.step.tell` does: the rewards,
-        then the costs of each play.
+        """Return the error for one entry of a report.
+
+        Entries are counted as `engine.steps.tell` does: the rewards, then the costs of each play.
         """
-        plays = len(ticket.arms)
+        plays = self.problem.plays
         if entry < plays:
             return invalid("reward", rewards[entry], "must lie between 0 and 1")
         play, resource = divmod(entry - plays, self.problem.n_resources)

@@ -1,47 +1,54 @@
-"""`purse.Policy`: a policy in memory that is asked which arm to pull and told what came of it."""
+"""`purse.Policy`: a policy in memory that is asked for arms and told their rewards and costs."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from purse import policies
-from purse.base import amounts
+from purse.base import amounts, validation
 from purse.base.spec import absolute
 from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import NEVER
-from purse.engine.steps import DONE, NO_PULL, WRONG, CallBuffer, LiveGame, steps
-from purse.errors import AskRefused, BudgetExhausted, HorizonReached, InvalidInput, PurseError
+from purse.engine.steps import (
+    DONE,
+    INITIAL,
+    NO_ARM,
+    NO_PULL,
+    WRONG,
+    CallBuffer,
+    compile_steps,
+    new_game,
+)
+from purse.errors import (
+    AskRefused,
+    BudgetExhausted,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+    invalid,
+)
 from purse.live import save_file
-from purse.live.account import Account
+from purse.live.account import Account, Round
 from purse.live.save_file import layout
 from purse.policies import DEFAULT
-from purse.types import STOP, Floats, Problem, Ticket
+from purse.types import SKIP, STOP, Floats, Problem, Ticket
 
 _SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save` takes as it is
 
 
-class Round(NamedTuple):
-    """A round that is out, or that has to be asked for again."""
-
-    t: int
-    arms: tuple[int, ...]
-    probabilities: tuple[float, ...]
-    excluded: tuple[int, ...] = ()  # rule `retry`: the arms that could not be paid in this round
-
-
 class Policy(Account):
-    """A live policy. Never spends more than its budget, whatever is asked, told and voided, and in
-    whatever order.
+    """A live policy in memory. It never spends more than its budget.
 
-    `ask` returns a `Ticket`; `tell` reports what it brought and cost; `void` cancels it. Several
-    tickets may be out at once, and several threads may ask and tell.
+    `ask` returns a `Ticket`; `tell` reports its reward and cost; `void` cancels it. Several tickets
+    may be open at once, and several threads may ask, tell and void, in any order.
     """
 
     def __init__(
@@ -70,15 +77,16 @@ class Policy(Account):
             horizon=horizon,
             costs=costs,
             caps=caps,
+            stop=stop,
         )
-        self._begin(policy, problem, seed, stop)
+        self._begin(policy, problem, seed)
 
     @classmethod
     def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> Policy:
-        """A live policy for a problem that is put together already."""
-        made = cls.__new__(cls)
-        made._begin(policy, problem, seed, stop)
-        return made
+        """Return a live policy for a problem that is put together already."""
+        live = cls.__new__(cls)
+        live._begin(policy, replace(problem, stop=stop), seed)
+        return live
 
     def __repr__(self) -> str:
         return (
@@ -86,180 +94,227 @@ class Policy(Account):
             f"{self.left}, stop={self.stop}>"
         )
 
-    def _begin(self, policy: str | ModuleType, problem: Problem, seed: int, stop: str) -> None:
-        module, self._params = make_policy(policy, problem)
+    def _begin(self, policy: str | ModuleType, problem: Problem, seed: int) -> None:
+        module, params = make_policy(policy, problem)
         self.name = policy if isinstance(policy, str) else file_of(module) or module.NAME
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
-        game = make_game(module, problem, stop, seed, problem.horizon or NEVER)
-        self.seed, self.stop = game.seed, stop
-        self._slip = CallBuffer(problem)
-        self._seat = LiveGame(
-            self._params,
-            module.init(self._params, problem, 1),
-            game,
-            self._slip.desk,
-            self._slip.held,
-            problem.cost_min,
-        )
+        game = make_game(module, problem, seed, problem.horizon or NEVER)
+        self.seed, self.stop = game.seed, problem.stop
+        self._buffer = CallBuffer(problem)
+        state = module.init(params, problem)
+        self._game = new_game(module, params, state, game, self._buffer, problem)
         with compile_errors(self.name):
-            self._steps = steps(module, problem, self._seat)
-        super().__init__(problem, self._seat.workspace.left_units)
+            self._steps = compile_steps(module, problem, self._game)
+        super().__init__(problem, self._game.workspace.left_units)
+        self._counts_pending = bool(getattr(module, "PENDING", False))
+        self._initial: set[int] = set()  # rounds that were initial pulls
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
 
     @property
-    def _state(self) -> Any:
-        """What the policy has learnt, a NamedTuple of arrays."""
-        return self._seat.state
+    def state(self) -> Any:
+        """What the policy has learnt: a NamedTuple of arrays. Read it, do not write it."""
+        return self._game.state
 
-    def probabilities(self) -> Floats:
-        """(K,) The probability of each arm in the next round; they sum to `plays`, and are 0 and 1
-        during the initial pulls.
+    def probabilities(self, allowed: Sequence[int] | None = None) -> Floats:
+        """(K,) The probability of each arm in the next round, among the allowed ones.
+
+        They sum to `plays`, and are 0 and 1 during the initial pulls.
         """
         with self._lock:
             out = np.zeros(self.problem.n_arms)
-            if self._again or self.t < self._seat.game.initial_rounds:
-                out[list(self._peek().arms)] = 1.0
+            masked = self._mask(allowed)
+            upcoming = self._peek(masked)
+            if upcoming.t <= self.t or upcoming.initial:
+                out[[arm for arm in upcoming.arms if arm >= 0]] = 1.0
             elif self._steps.look is None:
                 raise PurseError(f"{self.name} draws its arm without computing probabilities")
             else:
-                self._steps.look(self._seat, self.t + 1, out)
+                self._steps.look(self._game, self.t + 1, masked, out)
             return out
 
-    def _peek(self) -> Round:
-        """The round that the next ask is for."""
-        if self._again:
-            return self._again[0]
-        t, left = self._next_round(), self._purse.copy()
-        self._steps.ask(self._seat, t)
-        self._purse[:] = left
-        return self._on_desk(t)
+    def _mask(self, allowed: Sequence[int] | None) -> bool:
+        """Write which arms are allowed, where that is said; return whether it is."""
+        if allowed is None:
+            return False
+        n_arms = self.problem.n_arms
+        arms = [validation.integer("allowed", arm, low=0, high=n_arms - 1) for arm in allowed]
+        if not arms:
+            raise invalid("allowed", list(allowed), "must name at least one arm")
+        mask = self._game.workspace.allowed
+        mask[:] = False
+        mask[arms] = True
+        return True
 
-    def _on_desk(self, t: int, aside: tuple[int, ...] = ()) -> Round:
-        desk = self._seat.workspace
-        return Round(t, tuple(desk.arms.tolist()), tuple(desk.probs.tolist()), aside)
+    def _peek(self, masked: bool = False) -> Round:
+        """Return the round that the next ask is for; nothing changes."""
+        if again := self._next_again(masked):
+            return again
+        space = self._game.workspace
+        t, left, owed = self._next_round(), self._left_units.copy(), space.owed.copy()
+        outcome = self._steps.ask(self._game, t, masked)
+        self._left_units[:], space.owed[:] = left, owed
+        if outcome == NO_ARM:
+            raise BudgetExhausted(self._why_none_fits())
+        return Round(t, *self._read_choice(), initial=outcome == INITIAL)
+
+    def _next_again(self, masked: bool) -> Round | None:
+        """Return the first round to ask for again whose arms are all allowed."""
+        mask = self._game.workspace.allowed
+        for again in self._again:
+            if (not masked or mask[list(again.arms)].all()) and self._may_fit(again.arms):
+                return again
+        return None
+
+    def _may_fit(self, arms: tuple[int, ...]) -> bool:
+        """Whether rule `fit`, where it is in force, lets these arms be played."""
+        most = self.problem.cost_max[list(arms)].sum(axis=0)
+        return self.stop != "fit" or bool((most <= self._left_units).all())
+
+    def _read_choice(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Return the arms in the workspace and their probabilities, without skipped plays."""
+        space = self._game.workspace
+        arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
+        if arms[-1] == SKIP and arms[0] >= 0:  # plays that are skipped come last
+            arms = tuple(arm for arm in arms if arm >= 0)
+        return arms, probs[: len(arms)]
 
     def _next_round(self) -> int:
-        if self.t == self._seat.game.last_round:
+        if self.t == self._game.game.last_round:
             raise HorizonReached(f"all {self.t} rounds of the horizon have been asked for")
         return self.t + 1
 
     def _check_skip(self, ticket: Ticket) -> None:
         """Let a round pass that the policy skips where it may; refuse all else that is no arm."""
-        if ticket.arm == STOP or (ticket.skipped and not self._seat.game.may_skip):
+        if ticket.arm == STOP or (ticket.skipped and not self._game.game.may_skip):
             raise AskRefused(f"{self.name} has ended the game after {self.t} rounds")
         if not ticket.skipped:
             raise PurseError(
-                f"{self.name} chose no arm, or one that does not exist, in round {ticket.t}"
+                f"{self.name} chose no arm, or one that does not exist or is masked, in round "
+                f"{ticket.t}"
             )
 
-    def ask(self) -> Ticket:
-        """A ticket for the next round. Raises `BudgetExhausted` when the budget cannot cover it;
-        then nothing has changed.
+    def ask(self, allowed: Sequence[int] | None = None) -> Ticket:
+        """Return a ticket for the next round, with one of the `allowed` arms (None: any).
+
+        Raise `BudgetExhausted` when the budget cannot cover it; then nothing has changed.
         """
         self._lock.acquire()  # by hand, here and in `tell`: `with` takes twice the time
         try:
             if self.over:
                 raise BudgetExhausted(self.over)
-            seat = self._seat
-            desk = seat.workspace
-            aside: tuple[int, ...] = ()
-            if self._again:
-                t, desk.arms[:], desk.probs[:], aside = self._again[0]
-                outcome = self._steps.hold(seat.game, desk, seat.held)
+            game = self._game
+            masked = allowed is not None and self._mask(allowed)
+            again = self._next_again(masked) if self._again else None
+            if again is not None:
+                t = again.t
+                self._write_round(again)
+                outcome = self._steps.hold(game.game, game.workspace, game.held)
             else:
                 t = self._next_round()
-                outcome = self._steps.ask(seat, t)
-            ticket = Ticket(
-                self._next_id,
-                t,
-                tuple(desk.arms.tolist()),
-                tuple(desk.probs.tolist()),
-                tuple(seat.held.tolist()),
-            )
-            if outcome == DONE:
-                self._open[ticket.id] = ticket, aside
+                outcome = self._steps.ask(game, t, masked)
+            space = game.workspace
+            arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
+            if arms[-1] < 0:
+                arms, probs = self._read_choice()
+            ticket = Ticket(self._next_id, t, arms, probs, tuple(game.held.tolist()))
+            if INITIAL <= outcome <= DONE:
+                if masked and again is None and self.stop == "retry":
+                    round_with_mask = Round(t, arms, probs, self._masked_arms())
+                    self._open[ticket.id] = ticket, round_with_mask
+                else:
+                    self._open[ticket.id] = ticket, again
+                if self._counts_pending:
+                    space.pending[list(arms)] += 1
             elif outcome == NO_PULL:
                 self._check_skip(ticket)
+            elif outcome == NO_ARM:
+                raise BudgetExhausted(self._why_none_fits())
             else:
                 raise BudgetExhausted(self._why_refused(ticket, outcome))
-            if self._again:
-                self._again.popleft()
+            if again is not None:
+                self._again.remove(again)
             else:
                 self.t = t
+                if outcome == INITIAL:
+                    self._initial.add(t)
             self._next_id += 1
             return ticket
         finally:
             self._lock.release()
 
-    def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
-        """Report what a ticket brought and cost (with several plays or resources: one entry each).
+    def _masked_arms(self) -> tuple[int, ...]:
+        return tuple(np.flatnonzero(~self._game.workspace.allowed).tolist())
 
-        Returns True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest
+    def _write_round(self, issued: Round) -> None:
+        space, skipped = self._game.workspace, self.problem.plays - len(issued.arms)
+        space.arms[:] = [*issued.arms, *[SKIP] * skipped]
+        space.probs[:] = [*issued.probabilities, *[1.0] * skipped]
+
+    def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
+        """Report the reward and cost of a ticket (with several plays or resources: one entry each).
+
+        Return True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest
         of the budget cannot pay does not count and is not learnt from: `exit` ends the game there,
         `retry` asks for another arm.
         """
         self._lock.acquire()
         try:
-            ticket, aside = self._find(ticket)
-            rewards, units = self._read_report(reward, cost)
-            slip = self._slip
-            slip.form.pack_into(
-                slip.words,
-                0,
-                *ticket.arms,
-                *ticket.probabilities,
-                *ticket.held_units,
-                *rewards,
-                *units,
-            )
+            ticket, issued = self._find(ticket)
+            rewards, units = self._read_report(len(ticket.arms), reward, cost)
+            buffer = self._buffer
+            _, t, arms, probs, held = ticket
+            if len(arms) == buffer.plays:
+                buffer.form.pack_into(buffer.words, 0, *arms, *probs, *held, *rewards, *units)
+            else:
+                buffer.pack_fewer(arms, probs, held, rewards, units)
             # first: whatever interrupts what follows, no ticket pays twice
             del self._open[ticket.id]
-            outcome = self._steps.tell(self._seat, ticket.t)
+            outcome = self._steps.tell(self._game, t)
+            if outcome <= WRONG:
+                self._open[ticket.id] = ticket, issued
+                raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
+            if self._counts_pending:
+                self._game.workspace.pending[list(ticket.arms)] -= 1
             if outcome == DONE:
                 for gained in rewards:
                     self.gain += gained
                 return True
-            if outcome <= WRONG:
-                self._open[ticket.id] = ticket, aside
-                raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
-            self._refuse(ticket, outcome, aside)
+            self._refuse(issued or Round(*ticket[1:4]), outcome)
             return False
         finally:
             self._lock.release()
 
-    def _refuse(self, ticket: Ticket, short: int, aside: tuple[int, ...]) -> None:
-        desk = self._seat.workspace
-        desk.excluded[:] = 0
-        desk.excluded[list(aside)] = 1
-        need = int(desk.units[:, short].sum())
+    def _refuse(self, issued: Round, short: int) -> None:
+        space = self._game.workspace
+        space.excluded[:] = 0
+        space.excluded[list(issued.excluded)] = 1
+        need = int(space.units[:, short].sum())
         if self.stop == "retry" and self._steps.replace(
-            self._seat.game, ticket.t, len(aside), short, desk
+            self._game.game, issued.t, issued.attempt, short, space
         ):
-            tried = tuple(np.flatnonzero(desk.excluded).tolist())
-            self._again.append(self._on_desk(ticket.t, tried))
+            tried = tuple(np.flatnonzero(space.excluded).tolist())
+            self._again.append(Round(issued.t, *self._read_choice(), tried, issued.attempt + 1))
         else:
             self.over = (
-                f"the game ended in round {ticket.t}: {amounts.text(self.left_units[short])} "
+                f"the game ended in round {issued.t}: {amounts.text(self.left_units[short])} "
                 f"is left, which cannot pay {amounts.text(need)}"
             )
 
     def void(self, ticket: Ticket) -> None:
-        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for
-        again.
-        """
+        """Cancel a ticket: release its hold, learn nothing. An initial pull is asked for again."""
         with self._lock:
-            ticket, aside = self._find(ticket)
+            ticket, issued = self._find(ticket)
             del self._open[ticket.id]
-            self._purse[:] += ticket.held_units
-            if ticket.t <= self._seat.game.initial_rounds:
-                self._again.append(Round(ticket.t, ticket.arms, ticket.probabilities, aside))
+            self._left_units[:] += ticket.held_units
+            if self._counts_pending:
+                self._game.workspace.pending[list(ticket.arms)] -= 1
+            if ticket.t in self._initial:
+                self._again.append(issued or Round(*ticket[1:4]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; `Policy.load` continues from it to the same
-        bits.
-        """
+        """Write everything to a file, atomically; `Policy.load` continues from it bit for bit."""
         with self._lock:
             problem = {
                 field.name: getattr(self.problem, field.name) for field in fields(self.problem)
@@ -271,24 +326,26 @@ class Policy(Account):
                 },
                 "tickets": list(self._open.values()),
                 "again": list(self._again),
+                "owed": self._game.workspace.owed.tolist(),
+                "initial": sorted(self._initial),
                 "left": self.left_units,
                 **{name: getattr(self, name) for name in _SAVED},
                 "name": absolute(self.name),
             }
-            save_file.save(path, facts, self._state._asdict())
+            save_file.save(path, facts, self.state._asdict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """A policy as it was saved, with its tickets that are out."""
+        """Return a policy as it was saved, with its open tickets."""
         facts, arrays = save_file.load(path)
         try:
-            return cls._restored(facts, arrays)
+            return cls._restore(facts, arrays)
         except (KeyError, TypeError, ValueError) as error:
             detail = str(error) if isinstance(error, InvalidInput) else "it is not a saved policy"
             raise InvalidInput(f"cannot load {str(path)!r}: {detail}") from error
 
     @classmethod
-    def _restored(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
+    def _restore(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
         known: dict[str, Any] = {
             name: np.array(value) if isinstance(value, list) else value
             for name, value in facts["problem"].items()
@@ -296,24 +353,32 @@ class Policy(Account):
         policy = cls.of(Problem(**known), facts["name"], seed=facts["seed"], stop=facts["stop"])
         for name in _SAVED:
             setattr(policy, name, facts[name])
-        if layout(policy._state._asdict()) != layout(arrays):
+        if layout(policy.state._asdict()) != layout(arrays):
             raise InvalidInput(
                 f"it holds a state of {policy.name} that this version of the policy does not have"
             )
-        policy._seat = policy._seat._replace(state=type(policy._state)(**arrays))
+        policy._game = policy._game._replace(state=type(policy.state)(**arrays))
         policy._open = {
-            ticket[0]: (Ticket(*ticket[:2], *map(tuple, ticket[2:])), tuple(aside))
-            for ticket, aside in facts["tickets"]
+            ticket[0]: (
+                Ticket(*ticket[:2], *map(tuple, ticket[2:])),
+                None if issued is None else Round.read(issued),
+            )
+            for ticket, issued in facts["tickets"]
         }
-        if not all(policy._can_be_out(ticket) for ticket in policy.tickets):
+        if not all(policy._can_be_open(ticket) for ticket in policy.tickets):
             raise InvalidInput("it holds a ticket that does not fit its problem")
-        policy._purse[:] = facts["left"]
-        policy._again = deque(Round(t, *map(tuple, rest)) for t, *rest in facts["again"])
+        policy._left_units[:] = facts["left"]
+        policy._again = deque(map(Round.read, facts["again"]))
+        policy._initial = set(facts["initial"])
+        policy._game.workspace.owed[:] = facts["owed"]
+        if policy._counts_pending:
+            for ticket in policy.tickets:
+                policy._game.workspace.pending[list(ticket.arms)] += 1
         return policy
 
 
 def file_of(module: ModuleType) -> str | None:
-    """The file of a policy that is not one of ours."""
+    """Return the file of a policy that is not one of ours."""
     return (
         None
         if module.__name__.startswith(f"{policies.__name__}.")

@@ -18,7 +18,7 @@ from numpy.lib.format import read_array
 from purse.base.files import write_atomically
 from purse.errors import InvalidInput
 
-FORMAT = 1
+FORMAT = 2
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

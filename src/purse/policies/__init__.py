@@ -14,7 +14,7 @@ from purse.errors import InvalidInput, invalid, unknown
 
 DEFAULT = "primal-dual-bwk"  # what the leaderboard recommends to who knows nothing
 _FOLDER = Path(__file__).parent
-_PARTS = ("NAME", "params", "init", "row", "choose", "update")
+_PARTS = ("NAME", "params", "init", "choose", "update")
 
 
 def names() -> list[str]:

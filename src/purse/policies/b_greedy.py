@@ -3,15 +3,15 @@ r"""b-greedy: the best ratio of means so far, and any arm with a probability tha
 The rule (Xia and others, 2017). Each arm once, in order; then
 
     eps_t = min(1, alpha K / t)
-    with probability eps_t any arm, each equally likely; else the arm with the largest r(i) / c(i),
-    ties broken at random
+    with probability eps_t    any arm, each equally likely
+    else                      the arm with the largest r(i) / c(i)
 
-with r, c the arm's mean reward and mean cost so far.
+with r, c the arm's mean reward and mean cost so far; ties are broken at random.
 
 | symbol | code |
 |---|---|
 | N(i) r(i), N(i) c(i) | `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i) | `state.scores[i]`, renewed with a report on i only; `FIRST` before the first |
+| r(i) / c(i) | `state.ratios[i]`, which changes only with a report on i |
 
 Options: alpha=1; 0 never explores.
 
@@ -21,6 +21,9 @@ gaps between the arms. At the default some paths stay with a wrong arm for long.
 1,089 with alpha=1, 224 with alpha=16.
 
 Departures from the paper: the default of alpha is a published implementation's, not the paper's.
+
+Under a mask the policy explores the allowed arms only, and takes the largest ratio among them; no
+theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -36,81 +39,76 @@ multi-armed bandit problems. Neurocomputing 258, 2017.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.index_rules import (
-    IndexState,
-    add_report,
+import numpy as np
+
+from purse.kernels import (
+    FIRST,
+    count_allowed,
     find_largest,
-    init,
-    row,
+    kernel,
+    nth_allowed,
+    number,
     share_largest,
     take_largest,
+    uniform,
 )
-from purse.kernels.random import U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.types import Floats, Now, Play, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "b-greedy"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "b-greedy", True, 1, 1
 
 
 class BGreedyParams(NamedTuple):
     scale: float  # alpha K
 
 
+class BGreedyState(NamedTuple):
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+    ratios: Floats  # (K,) `FIRST` without a report
+
+
 def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:
     """Options: alpha, the scale of the exploration."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return BGreedyParams(validation.number("alpha", alpha, low=0) * problem.n_arms)
+    return BGreedyParams(number("alpha", alpha, low=0) * problem.n_arms)
+
+
+def init(params: BGreedyParams, problem: Problem) -> BGreedyState:
+    k = problem.n_arms
+    return BGreedyState(np.zeros(k), np.zeros(k), np.full(k, FIRST))
 
 
 @kernel
-def choose(
-    key: U,
-    params: BGreedyParams,
-    state: IndexState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
-) -> None:
-    n_arms = state.scores.shape[0]
-    explore = min(1.0, params.scale / t)
-    u = uniform(key, 1)  # number 0 is for ties
+def choose(params: BGreedyParams, state: BGreedyState, scratch: Any, now: Now, play: Play) -> None:
+    n_arms = count_allowed(now)
+    explore = min(1.0, params.scale / now.t)
+    u = uniform(now.key, 1)  # number 0 is for ties
     if u < explore:
-        arms[0] = min(int(u / explore * n_arms), n_arms - 1)
-        best, count = find_largest(state.scores)
-        probs[0] = 1 / count if state.scores[arms[0]] == state.scores[best] else 0.0
+        arm = nth_allowed(now, min(int(u / explore * n_arms), n_arms - 1))
+        best, count = find_largest(now, state.ratios)
+        play.arms[0] = arm
+        play.probs[0] = 1 / count if state.ratios[arm] == state.ratios[best] else 0.0
     else:
-        take_largest(key, state.scores, arms, probs)
-    probs[0] = explore / n_arms + (1 - explore) * probs[0]
+        take_largest(now, state.ratios, play)
+    play.probs[0] = explore / n_arms + (1 - explore) * play.probs[0]
 
 
 @kernel
-def update(
-    key: U,
-    params: BGreedyParams,
-    state: IndexState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    i = arms[0]
-    add_report(state, i, rewards[0], costs[0, 0])
-    state.scores[i] = state.rewards[i] / state.costs[i]
+def update(params: BGreedyParams, state: BGreedyState, scratch: Any, now: Now, play: Play) -> None:
+    i = play.arms[0]
+    state.rewards[i] += play.rewards[0]
+    state.costs[i] += play.costs[0, 0]
+    state.ratios[i] = state.rewards[i] / state.costs[i]
 
 
 @kernel
 def probabilities(
-    params: BGreedyParams, state: IndexState, t: int, left: Floats, out: Floats
+    params: BGreedyParams, state: BGreedyState, scratch: Any, now: Now, out: Floats
 ) -> None:
-    share_largest(state.scores, out)
-    explore = min(1.0, params.scale / t)
+    share_largest(now, state.ratios, out)
+    explore = min(1.0, params.scale / now.t)
+    n_arms = count_allowed(now)
     for i in range(out.shape[0]):
-        out[i] = explore / out.shape[0] + (1 - explore) * out[i]
+        if not now.masked or now.allowed[i]:
+            out[i] = explore / n_arms + (1 - explore) * out[i]

@@ -4,21 +4,20 @@ The rule (after Rangi and Franceschetti, 2018), with constant costs c(i) and cap
 known. Each arm with L(i) > 0 once, in order; then
 
     D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
-    m(i)   = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)         for the arms by falling
-           D_t, u being what is left
+    m(i)   = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)     for the arms by falling D_t
     p_t(i) = m(i) / sum_j m(j)
 
-with N, r the arm's pulls and mean reward so far. When no arm can be paid for and has pulls left the
-game ends. Without caps this is KUBE.
+with N, r the arm's pulls and mean reward so far, and u what is left. When no arm that has pulls
+left can be paid for, the game ends. Without caps this is KUBE.
 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i), L(i) | `params.prices.costs[i]`, `params.prices.caps[i]` |
 | r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
+| D_t(i), m(i) | `scratch.scores[i]`, `scratch.counts[i]` |
 
-`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
+`state.bases[i]` and `state.slopes[i]` change only with a report on i.
 
 Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow
 (`knapsack.bounded`), for i.i.d. rewards; not checked for the rule as it stands here.
@@ -26,7 +25,9 @@ Guarantee: the paper states regret O(K log B / min Delta) against the best that 
 Departures from the paper: the rule is a reconstruction from its name, its setting and its bound:
 KUBE's bound and draw, with the bounded knapsack for the unbounded one. The initial pulls leave out
 arms that cannot be paid for or whose cap is 0, which the game's own would not; so they are the
-policy's. Of arms with the same D_t the first comes first.
+policy's. Of arms with the same D_t the first comes first. Under a mask the policy fills the
+knapsack with allowed arms only, and makes the initial pull of a masked arm later; no theorem covers
+masks.
 
 Needs the costs and the caps, not B. O(K) a round and the number of places that arms move in the
 order. N counts reports: a live policy with several tickets out can hand out more of them than a cap
@@ -46,18 +47,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.kernels.greedy_knapsack import init, known_costs, row, update
-from purse.policies.kube import KubeParams, choose, probabilities
+from purse.kernels import known_costs
+from purse.policies.kube import KubeParams, choose, init, probabilities, scratch, update
 from purse.types import Problem
 
-__all__ = ["CAPS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["choose", "init", "params", "probabilities", "scratch", "update"]
 
-NAME = "b-kube"
-CAPS = True
+NAME, PLAYS, RESOURCES, CAPS = "b-kube", 1, 1, True
 
 
 def params(problem: Problem) -> KubeParams:
     """No options."""
-    problem.require(NAME, plays=1, n_resources=1)
     known = known_costs(problem, NAME)
     return KubeParams(known, np.flatnonzero(known.caps))

@@ -5,14 +5,13 @@ The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, f
 `purse.kernels.primal_dual` says, and costs c_j with them; rho = B / T; where there is a horizon,
 doing nothing is one more action, which pays and costs nothing. In every round
 
-    y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)          in [0, 1]: what
-                  the action brought
-    p_{t+1}         from y_t and p_t                                                 the actions:
-                    EXP3.P for T rounds
-    lambda_{t+1}  = the point nearest to  lambda_t - eta (rho - c_t)  in  {lambda >= 0, sum_j
-                  lambda(j) <= 1/rho},   lambda_1 = 0
+    y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)
+    p_{t+1}         from y_t and p_t by EXP3.P for T rounds
+    lambda_{t+1}  = the point of {lambda >= 0, sum_j lambda(j) <= 1/rho} that is nearest to
+                    lambda_t - eta (rho - c_t),   lambda_1 = 0
 
-and nothing is done, to the end, once some resource cannot pay the largest cost any more.
+where y_t, in [0, 1], is what the action brought. Nothing is done, to the end, once some resource
+cannot pay the largest cost any more.
 
 | symbol | code |
 |---|---|
@@ -32,7 +31,8 @@ Departures from the paper: it leaves the learner of arms open, and takes EXP3.P 
 is quoted from memory. A round in which nothing is done brings no report; it is booked with the next
 one, see `purse.kernels.primal_dual`, which moves the prices as if it had been at once. Without a
 horizon T is the most rounds that can be paid for, doing nothing is no action, and play goes on
-until a pull cannot be paid. A late report meets the prices of the moment.
+until a pull cannot be paid. A late report meets the prices of the moment. Under a mask the masked
+arms' chances go to the other actions, each in proportion to its own; no theorem covers masks.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
@@ -56,21 +56,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.horizon import rounds_of
-from purse.kernels.primal_dual import (
+from purse.kernels import (
+    Exp3PParams,
+    Exp3PScratch,
+    Exp3PState,
     apply_skipped_rounds,
     common_budget,
     draw_action,
+    kernel,
+    learn_action,
+    new_learner,
+    number,
     project,
+    room_for_chances,
+    rounds_of,
     rounds_passed,
+    show_actions,
+    tuned,
 )
-from purse.kernels.random import U
-from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.types import SKIP, Floats, Ints, Problem
+from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
-NAME = "bobw-primal-dual"
+NAME, PLAYS = "bobw-primal-dual", 1
 ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that holds just that
 
 
@@ -83,53 +89,32 @@ class BobwParams(NamedTuple):
 
 
 class BobwState(NamedTuple):
-    gains: Floats  # (P, actions)
-    chances: Floats  # (P, actions)
-    weights: Floats  # (P, actions)
-    age: Ints  # (P, 1) reports
-    prices: Floats  # (P, d)
-    booked: Ints  # (P, 1) rounds
+    gains: Floats  # (actions,)
+    chances: Floats  # (actions,)
+    weights: Floats  # (actions,)
+    age: Ints  # (1,) reports
+    prices: Floats  # (d,)
+    booked: Ints  # (1,) rounds
 
 
 def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -> BobwParams:
     """Options: eta, the step of the prices; delta, the probability with which the guarantee of
     EXP3.P may fail.
     """
-    problem.require(NAME, plays=1)
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
-    step = 1 / math.sqrt(rounds) if eta is None else validation.number("eta", eta, above=0)
-    return BobwParams(
-        problem.n_arms,
-        tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta),
-        factors,
-        budget / rounds,
-        step,
-    )
+    step = 1 / math.sqrt(rounds) if eta is None else number("eta", eta, above=0)
+    primal = tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta)
+    return BobwParams(problem.n_arms, primal, factors, budget / rounds, step)
 
 
-def init(params: BobwParams, problem: Problem, n_paths: int) -> BobwState:
-    n_actions = params.primal.n_arms
-    return BobwState(
-        np.zeros((n_paths, n_actions)),
-        np.full((n_paths, n_actions), 1 / n_actions),
-        np.ones((n_paths, n_actions)),
-        np.zeros((n_paths, 1), np.int64),
-        np.zeros((n_paths, problem.n_resources)),
-        np.zeros((n_paths, 1), np.int64),
-    )
+def init(params: BobwParams, problem: Problem) -> BobwState:
+    learner = new_learner(params.primal.n_arms)
+    return BobwState(*learner, np.zeros(problem.n_resources), np.zeros(1, np.int64))
 
 
-@kernel
-def row(state: BobwState, path: int) -> BobwState:
-    return BobwState(
-        state.gains[path],
-        state.chances[path],
-        state.weights[path],
-        state.age[path],
-        state.prices[path],
-        state.booked[path],
-    )
+def scratch(params: BobwParams, problem: Problem) -> Exp3PScratch:
+    return room_for_chances(problem)
 
 
 @kernel
@@ -144,42 +129,40 @@ def waits(params: BobwParams, left: Floats) -> bool:
 
 @kernel
 def choose(
-    key: U, params: BobwParams, state: BobwState, t: int, left: Floats, arms: Ints, probs: Floats
+    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, play: Play
 ) -> None:
-    draw_action(key, params.n_arms, state.chances, arms, probs)
-    if waits(params, left):
-        arms[0] = SKIP
-        probs[0] = 1.0
+    draw_action(now, state.chances, scratch.chances, play)
+    if waits(params, now.left):
+        play.arms[0] = SKIP
+        play.probs[0] = 1.0
 
 
 @kernel
 def update(
-    key: U,
-    params: BobwParams,
-    state: BobwState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, play: Play
 ) -> None:
-    passed = rounds_passed(state.booked, t)
+    passed = rounds_passed(state.booked, now.t)
     # a price that falls round by round, and stops at 0, falls as in one step
     idle = max(0, passed - 1) * params.eta * params.rho
     pace = min(1, passed) * params.rho
-    worth = rewards[0]
+    worth = play.rewards[0]
     for j in range(state.prices.shape[0]):
-        cost = params.factors[j] * costs[0, j]
+        cost = params.factors[j] * play.costs[0, j]
         price = max(0.0, state.prices[j] - idle)
         worth -= price * cost
         state.prices[j] = price - params.eta * (pace - cost)
     project(state.prices, 1 / params.rho)
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
     apply_skipped_rounds(passed, 1 / (1 + params.rho), params.n_arms, params.primal, learner)
-    learn(params.primal, learner, arms[0], probs[0], (params.rho * worth + 1) / (params.rho + 1))
+    gain = (params.rho * worth + 1) / (params.rho + 1)
+    learn_action(params.primal, learner, play.arms[0], play.probs[0], gain)
 
 
 @kernel
-def probabilities(params: BobwParams, state: BobwState, t: int, left: Floats, out: Floats) -> None:
-    for i in range(params.n_arms):
-        out[i] = 0.0 if waits(params, left) else state.chances[i]
+def probabilities(
+    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, out: Floats
+) -> None:
+    show_actions(now, state.chances, out)
+    if waits(params, now.left):
+        for i in range(params.n_arms):
+            out[i] = 0.0

@@ -4,10 +4,10 @@ The rule (after Tran-Thanh, Stein, Rogers and Jennings, 2014), with constant cos
 L(i) that are known, C = sum_i c(i) over the arms with L(i) > 0, and x = max(epsilon B, C) to
 explore with (B, where that is less). In round t
 
-    explore   while E > 0 arms with pulls left fit into what is left of x:    number (t - 1) mod E
-              of these arms, in order
-    exploit   then, among the arms with pulls left that can be paid for:      the largest r(i) /
-              c(i)
+    explore   while E > 0 arms with pulls left fit into what is left of x:
+              number (t - 1) mod E of these arms, in order
+    exploit   then, among the arms with pulls left that can be paid for:
+              the largest r(i) / c(i)
 
 with r the arm's mean reward over the exploration; ties are broken at random. So the exploitation is
 the greedy bounded knapsack: the best arm until its cap or the budget ends it, then the next. When
@@ -23,7 +23,8 @@ choice of epsilon-first and knows nothing of caps.
 
 Departures from the paper: only its outline is at hand (explore uniformly with epsilon B, then fill
 a bounded knapsack greedily by the estimates), so how exploration passes over arms whose caps are
-reached, and the default of epsilon, are ours.
+reached, and the default of epsilon, are ours. Under a mask the policy explores and exploits the
+allowed arms only; no theorem covers masks.
 
 Needs the costs, the caps and B. O(K) a round. Pulls are counted as they are reported: a live policy
 with several tickets out can hand out more of them than a cap allows; with one ticket out at a time,
@@ -49,15 +50,14 @@ from purse.policies.epsilon_first import (
     init,
     params_for,
     probabilities,
-    row,
+    scratch,
     update,
 )
 from purse.types import Problem
 
-__all__ = ["CAPS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["choose", "init", "params", "probabilities", "scratch", "update"]
 
-NAME = "bounded-epsilon-first"
-CAPS = True
+NAME, PLAYS, RESOURCES, CAPS = "bounded-epsilon-first", 1, 1, True
 
 
 def params(

@@ -22,6 +22,8 @@ between the efficiencies.
 
 Departures from the paper: none known.
 
+Under a mask the policy draws for the allowed arms only; no theorem covers masks.
+
 Needs nothing: neither B nor c_min. O(K) a round, with four gammas an arm, so slower than an index.
 It draws its arm without computing probabilities, and each arm comes with probability 1 on its
 ticket.
@@ -38,16 +40,14 @@ bandits. IJCAI 2015.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
-from purse.kernels.distributions import gamma, gamma_setup, prepare_gamma
-from purse.kernels.random import SIDE, U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.kernels import SIDE, U, cold, gamma, gamma_setup, kernel, prepare_gamma, uniform
+from purse.types import Bools, Floats, Now, Play, Problem
 
-NAME = "budgeted-thompson"
+NAME, PLAYS, RESOURCES = "budgeted-thompson", 1, 1
 REWARD, COST = 0, 2  # where the shapes of an arm's two distributions begin
 TOSSES = 2  # the first numbers of a round, which `update` uses
 
@@ -57,49 +57,40 @@ class BudgetedThompsonParams(NamedTuple):
 
 
 class BudgetedThompsonState(NamedTuple):
-    shapes: Floats  # (P, K, 4)
-    moulds: Floats  # (P, K, 4, 3) of each shape, see `purse.kernels.distributions`
+    shapes: Floats  # (K, 4)
+    moulds: Floats  # (K, 4, 3) of each shape, see `purse.kernels.distributions`
 
 
 def params(problem: Problem) -> BudgetedThompsonParams:
     """No options."""
-    problem.require(NAME, plays=1, n_resources=1)
     return BudgetedThompsonParams(problem.n_arms)
 
 
-def init(params: BudgetedThompsonParams, problem: Problem, n_paths: int) -> BudgetedThompsonState:
-    sizes = (n_paths, params.n_arms, 4)
+def init(params: BudgetedThompsonParams, problem: Problem) -> BudgetedThompsonState:
+    sizes = params.n_arms, 4
     return BudgetedThompsonState(np.ones(sizes), np.tile(gamma_setup(1.0), (*sizes, 1)))
 
 
 @kernel
-def row(state: BudgetedThompsonState, path: int) -> BudgetedThompsonState:
-    return BudgetedThompsonState(state.shapes[path], state.moulds[path])
-
-
-@kernel
 def choose(
-    key: U,
-    params: BudgetedThompsonParams,
-    state: BudgetedThompsonState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: BudgetedThompsonParams, state: BudgetedThompsonState, scratch: Any, now: Now, play: Play
 ) -> None:
-    arms[0] = best_draw(key + U(TOSSES) * SIDE, state.moulds)
-    probs[0] = 1.0
+    play.arms[0] = best_draw(now.key + U(TOSSES) * SIDE, state.moulds, now.masked, now.allowed)
+    play.probs[0] = 1.0
 
 
 @cold
-def best_draw(key: U, moulds: Floats) -> int:
-    """The arm with the largest theta_r / theta_c. A call of its own, so that its constants stay in
-    registers.
+def best_draw(key: U, moulds: Floats, masked: bool, allowed: Bools) -> int:
+    """Return the allowed arm with the largest theta_r / theta_c.
+
+    A call of its own, so that its constants stay in registers.
     """
     arm = 0
     # the best ratio so far is best / price: multiplying is quicker than dividing
     best, price = -1.0, 1.0
     for i in range(moulds.shape[0]):
+        if masked and not allowed[i]:
+            continue
         paid, key = gamma(key, moulds[i, 0])
         unpaid, key = gamma(key, moulds[i, 1])
         dear, key = gamma(key, moulds[i, 2])
@@ -120,14 +111,7 @@ def count(state: BudgetedThompsonState, arm: int, first: int, success: bool) -> 
 
 @kernel
 def update(
-    key: U,
-    params: BudgetedThompsonParams,
-    state: BudgetedThompsonState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: BudgetedThompsonParams, state: BudgetedThompsonState, scratch: Any, now: Now, play: Play
 ) -> None:
-    count(state, arms[0], REWARD, uniform(key, 0) < rewards[0])
-    count(state, arms[0], COST, uniform(key, 1) < costs[0, 0])
+    count(state, play.arms[0], REWARD, uniform(now.key, 0) < play.rewards[0])
+    count(state, play.arms[0], COST, uniform(now.key, 1) < play.costs[0, 0])

@@ -44,25 +44,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.index_rules import (
-    IndexState,
-    add_report,
-    common_width,
-    init,
-    row,
-    score_lines,
-    share_largest,
-    take_largest,
-)
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import IndexState, common_width, index_rule, kernel, number
+from purse.types import Now, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "c-ucb"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "c-ucb", True, 1, 1
 
 
 class CUcbParams(NamedTuple):
@@ -71,42 +56,19 @@ class CUcbParams(NamedTuple):
 
 def params(problem: Problem, *, alpha: float = 0.125) -> CUcbParams:
     """Options: alpha, the scale of the radius."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return CUcbParams(validation.number("alpha", alpha, above=0) ** 2)
+    return CUcbParams(number("alpha", alpha, above=0) ** 2)
 
 
 @kernel
-def weigh(params: CUcbParams, state: IndexState, t: int) -> None:
-    score_lines(common_width(params.alpha2, t), state.bases, state.slopes, state.scores)
+def score(params: CUcbParams, state: IndexState, now: Now, i: int) -> float:
+    return state.bases[i] + common_width(params.alpha2, now.t) * state.slopes[i]
 
 
 @kernel
-def choose(
-    key: U, params: CUcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
-    weigh(params, state, t)
-    take_largest(key, state.scores, arms, probs)
-
-
-@kernel
-def update(
-    key: U,
-    params: CUcbParams,
-    state: IndexState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    i = arms[0]
-    add_report(state, i, rewards[0], costs[0, 0])
+def learn(params: CUcbParams, state: IndexState, i: int) -> None:
     per_cost = 1 / state.costs[i]
     state.bases[i] = state.rewards[i] * per_cost
     state.slopes[i] = math.sqrt(state.pulls[i]) * per_cost
 
 
-@kernel
-def probabilities(params: CUcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
-    weigh(params, state, t)
-    share_largest(state.scores, out)
+init, scratch, choose, update, probabilities = index_rule(score, learn)

@@ -4,12 +4,12 @@ corruption. Blind to costs.
 The rule (Lykouris, Mirrokni and Paes Leme, 2018), for T rounds and L = max(1, ceil(log2 T)) layers,
 each with its own active arms (at first all), pulls N_l(i) and mean rewards r_l(i). In each round
 
-    layer l with probability 2^-l, and layer 1 with the 2^-L that is left over
-    an arm that is active in l, all equally likely; where there is none, one of the next layer that
-    has any, and nothing is learnt
+    layer l comes with probability 2^-l, and layer 1 with the 2^-L that is left over
+    layer l draws one of its active arms, all equally likely
     width_l(i) = a + sqrt a,   a = ln(4 K T L / delta) / N_l(i)
-    r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i is eliminated from the layers 1
-    .. l
+    r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i leaves the layers 1 .. l
+
+Where layer l has no active arm, the next layer that has any draws, and nothing is learnt.
 
 Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on,
 corruption C hardly misleads it.
@@ -32,6 +32,10 @@ ceil(B / c_min). Which active arm a layer pulls is reconstructed: any, where oth
 pulled least. So is that a round whose layer is empty teaches nothing. The union bound counts the L
 layers, where the paper writes log T.
 
+Under a mask each layer draws among its active arms that are allowed; where no layer has any, all
+allowed arms are equally likely. Nothing is learnt from an arm that is not active in the layer that
+came; no theorem covers masks.
+
 Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) where an
 arm is eliminated.
 
@@ -52,14 +56,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import cold, kernel
-from purse.kernels.horizon import rounds_of
-from purse.kernels.index_rules import FIRST, OUT
-from purse.kernels.random import U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    FIRST,
+    OUT,
+    cold,
+    count_allowed,
+    kernel,
+    nth_allowed,
+    number,
+    rounds_of,
+    uniform,
+)
+from purse.types import Bools, Floats, Ints, Now, Play, Problem
 
-NAME = "elimination-race"
+NAME, PLAYS = "elimination-race", 1
 LAYER, ARM = range(2)  # what is drawn with which number of a round
 
 
@@ -70,54 +80,48 @@ class EliminationRaceParams(NamedTuple):
 
 
 class EliminationRaceState(NamedTuple):
-    pulls: Floats  # (P, L, K)
-    rewards: Floats  # (P, L, K)
-    upper: Floats  # (P, L, K)
-    lower: Floats  # (P, L, K)
-    active: Ints  # (P, L, K)
-    sizes: Ints  # (P, L)
-    chances: Floats  # (P, K)
+    pulls: Floats  # (L, K)
+    rewards: Floats  # (L, K)
+    upper: Floats  # (L, K)
+    lower: Floats  # (L, K)
+    active: Ints  # (L, K)
+    sizes: Ints  # (L,)
+    chances: Floats  # (K,)
+
+
+class EliminationRaceScratch(NamedTuple):
+    chances: Floats  # (K,) used under a mask
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> EliminationRaceParams:
     """Options: delta, the probability with which the guarantee may fail."""
-    problem.require(NAME, plays=1)
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
-    delta = validation.number("delta", delta, above=0, high=1)
+    delta = number("delta", delta, above=0, high=1)
     n_layers = max(1, (rounds - 1).bit_length())
     return EliminationRaceParams(n_arms, n_layers, math.log(4 * n_arms * rounds * n_layers / delta))
 
 
-def init(params: EliminationRaceParams, problem: Problem, n_paths: int) -> EliminationRaceState:
-    shape = (n_paths, params.n_layers, params.n_arms)
+def init(params: EliminationRaceParams, problem: Problem) -> EliminationRaceState:
+    shape = params.n_layers, params.n_arms
     return EliminationRaceState(
         np.zeros(shape),
         np.zeros(shape),
         np.full(shape, FIRST),
         np.full(shape, OUT),
         np.ones(shape, np.int64),
-        np.full(shape[:2], params.n_arms, np.int64),
-        np.full((n_paths, params.n_arms), 1 / params.n_arms),
+        np.full(params.n_layers, params.n_arms, np.int64),
+        np.full(params.n_arms, 1 / params.n_arms),
     )
 
 
-@kernel
-def row(state: EliminationRaceState, path: int) -> EliminationRaceState:
-    return EliminationRaceState(
-        state.pulls[path],
-        state.rewards[path],
-        state.upper[path],
-        state.lower[path],
-        state.active[path],
-        state.sizes[path],
-        state.chances[path],
-    )
+def scratch(params: EliminationRaceParams, problem: Problem) -> EliminationRaceScratch:
+    return EliminationRaceScratch(np.zeros(params.n_arms))
 
 
 @kernel
 def layer_of(u: float, n_layers: int) -> int:
-    """The layer, counted from 0, that a number in [0, 1) stands for: how often it can be doubled
-    below 1, from the exponent in its bits.
+    """Return the layer, counted from 0, that a number in [0, 1) stands for: how often it can be
+    doubled below 1, from the exponent in its bits.
     """
     layer = 1022 - int(np.float64(u).view(np.int64) >> 52)
     return layer if layer < n_layers else 0
@@ -125,43 +129,97 @@ def layer_of(u: float, n_layers: int) -> int:
 
 @kernel
 def choose(
-    key: U,
     params: EliminationRaceParams,
     state: EliminationRaceState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    scratch: EliminationRaceScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    layer = layer_of(uniform(key, LAYER), params.n_layers)
+    layer = layer_of(uniform(now.key, LAYER), params.n_layers)
+    if now.masked:
+        share_layers(params, state, True, now.allowed, scratch.chances)
+        play.arms[0] = draw_active(params, state, now, layer)
+        play.probs[0] = scratch.chances[play.arms[0]]
+        return
     while state.sizes[layer] == 0:  # the last layer never is
         layer += 1
-    skip = int(uniform(key, ARM) * state.sizes[layer])
+    skip = int(uniform(now.key, ARM) * state.sizes[layer])
     arm = 0
     for i in range(params.n_arms):  # the arm that so many active ones stand before
         skip -= state.active[layer, i]
         arm += skip >= 0
-    arms[0] = arm
-    probs[0] = state.chances[arm]
+    play.arms[0] = arm
+    play.probs[0] = state.chances[arm]
+
+
+@cold
+def draw_active(
+    params: EliminationRaceParams, state: EliminationRaceState, now: Now, layer: int
+) -> int:
+    """Draw an allowed arm that is active in this layer or, where there is none, in a later one."""
+    u = uniform(now.key, ARM)
+    for later in range(layer, params.n_layers):
+        skip = int(u * count_active(state.active[later], True, now.allowed))
+        for i in range(params.n_arms):
+            skip -= now.allowed[i] and state.active[later, i] == 1
+            if skip < 0:
+                return i
+    return nth_allowed(now, int(u * count_allowed(now)))
+
+
+@kernel
+def count_active(active: Ints, masked: bool, allowed: Bools) -> int:
+    """Count the allowed arms that are active in a layer."""
+    count = 0
+    for i in range(active.shape[0]):
+        count += active[i] == 1 and (not masked or allowed[i])
+    return count
+
+
+@cold
+def share_layers(
+    params: EliminationRaceParams,
+    state: EliminationRaceState,
+    masked: bool,
+    allowed: Bools,
+    chances: Floats,
+) -> None:
+    """Write the probability of each arm, over all layers."""
+    share = 0.5
+    mass = 1.0  # the 2^-L that is left over
+    for _ in range(params.n_layers):
+        mass *= 0.5
+    n_allowed = 0
+    for i in range(params.n_arms):
+        chances[i] = 0.0
+        n_allowed += masked and allowed[i]
+    for layer in range(params.n_layers):
+        mass += share
+        share *= 0.5
+        count = count_active(state.active[layer], masked, allowed)
+        for i in range(params.n_arms):
+            if state.active[layer, i] == 1 and (not masked or allowed[i]):
+                chances[i] += mass / count
+        mass = mass if count == 0 else 0.0
+    for i in range(params.n_arms):  # where no allowed arm is active, all are equally likely
+        if masked and mass > 0 and allowed[i]:
+            chances[i] = 1 / n_allowed
 
 
 @kernel
 def update(
-    key: U,
     params: EliminationRaceParams,
     state: EliminationRaceState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: EliminationRaceScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    i = arms[0]
-    layer = layer_of(uniform(key, LAYER), params.n_layers)  # the draw of this round again
-    if state.sizes[layer] == 0:
+    i = play.arms[0]
+    layer = layer_of(uniform(now.key, LAYER), params.n_layers)  # the draw of this round again
+    if state.active[layer, i] == 0:
         return
     state.pulls[layer, i] += 1
-    state.rewards[layer, i] += rewards[0]
+    state.rewards[layer, i] += play.rewards[0]
     mean = state.rewards[layer, i] / state.pulls[layer, i]
     ratio = params.log_term / state.pulls[layer, i]
     width = ratio + math.sqrt(ratio)
@@ -175,6 +233,7 @@ def update(
         least = min(least, state.upper[layer, j] if active else FIRST)
     if least < bar:
         eliminate(params, state, layer, bar)
+        share_layers(params, state, False, now.allowed, state.chances)
 
 
 @cold
@@ -186,29 +245,17 @@ def eliminate(
             for below in range(layer + 1):
                 state.sizes[below] -= state.active[below, i]
                 state.active[below, i] = 0
-    for i in range(params.n_arms):
-        state.chances[i] = probability(params, state, i)
-
-
-@kernel
-def probability(params: EliminationRaceParams, state: EliminationRaceState, arm: int) -> float:
-    chance = 0.0
-    share = 0.5
-    mass = 1.0  # the 2^-L that is left over
-    for _ in range(params.n_layers):
-        mass *= 0.5
-    for layer in range(params.n_layers):
-        mass += share
-        share *= 0.5
-        if state.sizes[layer] > 0:
-            chance += mass / state.sizes[layer] * state.active[layer, arm]
-            mass = 0.0
-    return chance
 
 
 @kernel
 def probabilities(
-    params: EliminationRaceParams, state: EliminationRaceState, t: int, left: Floats, out: Floats
+    params: EliminationRaceParams,
+    state: EliminationRaceState,
+    scratch: EliminationRaceScratch,
+    now: Now,
+    out: Floats,
 ) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]
+    if now.masked:
+        share_layers(params, state, True, now.allowed, out)

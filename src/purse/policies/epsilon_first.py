@@ -5,12 +5,11 @@ The rule (Tran-Thanh, Chapman, Munoz de Cote, Rogers and Jennings, 2010), with c
 that are known, C = sum_i c(i), and x = max(epsilon B, C) to explore with (B, where that is less).
 In round t
 
-    explore   while E > 0 arms fit into what is left of x:    number (t - 1) mod E of these arms, in
-              order: sweep after sweep
+    explore   while E > 0 arms fit into what is left of x:    number (t - 1) mod E of these arms
     exploit   then, among the arms that can be paid for:      the largest r(i) / c(i)
 
-with r the arm's mean reward over the exploration; ties are broken at random. When no arm can be
-paid for the game ends.
+with r the arm's mean reward over the exploration; ties are broken at random. So exploration takes
+the arms in order, sweep after sweep. When no arm can be paid for, the game ends.
 
     epsilon  "theory": min(1, (C ln(K B / min c) / (2 B))^(1/3))             (the default)
              or a number in [0, 1]
@@ -34,7 +33,8 @@ Departures from the paper: its bound leaves epsilon to be tuned; "theory" is the
 calculation above asks for. That r stays as it is after the exploration is recalled, not checked:
 "always" is the other reading. Exploration gets at least one sweep. If reports are late or tickets
 voided (live), r learns from the first reports that cost x together, and from the first report of
-each arm.
+each arm. Under a mask the E arms are the allowed ones that fit, and the policy exploits the best
+allowed arm; no theorem covers masks.
 
 Needs the costs and B. O(K) a round.
 
@@ -56,15 +56,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
 from purse.errors import invalid
-from purse.kernels.greedy_knapsack import KnownCosts, fits, known_costs, units_left
-from purse.kernels.index_rules import FIRST, OUT, share_largest, take_largest
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    FIRST,
+    OUT,
+    KnownCosts,
+    choice,
+    fits,
+    is_allowed,
+    kernel,
+    known_costs,
+    number,
+    share_largest,
+    take_largest,
+    units_left,
+)
+from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME = "epsilon-first"
+NAME, PLAYS, RESOURCES = "epsilon-first", 1, 1
 LEARN = ("first", "always")
 
 
@@ -76,12 +85,15 @@ class EpsilonFirstParams(NamedTuple):
 
 
 class EpsilonFirstState(NamedTuple):
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    taken: Floats  # (P, K)
-    learnt: Ints  # (P, 1) units
-    ratios: Floats  # (P, K)
-    scores: Floats  # (P, K) scratch
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    taken: Floats  # (K,)
+    learnt: Ints  # (1,) units
+    ratios: Floats  # (K,)
+
+
+class EpsilonFirstScratch(NamedTuple):
+    scores: Floats  # (K,)
 
 
 def params(
@@ -94,13 +106,10 @@ def params(
 def params_for(
     policy: str, problem: Problem, epsilon: float | str, learn: str
 ) -> EpsilonFirstParams:
-    problem.require(policy, plays=1, n_resources=1)
     known, budget = known_costs(problem, policy), int(problem.budget[0])
     part = epsilon_of(epsilon, known.costs, problem.b)
     explore = min(budget, max(round(part * budget), int(known.units[known.caps > 0].sum())))
-    return EpsilonFirstParams(
-        known, budget, explore, validation.choice("learn", learn, LEARN) == "first"
-    )
+    return EpsilonFirstParams(known, budget, explore, choice("learn", learn, LEARN) == "first")
 
 
 def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
@@ -109,90 +118,79 @@ def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
             raise invalid("epsilon", epsilon, "must be 'theory' or a number from 0 to 1")
         log = math.log(max(1.0, len(costs) * b / float(costs.min())))
         epsilon = min(1.0, (float(costs.sum()) * log / (2 * b)) ** (1 / 3))
-    return validation.number("epsilon", epsilon, low=0, high=1)
+    return number("epsilon", epsilon, low=0, high=1)
 
 
-def init(params: EpsilonFirstParams, problem: Problem, n_paths: int) -> EpsilonFirstState:
-    pulls, rewards, taken, scores = (np.zeros((n_paths, problem.n_arms)) for _ in range(4))
+def init(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstState:
+    k = problem.n_arms
     return EpsilonFirstState(
-        pulls,
-        rewards,
-        taken,
-        np.zeros((n_paths, 1), np.int64),
-        np.full((n_paths, problem.n_arms), FIRST),
-        scores,
+        np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(1, np.int64), np.full(k, FIRST)
     )
 
 
-@kernel
-def row(state: EpsilonFirstState, path: int) -> EpsilonFirstState:
-    return EpsilonFirstState(
-        state.pulls[path],
-        state.rewards[path],
-        state.taken[path],
-        state.learnt[path],
-        state.ratios[path],
-        state.scores[path],
-    )
+def scratch(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstScratch:
+    return EpsilonFirstScratch(np.zeros(problem.n_arms))
 
 
 @kernel
-def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Floats) -> None:
-    purse = units_left(params.prices, left)
+def weigh(
+    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: EpsilonFirstScratch, now: Now
+) -> None:
+    purse = units_left(params.prices, now.left)
     rest = params.explore - (params.budget - purse)
     exploring = 0
-    for i in range(state.scores.shape[0]):
-        exploring += fits(params.prices, state.taken, i, rest)
+    for i in range(scratch.scores.shape[0]):
+        exploring += fits(params.prices, state.taken, i, rest) and is_allowed(now, i)
     if exploring > 0:
-        turn = (t - 1) % exploring
-        for i in range(state.scores.shape[0]):
-            here = fits(params.prices, state.taken, i, rest)
-            state.scores[i] = FIRST if here and turn == 0 else OUT
+        turn = (now.t - 1) % exploring
+        for i in range(scratch.scores.shape[0]):
+            here = fits(params.prices, state.taken, i, rest) and is_allowed(now, i)
+            scratch.scores[i] = FIRST if here and turn == 0 else OUT
             turn -= here
     else:
-        for i in range(state.scores.shape[0]):
-            state.scores[i] = state.ratios[i] if fits(params.prices, state.taken, i, purse) else OUT
+        for i in range(scratch.scores.shape[0]):
+            fit = fits(params.prices, state.taken, i, purse)
+            scratch.scores[i] = state.ratios[i] if fit else OUT
 
 
 @kernel
 def choose(
-    key: U,
     params: EpsilonFirstParams,
     state: EpsilonFirstState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    scratch: EpsilonFirstScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    weigh(params, state, t, left)
-    take_largest(key, state.scores, arms, probs)
+    weigh(params, state, scratch, now)
+    take_largest(now, scratch.scores, play)
 
 
 @kernel
 def update(
-    key: U,
     params: EpsilonFirstParams,
     state: EpsilonFirstState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: EpsilonFirstScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    i = arms[0]
+    i = play.arms[0]
     state.taken[i] += 1
     learnt = state.learnt[0] + params.prices.units[i]
     if params.frozen and state.pulls[i] > 0 and learnt > params.explore:
         return
     state.learnt[0] = learnt
     state.pulls[i] += 1
-    state.rewards[i] += rewards[0]
+    state.rewards[i] += play.rewards[0]
     state.ratios[i] = state.rewards[i] / state.pulls[i] / params.prices.costs[i]
 
 
 @kernel
 def probabilities(
-    params: EpsilonFirstParams, state: EpsilonFirstState, t: int, left: Floats, out: Floats
+    params: EpsilonFirstParams,
+    state: EpsilonFirstState,
+    scratch: EpsilonFirstScratch,
+    now: Now,
+    out: Floats,
 ) -> None:
-    weigh(params, state, t, left)
-    share_largest(state.scores, out)
+    weigh(params, state, scratch, now)
+    share_largest(now, scratch.scores, out)

@@ -6,9 +6,9 @@ The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
     p_t(i)     = (1 - gamma) w_t(i) / sum_j w_t(j) + gamma / K
     w_{t+1}(i) = w_t(i) exp(gamma 1{i = i_t} r_t(i) / (K p_t(i)))
 
-    gamma  = min(1, sqrt(K ln K / ((e - 1) T)))
-    T      = the horizon where there is one, else ceil(B / c_min), the most rounds that the budget
-           can pay for
+    gamma      = min(1, sqrt(K ln K / ((e - 1) T)))
+    T          = the horizon where there is one, else ceil(B / c_min), the most rounds that the
+                 budget can pay for
 
 This is EXP3.BwK where every pull costs 1, and runs on its kernels.
 
@@ -27,7 +27,8 @@ dear one.
 
 Departures from the paper: it has a number of rounds and no budget; here play goes on until the
 budget is gone. gamma is tuned to T, which bounds the best arm's gain, and is 0 for a single arm. A
-pull that cannot be paid is not learnt from.
+pull that cannot be paid is not learnt from. Under a mask the probabilities of the allowed arms are
+scaled up to 1; no theorem covers masks.
 
 Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(log K) a round.
 
@@ -43,52 +44,38 @@ problem. SIAM Journal on Computing 32, 2002.
 
 from __future__ import annotations
 
-import numpy as np
-
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels import sumtree
-from purse.kernels.horizon import rounds_of
-from purse.kernels.random import U
+from purse.kernels import kernel, number, rounds_of, sumtree
 from purse.policies.exp3_bwk import (
     Exp3BwKParams,
+    Exp3BwKScratch,
     Exp3BwKState,
     choose,
     gamma_of,
     init,
+    learn,
     probabilities,
-    row,
+    scratch,
 )
-from purse.policies.exp3_bwk import update as update_bwk
-from purse.types import Floats, Ints, Problem
+from purse.types import Now, Play, Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["NAME", "PLAYS", "choose", "init", "params", "probabilities", "scratch", "update"]
 
-NAME = "exp3"
-ONE = np.ones((1, 1))  # what a blind player takes every cost for
+NAME, PLAYS = "exp3", 1
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:
     """Options: gamma, a number in [0, 1]; tuned to the number of rounds unless given."""
-    problem.require(NAME, plays=1)
     n_arms = problem.n_arms
     gamma = (
         gamma_of("theorem", n_arms, rounds_of(problem, NAME), 1.0)
         if gamma is None
-        else validation.number("gamma", gamma, low=0, high=1)
+        else number("gamma", gamma, low=0, high=1)
     )
     return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma / n_arms)
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3BwKParams,
-    state: Exp3BwKState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
 ) -> None:
-    update_bwk(key, params, state, t, arms, probs, rewards, ONE)
+    learn(params, state, play.arms[0], play.probs[0], play.rewards[0], 1.0)

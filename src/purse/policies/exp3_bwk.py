@@ -50,15 +50,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.kernels import sumtree
-from purse.kernels.fastmath import exp
-from purse.kernels.random import U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.kernels import cold, draw_allowed, exp, kernel, number, restrict, sumtree, uniform
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "exp3.bwk"
+NAME, PLAYS, RESOURCES = "exp3.bwk", 1, 1
 HIGHEST = 300.0  # a log-weight this far above the shift moves the shift
 
 
@@ -70,14 +66,17 @@ class Exp3BwKParams(NamedTuple):
 
 
 class Exp3BwKState(NamedTuple):
-    log_weights: Floats  # (P, K)
-    tree: Floats  # (P, 2 leaf)
-    shift: Floats  # (P, 1)
+    log_weights: Floats  # (K,)
+    tree: Floats  # (2 leaf,)
+    shift: Floats  # (1,)
+
+
+class Exp3BwKScratch(NamedTuple):
+    chances: Floats  # (K,) used under a mask
 
 
 def params(problem: Problem, *, gamma: float | str = "theorem") -> Exp3BwKParams:
     """Options: gamma, "theorem", "proof" or a number in [0, 1]."""
-    problem.require(NAME, plays=1, n_resources=1)
     n_arms = problem.n_arms
     gamma = gamma_of(gamma, n_arms, problem.b, problem.c_min)
     return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma * problem.c_min / n_arms)
@@ -88,71 +87,59 @@ def gamma_of(gamma: float | str, n_arms: int, b: float, c_min: float) -> float:
         extra = {"theorem": 0.0, "proof": math.e - 2}
         if gamma not in extra:
             raise invalid("gamma", gamma, "must be 'theorem', 'proof' or a number from 0 to 1")
-        gamma = min(
-            1.0,
-            math.sqrt(
-                c_min * n_arms * math.log(n_arms) / ((math.e - 1) * b + extra[gamma] * n_arms)
-            ),
-        )
-    return validation.number("gamma", gamma, low=0, high=1)
+        spread = (math.e - 1) * b + extra[gamma] * n_arms
+        gamma = min(1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / spread))
+    return number("gamma", gamma, low=0, high=1)
 
 
-def init(params: Exp3BwKParams, problem: Problem, n_paths: int) -> Exp3BwKState:
-    return Exp3BwKState(
-        np.zeros((n_paths, params.n_arms)),
-        sumtree.ones(n_paths, params.n_arms),
-        np.zeros((n_paths, 1)),
-    )
+def init(params: Exp3BwKParams, problem: Problem) -> Exp3BwKState:
+    return Exp3BwKState(np.zeros(params.n_arms), sumtree.ones(params.n_arms), np.zeros(1))
 
 
-@kernel
-def row(state: Exp3BwKState, path: int) -> Exp3BwKState:
-    return Exp3BwKState(state.log_weights[path], state.tree[path], state.shift[path])
+def scratch(params: Exp3BwKParams, problem: Problem) -> Exp3BwKScratch:
+    return Exp3BwKScratch(np.zeros(params.n_arms))
 
 
 @kernel
 def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
-    return (1 - params.gamma) * (
-        state.tree[params.leaf + arm] / state.tree[1]
-    ) + params.gamma / params.n_arms
+    share = state.tree[params.leaf + arm] / state.tree[1]
+    return (1 - params.gamma) * share + params.gamma / params.n_arms
 
 
 @kernel
 def choose(
-    key: U,
-    params: Exp3BwKParams,
-    state: Exp3BwKState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
 ) -> None:
-    u = uniform(key, 0)
+    if now.masked:
+        for i in range(params.n_arms):
+            scratch.chances[i] = probability(params, state, i)
+        draw_allowed(now, scratch.chances, play)
+        return
+    u = uniform(now.key, 0)
     if u < params.gamma:
         arm = int(u * (params.n_arms / params.gamma))
     else:
-        arm = sumtree.find(
-            state.tree, params.leaf, (u - params.gamma) * (1 / (1 - params.gamma)) * state.tree[1]
-        )
-    arms[0] = min(arm, params.n_arms - 1)
-    probs[0] = probability(params, state, arms[0])
+        mass = (u - params.gamma) * (1 / (1 - params.gamma)) * state.tree[1]
+        arm = sumtree.find(state.tree, params.leaf, mass)
+    play.arms[0] = min(arm, params.n_arms - 1)
+    play.probs[0] = probability(params, state, play.arms[0])
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3BwKParams,
-    state: Exp3BwKState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
 ) -> None:
-    if rewards[0] == 0.0:
+    learn(params, state, play.arms[0], play.probs[0], play.rewards[0], play.costs[0, 0])
+
+
+@kernel
+def learn(
+    params: Exp3BwKParams, state: Exp3BwKState, i: int, prob: float, reward: float, cost: float
+) -> None:
+    """Add a report to the weights."""
+    if reward == 0.0:
         return
-    i = arms[0]
-    state.log_weights[i] += params.rate * rewards[0] / (probs[0] * costs[0, 0])
+    state.log_weights[i] += params.rate * reward / (prob * cost)
     x = state.log_weights[i] - state.shift[0]
     if x < HIGHEST:
         sumtree.put(state.tree, params.leaf, i, exp(x))
@@ -173,7 +160,9 @@ def move_shift(params: Exp3BwKParams, state: Exp3BwKState) -> None:
 
 @kernel
 def probabilities(
-    params: Exp3BwKParams, state: Exp3BwKState, t: int, left: Floats, out: Floats
+    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, out: Floats
 ) -> None:
     for i in range(params.n_arms):
         out[i] = probability(params, state, i)
+    if now.masked:
+        restrict(now, out)

@@ -6,8 +6,10 @@ The rule (Neu, 2015), for T rounds, blind to costs, with losses 1 - x:
     p_t(i) = exp(-eta L_{t-1}(i)) / sum_j exp(-eta L_{t-1}(j))
     L_t(i) = L_{t-1}(i) + 1{i = i_t} (1 - x_t(i)) / (p_t(i) + eta / 2)          x = r
 
-    eta  "rounds":  sqrt(2 ln K / (K T)), T the horizon where there is one, else ceil(B / c_min)
-         (the default) "anytime": sqrt(ln K / (K t)), which needs no T or a number from 0 up
+    eta    = sqrt(2 ln K / (K T))     "rounds", the default
+             sqrt(ln K / (K t))       "anytime", which needs no T
+             or a number from 0 up
+    T      = the horizon where there is one, else ceil(B / c_min)
 
 EXP3-IX.BwK runs the same kernels on another x.
 
@@ -15,6 +17,7 @@ EXP3-IX.BwK runs the same kernels on another x.
 |---|---|
 | L_t(i) | `state.losses[i]` |
 | exp(-eta L_t(i)), shifted | leaves of `state.tree`, relative to the loss `state.low[0]` |
+| the same where anytime | leaves of `scratch.tree`, relative to the smallest loss |
 | eta | `rate(params, t)` |
 | 1 - x_t(i_t) | `loss` in `learn` |
 
@@ -26,11 +29,12 @@ delta); anytime: 4 sqrt(K T ln K) + (2 sqrt(K T / ln K) + 1) ln(2 / delta). What
 a budget that says something only where all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-The bounds are recalled.
+The bounds are recalled. Under a mask the probabilities of the allowed arms are scaled up to 1; no
+theorem covers masks.
 
-Needs the horizon, or B and c_min, unless eta says otherwise; plays any number of resources. O(log
-K) a round: only the pulled arm's weight changes, so the weights live in a sum tree. Anytime O(K)
-with K exps.
+Needs the horizon, or B and c_min, unless eta says otherwise; plays any number of resources.
+O(log K) a round: only the pulled arm's weight changes, so the weights live in a sum tree. Anytime
+all weights change in every round: O(K) with K exps.
 
 >>> import purse
 >>> policy = purse.Policy("exp3-ix", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -51,17 +55,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.kernels import sumtree
-from purse.kernels.fastmath import exp
-from purse.kernels.horizon import rounds_of
-from purse.kernels.random import U, uniform
-from purse.kernels.weights import smallest
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    cold,
+    draw_allowed,
+    exp,
+    kernel,
+    number,
+    restrict,
+    rounds_of,
+    smallest,
+    sumtree,
+    uniform,
+)
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "exp3-ix"
+NAME, PLAYS = "exp3-ix", 1
 LEAST = 1e-100  # a sum of weights this small moves the loss that they are relative to
 
 
@@ -74,14 +83,18 @@ class Exp3IxParams(NamedTuple):
 
 
 class Exp3IxState(NamedTuple):
-    losses: Floats  # (P, K)
-    tree: Floats  # (P, 2 leaf); scratch where anytime
-    low: Floats  # (P, 1) likewise
+    losses: Floats  # (K,)
+    tree: Floats  # (2 leaf,) not used where anytime
+    low: Floats  # (1,) likewise
+
+
+class Exp3IxScratch(NamedTuple):
+    tree: Floats  # (2 leaf,) used where anytime
+    chances: Floats  # (K,) used under a mask
 
 
 def params(problem: Problem, *, eta: float | str = "rounds") -> Exp3IxParams:
     """Options: eta, "rounds", "anytime" or a number from 0 up."""
-    problem.require(NAME, plays=1)
     return tuned(problem.n_arms, 1.0, rounds_of(problem, NAME) if eta == "rounds" else 0, eta)
 
 
@@ -93,22 +106,16 @@ def tuned(n_arms: int, c_min: float, rounds: int, eta: float | str) -> Exp3IxPar
         eta = math.sqrt(
             math.log(n_arms) / n_arms if anytime else 2 * math.log(n_arms) / (n_arms * rounds)
         )
-    return Exp3IxParams(
-        n_arms, sumtree.first_leaf(n_arms), c_min, validation.number("eta", eta, low=0), anytime
-    )
+    leaf = sumtree.first_leaf(n_arms)
+    return Exp3IxParams(n_arms, leaf, c_min, number("eta", eta, low=0), anytime)
 
 
-def init(params: Exp3IxParams, problem: Problem, n_paths: int) -> Exp3IxState:
-    return Exp3IxState(
-        np.zeros((n_paths, params.n_arms)),
-        sumtree.ones(n_paths, params.n_arms),
-        np.zeros((n_paths, 1)),
-    )
+def init(params: Exp3IxParams, problem: Problem) -> Exp3IxState:
+    return Exp3IxState(np.zeros(params.n_arms), sumtree.ones(params.n_arms), np.zeros(1))
 
 
-@kernel
-def row(state: Exp3IxState, path: int) -> Exp3IxState:
-    return Exp3IxState(state.losses[path], state.tree[path], state.low[path])
+def scratch(params: Exp3IxParams, problem: Problem) -> Exp3IxScratch:
+    return Exp3IxScratch(np.zeros(2 * params.leaf), np.zeros(params.n_arms))
 
 
 @kernel
@@ -117,68 +124,73 @@ def rate(params: Exp3IxParams, t: int) -> float:
 
 
 @cold
-def weigh(params: Exp3IxParams, state: Exp3IxState, eta: float) -> None:
-    """Computes all weights afresh, the largest of them 1."""
-    low = smallest(state.losses)
-    state.low[0] = low
+def weigh(params: Exp3IxParams, losses: Floats, tree: Floats, eta: float) -> float:
+    """Compute all weights afresh, the largest of them 1; return the smallest loss."""
+    low = smallest(losses)
     for i in range(params.n_arms):
-        state.tree[params.leaf + i] = exp(-eta * (state.losses[i] - low))
-    sumtree.rebuild(state.tree, params.leaf)
+        tree[params.leaf + i] = exp(-eta * (losses[i] - low))
+    for i in range(params.leaf + params.n_arms, tree.shape[0]):
+        tree[i] = 0.0
+    sumtree.rebuild(tree, params.leaf)
+    return low
 
 
 @kernel
 def choose(
-    key: U,
-    params: Exp3IxParams,
-    state: Exp3IxState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, play: Play
 ) -> None:
+    tree = state.tree
     if params.anytime:
-        weigh(params, state, rate(params, t))
-    arms[0] = min(
-        sumtree.find(state.tree, params.leaf, uniform(key, 0) * state.tree[1]), params.n_arms - 1
-    )
-    probs[0] = state.tree[params.leaf + arms[0]] / state.tree[1]
+        tree = scratch.tree
+        weigh(params, state.losses, tree, rate(params, now.t))
+    if now.masked:
+        draw_under_mask(params, tree, scratch.chances, now, play)
+        return
+    arm = sumtree.find(tree, params.leaf, uniform(now.key, 0) * tree[1])
+    play.arms[0] = min(arm, params.n_arms - 1)
+    play.probs[0] = tree[params.leaf + play.arms[0]] / tree[1]
+
+
+@cold
+def draw_under_mask(
+    params: Exp3IxParams, tree: Floats, chances: Floats, now: Now, play: Play
+) -> None:
+    for i in range(params.n_arms):
+        chances[i] = tree[params.leaf + i] / tree[1]
+    draw_allowed(now, chances, play)
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3IxParams,
-    state: Exp3IxState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, play: Play
 ) -> None:
-    learn(params, state, t, arms[0], probs[0], 1 - rewards[0])
+    learn(params, state, now.t, play.arms[0], play.probs[0], 1 - play.rewards[0])
 
 
 @kernel
 def learn(
     params: Exp3IxParams, state: Exp3IxState, t: int, arm: int, prob: float, loss: float
 ) -> None:
-    """Adds a loss in [0, 1]."""
+    """Add a loss in [0, 1]."""
     if loss == 0.0:
         return
     state.losses[arm] += loss / (prob + 0.5 * rate(params, t))
     if not params.anytime:
-        sumtree.put(
-            state.tree, params.leaf, arm, exp(-params.eta * (state.losses[arm] - state.low[0]))
-        )
+        weight = exp(-params.eta * (state.losses[arm] - state.low[0]))
+        sumtree.put(state.tree, params.leaf, arm, weight)
         if state.tree[1] < LEAST:
-            weigh(params, state, params.eta)
+            state.low[0] = weigh(params, state.losses, state.tree, params.eta)
 
 
 @kernel
 def probabilities(
-    params: Exp3IxParams, state: Exp3IxState, t: int, left: Floats, out: Floats
+    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, out: Floats
 ) -> None:
+    tree = state.tree
     if params.anytime:
-        weigh(params, state, rate(params, t))
+        tree = scratch.tree
+        weigh(params, state.losses, tree, rate(params, now.t))
     for i in range(params.n_arms):
-        out[i] = state.tree[params.leaf + i] / state.tree[1]
+        out[i] = tree[params.leaf + i] / tree[1]
+    if now.masked:
+        restrict(now, out)

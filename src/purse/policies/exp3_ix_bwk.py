@@ -9,21 +9,21 @@ The rule, with costs c in [c_min, 1], is that of EXP3-IX with
 | symbol | code |
 |---|---|
 | L_t(i) | `state.losses[i]` |
-| exp(-eta L_t(i)), shifted | leaves of `state.tree`, relative to the loss `state.low[0]` |
+| exp(-eta L_t(i)), shifted | leaves of `state.tree`; anytime of `scratch.tree` |
 | 1 - x_t(i_t) | `loss` in `learn` |
 
 Options: eta="rounds" (from T), "anytime" or a number from 0 up; see EXP3-IX.
 
 Guarantee: with probability 1 - delta, for every delta, over the rounds that it paid for, its sum of
 efficiencies falls short of any fixed arm's, in the same rounds, by at most 1 / c_min times the
-bound of EXP3-IX for T rounds plus 1, about 2 sqrt(2 B K ln K / c_min^3) + sqrt(2 B K / (c_min^3 ln
-K)) ln(2 / delta), whatever rewards and costs. (After the round in which the game ends let all x be
-0: the guarantee of EXP3-IX then covers T rounds, and the last, refused one adds at most 1 / c_min.)
-About reward it says what EXP3.BwK's says: nothing in general, and the same where all costs are one
-constant.
+bound of EXP3-IX for T rounds plus 1, whatever rewards and costs. That is about
+2 sqrt(2 B K ln K / c_min^3) + sqrt(2 B K / (c_min^3 ln K)) ln(2 / delta). (After the round in which
+the game ends let all x be 0: the guarantee of EXP3-IX then covers T rounds, and the last, refused
+one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in general, and the
+same where all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3-IX
-is ours.
+is ours. Masks as in EXP3-IX; no theorem covers masks.
 
 Needs B and c_min; anytime only c_min. O(log K) a round, anytime O(K) with K exps.
 
@@ -40,43 +40,44 @@ Reference: as EXP3-IX and EXP3.BwK.
 
 from __future__ import annotations
 
-from purse.compiler.jit import kernel
-from purse.kernels.horizon import most_paid, rounds_of
-from purse.kernels.random import U
+from purse.kernels import kernel, most_paid, rounds_of
 from purse.policies.exp3_ix import (
     Exp3IxParams,
+    Exp3IxScratch,
     Exp3IxState,
     choose,
     init,
     learn,
     probabilities,
-    row,
+    scratch,
     tuned,
 )
-from purse.types import Floats, Ints, Problem
+from purse.types import Now, Play, Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = [
+    "NAME",
+    "PLAYS",
+    "RESOURCES",
+    "choose",
+    "init",
+    "params",
+    "probabilities",
+    "scratch",
+    "update",
+]
 
-NAME = "exp3-ix.bwk"
+NAME, PLAYS, RESOURCES = "exp3-ix.bwk", 1, 1
 
 
 def params(problem: Problem, *, eta: float | str = "rounds") -> Exp3IxParams:
     """Options: eta, "rounds", "anytime" or a number from 0 up."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return tuned(
-        problem.n_arms, problem.c_min, min(rounds_of(problem, NAME), most_paid(problem)), eta
-    )
+    rounds = min(rounds_of(problem, NAME), most_paid(problem))
+    return tuned(problem.n_arms, problem.c_min, rounds, eta)
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3IxParams,
-    state: Exp3IxState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, play: Play
 ) -> None:
-    learn(params, state, t, arms[0], probs[0], 1 - params.c_min * rewards[0] / costs[0, 0])
+    loss = 1 - params.c_min * play.rewards[0] / play.costs[0, 0]
+    learn(params, state, now.t, play.arms[0], play.probs[0], loss)

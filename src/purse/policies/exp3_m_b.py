@@ -4,32 +4,31 @@ adversary.
 The rule (Zhou and Tomlin, 2018), with K arms, m plays a round and costs in [c_min, 1]. In every
 round, with
 
-    cap    = (1/m - gamma/K) / (1 - gamma)        the largest share of the weights that an arm can
-           use
-    w'(i)  = min(w_t(i), v)                       v such that v = cap sum_j w'(j), where some share
-           exceeds the cap; else w' = w_t
+    cap    = (1/m - gamma/K) / (1 - gamma)    the largest share of the weights that an arm can use
+    w'(i)  = min(w_t(i), v)                   v such that v = cap sum_j w'(j), where some share
+                                              exceeds the cap; else w' = w_t
     p_t(i) = m ((1 - gamma) w'(i) / sum_j w'(j) + gamma / K)
 
 m distinct arms are drawn, arm i with probability p_t(i) (`purse.kernels.dependent_rounding`); those
 at the cap come for sure. Then
 
-    w_{t+1}(i) = w_t(i) exp((m gamma / K) (r_t(i) - c_t(i)) / p_t(i))        for the arms that were
-    drawn and are not at the cap
+    w_{t+1}(i) = w_t(i) exp((m gamma / K) (r_t(i) - c_t(i)) / p_t(i))
 
-    gamma = min(1, sqrt(K ln(K/m) / ((e - 1) g))),    g = B (1 - c_min) / c_min        or a number
-    in [0, 1]
+for the arms that were drawn and are not at the cap, with
 
-where g is the most that reward less cost can sum to before B is spent.
+    gamma = min(1, sqrt(K ln(K/m) / ((e - 1) g))),    g = B (1 - c_min) / c_min
+
+or a number in [0, 1]; g is the most that reward less cost can sum to before B is spent.
 
 | symbol | code |
 |---|---|
 | ln w_t(i) | `state.log_weights[i]` |
 | w_t(i), relative to exp(`state.shift[0]`) | `state.weights[i]` |
-| w_t(i), relative to that or to the largest that is not at the cap | `state.relative[i]` |
-| p_t(i) | `state.marginals[i]` |
+| w_t(i), relative to that or to the largest that is not at the cap | `scratch.relative[i]` |
+| p_t(i) | `scratch.marginals[i]` |
 | m gamma / K | `params.rate` |
 
-`state.relative` is relative to the largest weight that is not at the cap where that is far below.
+`scratch.relative` is relative to the largest weight below the cap where that weight is tiny.
 
 Options: gamma=None (the one above) or a number in [0, 1]. Where c_min = 1, g is 0 and gamma 1,
 which never learns: give a number.
@@ -41,7 +40,9 @@ learnt is which arms have the largest reward less cost, and these need not be th
 
 Departures from the paper: gamma is reconstructed, and the paper's may differ in a term under the
 root; it is 0, and all arms come for sure, where m = K. A report that comes late finds the cap of
-the round in which its arm was drawn: p = 1 on the ticket says that it was at the cap.
+the round in which its arm was drawn: p = 1 on the ticket says that it was at the cap. Under a mask
+the rule runs on the allowed arms alone, K of them, with min(m, K) plays; where all of them come for
+sure, it learns nothing. No theorem covers masks.
 
 Needs B and c_min (for gamma). O(m K) a round, with m exps: only the weights of the arms that were
 drawn change. A sum tree would spare nothing, since the rounding that draws m arms looks at every
@@ -68,19 +69,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import cold, kernel
-from purse.kernels.dependent_rounding import dependent_round
-from purse.kernels.fastmath import exp
-from purse.kernels.random import U
-from purse.kernels.weights import largest, total
-from purse.types import Floats, Ints, Problem
+from purse.kernels import cold, dependent_round, exp, kernel, largest, number, total
+from purse.types import SKIP, Floats, Now, Play, Problem
 
-NAME = "exp3.m.b"
+NAME, RESOURCES = "exp3.m.b", 1
 FAR = 300.0  # a log-weight this far from the shift moves the shift
 # where all weights below the cap are smaller they lose digits, and are taken anew relative to the
 # largest of their own
 TINY = 1e-150
+OPEN, SURE, MASKED = 0.0, 1.0, -1.0  # marginals while arms are being put at the cap
 
 
 class Exp3MBParams(NamedTuple):
@@ -92,21 +89,23 @@ class Exp3MBParams(NamedTuple):
 
 
 class Exp3MBState(NamedTuple):
-    log_weights: Floats  # (P, K)
-    weights: Floats  # (P, K)
-    shift: Floats  # (P, 1)
-    relative: Floats  # (P, K) scratch
-    marginals: Floats  # (P, K) scratch
+    log_weights: Floats  # (K,)
+    weights: Floats  # (K,)
+    shift: Floats  # (1,)
+
+
+class Exp3MBScratch(NamedTuple):
+    relative: Floats  # (K,)
+    marginals: Floats  # (K,)
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3MBParams:
     """Options: gamma, a number in [0, 1]; from B, c_min, K and m unless given."""
-    problem.require(NAME, n_resources=1)
     n_arms, plays = problem.n_arms, problem.plays
     gamma = (
         default_gamma(n_arms, plays, problem.b, problem.c_min)
         if gamma is None
-        else validation.number("gamma", gamma, low=0, high=1)
+        else number("gamma", gamma, low=0, high=1)
     )
     cap = (1 / plays - gamma / n_arms) / (1 - gamma) if gamma < 1 else math.inf
     return Exp3MBParams(n_arms, plays, gamma, cap, plays * gamma / n_arms)
@@ -123,115 +122,156 @@ def default_gamma(n_arms: int, plays: int, b: float, c_min: float) -> float:
     )
 
 
-def init(params: Exp3MBParams, problem: Problem, n_paths: int) -> Exp3MBState:
-    shape = n_paths, params.n_arms
-    return Exp3MBState(
-        np.zeros(shape), np.ones(shape), np.zeros((n_paths, 1)), np.zeros(shape), np.zeros(shape)
-    )
+def init(params: Exp3MBParams, problem: Problem) -> Exp3MBState:
+    return Exp3MBState(np.zeros(params.n_arms), np.ones(params.n_arms), np.zeros(1))
+
+
+def scratch(params: Exp3MBParams, problem: Problem) -> Exp3MBScratch:
+    return Exp3MBScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
 @kernel
-def row(state: Exp3MBState, path: int) -> Exp3MBState:
-    return Exp3MBState(
-        state.log_weights[path],
-        state.weights[path],
-        state.shift[path],
-        state.relative[path],
-        state.marginals[path],
-    )
-
-
-@kernel
-def weigh(params: Exp3MBParams, state: Exp3MBState) -> None:
+def weigh(params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch) -> None:
     """Write the marginals."""
     for i in range(params.n_arms):
-        state.relative[i] = state.weights[i]
-        state.marginals[i] = 1.0 if params.plays == params.n_arms else 0.0
+        scratch.relative[i] = state.weights[i]
+        scratch.marginals[i] = SURE if params.plays == params.n_arms else OPEN
     if params.plays == params.n_arms:
         return
-    room, rest = cap_heaviest(params, state) if params.plays > 1 else (1.0, total(state.weights))
-    scale = params.plays * (1 - params.gamma) * room / rest
+    room, rest = 1.0, 0.0
+    if params.plays > 1:
+        room, rest = cap_heaviest(params, state, scratch)
+    else:
+        rest = total(state.weights)
+    share_room(params, scratch, room, rest)
+
+
+@cold
+def weigh_allowed(
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now
+) -> int:
+    """Write the marginals under a mask; return the number of plays."""
+    count = 0
     for i in range(params.n_arms):
-        state.marginals[i] = (
-            1.0 if state.marginals[i] == 1.0 else min(1.0, scale * state.relative[i] + params.rate)
+        count += now.allowed[i]
+    plays = min(params.plays, count)
+    for i in range(params.n_arms):
+        scratch.relative[i] = state.weights[i]
+        scratch.marginals[i] = SURE if plays == count else OPEN
+        if not now.allowed[i]:
+            scratch.marginals[i] = MASKED
+    if plays < count:
+        cap = math.inf
+        if params.gamma < 1:
+            cap = (1 / plays - params.gamma / count) / (1 - params.gamma)
+        fewer = Exp3MBParams(count, plays, params.gamma, cap, plays * params.gamma / count)
+        room, rest = cap_heaviest(fewer, state, scratch)
+        share_room(fewer, scratch, room, rest)
+    for i in range(params.n_arms):
+        if not now.allowed[i]:
+            scratch.marginals[i] = 0.0
+    return plays
+
+
+@kernel
+def share_room(params: Exp3MBParams, scratch: Exp3MBScratch, room: float, rest: float) -> None:
+    """Write the marginals of the arms below the cap, by their share of the rest."""
+    scale = params.plays * (1 - params.gamma) * room / rest
+    for i in range(scratch.marginals.shape[0]):
+        scratch.marginals[i] = (
+            1.0
+            if scratch.marginals[i] == SURE
+            else min(1.0, scale * scratch.relative[i] + params.rate)
         )
 
 
 @kernel
-def cap_heaviest(params: Exp3MBParams, state: Exp3MBState) -> tuple[float, float]:
-    """Write marginals of 1 for the arms at the cap; returns the share of the others and the sum of
-    their weights.
+def cap_heaviest(
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch
+) -> tuple[float, float]:
+    """Put arms at the cap; return the share of the others and the sum of their weights.
 
     Arms reach the cap from the heaviest on, and at most m - 1 can: the last play is never sure.
     """
     room = 1.0
     rest = 0.0
     for capped in range(params.plays):
-        heaviest, rest = below_cap(state)
-        if state.relative[heaviest] < TINY:
-            rest = rescale(state, heaviest)
-        if capped == params.plays - 1 or state.relative[heaviest] * room < params.cap * rest:
+        heaviest, rest = below_cap(state, scratch)
+        if scratch.relative[heaviest] < TINY:
+            rest = rescale(state, scratch, heaviest)
+        if capped == params.plays - 1 or scratch.relative[heaviest] * room < params.cap * rest:
             break
-        state.marginals[heaviest] = 1.0
+        scratch.marginals[heaviest] = SURE
         room -= params.cap
     return room, rest
 
 
 @kernel
-def below_cap(state: Exp3MBState) -> tuple[int, float]:
-    """The heaviest arm below the cap, and the sum of the weights of all of them."""
+def below_cap(state: Exp3MBState, scratch: Exp3MBScratch) -> tuple[int, float]:
+    """Return the heaviest arm below the cap, and the sum of the weights of all of them."""
     heaviest = -1
     rest = 0.0
-    for i in range(state.relative.shape[0]):
-        if state.marginals[i] == 0.0:
-            rest += state.relative[i]
+    for i in range(scratch.relative.shape[0]):
+        if scratch.marginals[i] == OPEN:
+            rest += scratch.relative[i]
             if heaviest < 0 or state.log_weights[i] > state.log_weights[heaviest]:
                 heaviest = i
     return heaviest, rest
 
 
 @cold
-def rescale(state: Exp3MBState, heaviest: int) -> float:
-    """Take the weights relative to this arm's; returns the sum of those below the cap."""
+def rescale(state: Exp3MBState, scratch: Exp3MBScratch, heaviest: int) -> float:
+    """Take the weights relative to this arm's; return the sum of those below the cap."""
     rest = 0.0
-    for i in range(state.relative.shape[0]):
-        if state.marginals[i] == 0.0:
-            state.relative[i] = exp(state.log_weights[i] - state.log_weights[heaviest])
-            rest += state.relative[i]
+    for i in range(scratch.relative.shape[0]):
+        if scratch.marginals[i] == OPEN:
+            scratch.relative[i] = exp(state.log_weights[i] - state.log_weights[heaviest])
+            rest += scratch.relative[i]
     return rest
 
 
 @kernel
 def choose(
-    key: U,
-    params: Exp3MBParams,
-    state: Exp3MBState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, play: Play
 ) -> None:
-    weigh(params, state)
-    dependent_round(key, state.marginals, arms)
+    if now.masked:
+        choose_allowed(params, state, scratch, now, play)
+        return
+    weigh(params, state, scratch)
+    dependent_round(now.key, scratch.marginals, play.arms)
     for k in range(params.plays):
-        probs[k] = state.marginals[arms[k]]
+        play.probs[k] = scratch.marginals[play.arms[k]]
+
+
+@cold
+def choose_allowed(
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, play: Play
+) -> None:
+    """Choose under a mask; where no more arms are allowed than there are plays, take them all."""
+    plays = weigh_allowed(params, state, scratch, now)
+    if plays == params.plays:
+        dependent_round(now.key, scratch.marginals, play.arms)
+    else:
+        taken = 0
+        for i in range(params.n_arms):
+            if now.allowed[i]:
+                play.arms[taken] = i
+                taken += 1
+    for k in range(params.plays):
+        if k >= plays:
+            play.arms[k] = SKIP
+        play.probs[k] = scratch.marginals[play.arms[k]] if k < plays else 1.0
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3MBParams,
-    state: Exp3MBState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, play: Play
 ) -> None:
     for k in range(params.plays):
-        i = arms[k]
-        if probs[k] < 1.0:
-            state.log_weights[i] += params.rate * (rewards[k] - costs[k, 0]) / probs[k]
+        i = play.arms[k]
+        if i >= 0 and play.probs[k] < 1.0:
+            gain = params.rate * (play.rewards[k] - play.costs[k, 0]) / play.probs[k]
+            state.log_weights[i] += gain
             above = state.log_weights[i] - state.shift[0]
             state.weights[i] = exp(above)
             if abs(above) > FAR:
@@ -248,8 +288,11 @@ def move_shift(state: Exp3MBState) -> None:
 
 @kernel
 def probabilities(
-    params: Exp3MBParams, state: Exp3MBState, t: int, left: Floats, out: Floats
+    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, out: Floats
 ) -> None:
-    weigh(params, state)
+    if now.masked:
+        weigh_allowed(params, state, scratch, now)
+    else:
+        weigh(params, state, scratch)
     for i in range(params.n_arms):
-        out[i] = state.marginals[i]
+        out[i] = scratch.marginals[i]

@@ -11,7 +11,7 @@ The rule, with costs c in [c_min, 1], is that of EXP3.P with
 | G_t(i) | `state.gains[i]` |
 | p_t(i) | `state.chances[i]` |
 | exp(eta G_t(i)), relative to some gain | `state.weights[i]` |
-| x_t(i_t) | `gain` in `learn` |
+| x_t(i_t) | `gain` in `learn_action` |
 
 Options: delta=0.05, the probability with which the guarantee may fail.
 
@@ -23,7 +23,7 @@ last, refused one adds at most 1 / c_min.) About reward it says what EXP3.BwK's 
 general, and the same where all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is
-ours. Late reports as in EXP3.P.
+ours. Late reports and masks as in EXP3.P; no theorem covers masks.
 
 Needs B and c_min. O(K) a round with one exp, see EXP3.P.
 
@@ -40,43 +40,43 @@ Reference: as EXP3.P and EXP3.BwK.
 
 from __future__ import annotations
 
-from purse.compiler.jit import kernel
-from purse.kernels.horizon import most_paid, rounds_of
-from purse.kernels.random import U
-from purse.policies.exp3_p import (
+from purse.kernels import (
     Exp3PParams,
+    Exp3PScratch,
     Exp3PState,
-    choose,
-    init,
-    learn,
-    probabilities,
-    row,
+    kernel,
+    learn_action,
+    most_paid,
+    rounds_of,
     tuned,
 )
-from purse.types import Floats, Ints, Problem
+from purse.policies.exp3_p import choose, init, probabilities, scratch
+from purse.types import Now, Play, Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = [
+    "NAME",
+    "PLAYS",
+    "RESOURCES",
+    "choose",
+    "init",
+    "params",
+    "probabilities",
+    "scratch",
+    "update",
+]
 
-NAME = "exp3.p.bwk"
+NAME, PLAYS, RESOURCES = "exp3.p.bwk", 1, 1
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
     """Options: delta, the probability with which the guarantee may fail."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return tuned(
-        problem.n_arms, problem.c_min, min(rounds_of(problem, NAME), most_paid(problem)), delta
-    )
+    rounds = min(rounds_of(problem, NAME), most_paid(problem))
+    return tuned(problem.n_arms, problem.c_min, rounds, delta)
 
 
 @kernel
 def update(
-    key: U,
-    params: Exp3PParams,
-    state: Exp3PState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: Exp3PParams, state: Exp3PState, scratch: Exp3PScratch, now: Now, play: Play
 ) -> None:
-    learn(params, state, arms[0], probs[0], params.c_min * rewards[0] / costs[0, 0])
+    gain = params.c_min * play.rewards[0] / play.costs[0, 0]
+    learn_action(params, state, play.arms[0], play.probs[0], gain)

@@ -19,8 +19,8 @@ infinite in `purse.kernels.confidence`), and runs on its kernels.
 |---|---|
 | L_t(i) | `state.losses[i]` |
 | N(i), sum of rewards | `state.pulls[i]`, `state.rewards[i]`; `state.costs[i]` is N(i) again |
-| eps_t(i) | `state.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
-| p_t(i), not normalised | `state.weights[i]` |
+| eps_t(i) | `scratch.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
+| p_t(i), not normalised | `scratch.weights[i]` |
 
 Options: alpha=3; beta="theory" (256) or a number.
 
@@ -30,8 +30,9 @@ rewards, with Delta the gaps in mean reward. Of a budget that says something onl
 are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-The initial pulls enter N and the means, and not L. An arm that reports are still missing for has
-the widest bounds. The constant 4 is recalled.
+The initial pulls enter N and the means, and not L. An arm whose first report is missing has the
+widest bounds. The constant 4 is recalled. Under a mask the probabilities of the allowed arms are
+scaled up to 1, see `exp3++.bwk`; no theorem covers masks.
 
 Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a round, see
 `exp3++.bwk`.
@@ -51,25 +52,33 @@ from __future__ import annotations
 
 import math
 
-from purse.compiler.jit import kernel
-from purse.kernels.confidence import gap_bounds, quiet_until
-from purse.kernels.random import U
-from purse.policies.exp3 import ONE
+from purse.kernels import gap_bounds, kernel, quiet_until
 from purse.policies.exp3pp_bwk import (
     INITIAL_PULLS,
     Exp3PlusPlusBwKParams,
+    Exp3PlusPlusBwKScratch,
     Exp3PlusPlusBwKState,
     choose,
     init,
+    learn,
     probabilities,
-    row,
+    scratch,
 )
-from purse.policies.exp3pp_bwk import update as update_bwk
-from purse.types import Floats, Ints, Problem
+from purse.types import Now, Play, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = [
+    "INITIAL_PULLS",
+    "NAME",
+    "PLAYS",
+    "choose",
+    "init",
+    "params",
+    "probabilities",
+    "scratch",
+    "update",
+]
 
-NAME = "exp3++"
+NAME, PLAYS = "exp3++", 1
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 
@@ -77,31 +86,20 @@ def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
 ) -> Exp3PlusPlusBwKParams:
     """Options: alpha, beta ("theory" or a number)."""
-    problem.require(NAME, plays=1)
     n_arms = problem.n_arms
-    bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")._replace(
-        lam=math.inf
-    )
-    return Exp3PlusPlusBwKParams(
-        n_arms,
-        1.0,
-        math.log(n_arms) / n_arms,
-        SPREAD,
-        False,
-        quiet_until(n_arms, bounds, SPREAD),
-        bounds,
-    )
+    bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")
+    bounds = bounds._replace(lam=math.inf)
+    quiet = quiet_until(n_arms, bounds, SPREAD)
+    log_ratio = math.log(n_arms) / n_arms
+    return Exp3PlusPlusBwKParams(n_arms, 1.0, log_ratio, SPREAD, False, quiet, bounds)
 
 
 @kernel
 def update(
-    key: U,
     params: Exp3PlusPlusBwKParams,
     state: Exp3PlusPlusBwKState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: Exp3PlusPlusBwKScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    update_bwk(key, params, state, t, arms, probs, rewards, ONE)
+    learn(params, state, now.t, play.arms[0], play.probs[0], play.rewards[0], 1.0)

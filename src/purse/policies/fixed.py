@@ -4,6 +4,9 @@ with.
 Option: arm, the index to play. With m plays a round: that arm and the m - 1 after it, counted round
 the circle.
 
+Under a mask that excludes the arm, each allowed arm is equally likely; with m plays, the first m
+allowed arms of the circle are played, and where fewer are allowed the last plays are skipped.
+
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(m) a round.
 
 >>> import purse
@@ -13,68 +16,76 @@ Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(m
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import cold, integer, is_allowed, kernel, show_any, take_any
+from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME = "fixed"
 
 
 class FixedParams(NamedTuple):
-    arms: Ints  # (m,)
+    arms: Ints  # (n,) by preference, n >= m: the first m that are allowed; where none is, any arm
+    plays: int
 
 
 class FixedState(NamedTuple):
-    nothing: Floats  # (P, 1)
+    nothing: Floats  # (1,)
 
 
 def params(problem: Problem, *, arm: int = 0) -> FixedParams:
     """Options: arm."""
-    first = validation.integer("arm", arm, low=0, high=problem.n_arms - 1)
-    return FixedParams((first + np.arange(problem.plays)) % problem.n_arms)
+    first = integer("arm", arm, low=0, high=problem.n_arms - 1)
+    length = 1 if problem.plays == 1 else problem.n_arms
+    return FixedParams((first + np.arange(length)) % problem.n_arms, problem.plays)
 
 
-def init(params: FixedParams, problem: Problem, n_paths: int) -> FixedState:
-    return FixedState(np.zeros((n_paths, 1)))
-
-
-@kernel
-def row(state: FixedState, path: int) -> FixedState:
-    return FixedState(state.nothing[path])
+def init(params: FixedParams, problem: Problem) -> FixedState:
+    return FixedState(np.zeros(1))
 
 
 @kernel
-def choose(
-    key: U, params: FixedParams, state: FixedState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
+def choose(params: FixedParams, state: FixedState, scratch: Any, now: Now, play: Play) -> None:
+    if now.masked:
+        choose_allowed(params, now, play)
+        return
+    for k in range(play.arms.shape[0]):
+        play.arms[k] = params.arms[k]
+        play.probs[k] = 1.0
+
+
+@cold
+def choose_allowed(params: FixedParams, now: Now, play: Play) -> None:
+    count = 0
     for k in range(params.arms.shape[0]):
-        arms[k] = params.arms[k]
-        probs[k] = 1.0
+        if count < params.plays and now.allowed[params.arms[k]]:
+            play.arms[count] = params.arms[k]
+            play.probs[count] = 1.0
+            count += 1
+    if count == 0:
+        take_any(now, play)
+        return
+    for k in range(count, params.plays):
+        play.arms[k] = SKIP
+        play.probs[k] = 1.0
 
 
 @kernel
-def update(
-    key: U,
-    params: FixedParams,
-    state: FixedState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
+def update(params: FixedParams, state: FixedState, scratch: Any, now: Now, play: Play) -> None:
     pass
 
 
 @kernel
 def probabilities(
-    params: FixedParams, state: FixedState, t: int, left: Floats, out: Floats
+    params: FixedParams, state: FixedState, scratch: Any, now: Now, out: Floats
 ) -> None:
     out[:] = 0.0
+    count = 0
     for k in range(params.arms.shape[0]):
-        out[params.arms[k]] = 1.0
+        if count < params.plays and is_allowed(now, params.arms[k]):
+            out[params.arms[k]] = 1.0
+            count += 1
+    if count == 0:
+        show_any(now, params.plays, out)

@@ -5,28 +5,30 @@ The rule (Tran-Thanh, Chapman, Rogers and Jennings, 2012), with constant costs c
 Each arm once, in order; then
 
     D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
-    m(i)   = floor(u / c(i)),   u <- u - m(i) c(i)         for the arms by falling D_t, u being what
-           is left
+    m(i)   = floor(u / c(i)),   u <- u - m(i) c(i)         for the arms by falling D_t
     p_t(i) = m(i) / sum_j m(j)
 
-with N, r the arm's pulls and mean reward so far. When no arm can be paid for the game ends.
+with N, r the arm's pulls and mean reward so far, and u what is left. When no arm can be paid for,
+the game ends.
 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.prices.costs[i]`, and exactly `params.prices.units[i]` |
 | r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i), m(i) | `state.scores[i]`, `state.counts[i]` |
-| the arms by falling D_t | `state.order` |
+| D_t(i), m(i) | `scratch.scores[i]`, `scratch.counts[i]` |
+| the arms by falling D_t | `scratch.order` |
 
-`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
+`state.bases[i]` and `state.slopes[i]` change only with a report on i. `state.order` is the order of
+a little while ago, from which sorting starts; it decides how long the sorting takes, and no number.
 
 Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means,
 for i.i.d. rewards.
 
 Departures from the paper: of arms with the same D_t the first comes first. While the first report
 of arms that can be paid for is missing (live, reports come late), one of them is pulled, each
-equally likely.
+equally likely. Under a mask the policy fills the knapsack with allowed arms only, and lets the
+round pass where none of them can be paid for; no theorem covers masks.
 
 Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
 
@@ -42,33 +44,33 @@ budget-limited multi-armed bandits. AAAI 2012.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
-from purse.kernels.greedy_knapsack import (
-    FillingState,
+from purse.kernels import (
+    OUT,
     KnownCosts,
-    draw,
+    cold,
+    common_width,
+    draw_counted,
     fill,
     fits,
-    init,
+    is_allowed,
+    keep_allowed,
+    kernel,
     known_costs,
     rank,
-    row,
-    share,
+    rank_from,
+    score_lines,
+    show_counted,
     units_left,
-    update,
 )
-from purse.kernels.index_rules import common_width, score_lines
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.types import Floats, Ints, Now, Play, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "kube"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "kube", True, 1, 1
+SORT_EVERY = 32  # rounds after which all of `state.order` is sorted; else only one arm moves
 
 
 class KubeParams(NamedTuple):
@@ -76,55 +78,140 @@ class KubeParams(NamedTuple):
     first: Ints  # the arms of the rounds 1, 2, ...; none where the game makes the initial pulls
 
 
+class KubeState(NamedTuple):
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    seen: Ints  # (1,) arms with a report
+    bases: Floats  # (K,) `OUT` without a report
+    slopes: Floats  # (K,) 0 without a report
+    order: Ints  # (K,) about the order of the next round: where sorting starts
+    width: Floats  # (1,) sqrt(2 ln(t - 1)) of the round in which all of `order` was sorted
+
+
+class KubeScratch(NamedTuple):
+    scores: Floats  # (K,)
+    counts: Floats  # (K,)
+    order: Ints  # (K,)
+
+
 def params(problem: Problem) -> KubeParams:
     """No options."""
-    problem.require(NAME, plays=1, n_resources=1)
     return KubeParams(known_costs(problem, NAME), np.zeros(0, np.int64))
 
 
+def init(params: KubeParams, problem: Problem) -> KubeState:
+    k = problem.n_arms
+    return KubeState(
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(1, np.int64),
+        np.full(k, OUT),
+        np.zeros(k),
+        np.arange(k),
+        np.zeros(1),
+    )
+
+
+def scratch(params: KubeParams, problem: Problem) -> KubeScratch:
+    k = problem.n_arms
+    return KubeScratch(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+
+
 @kernel
-def weigh(params: KubeParams, state: FillingState, t: int, left: Floats) -> float:
+def weigh(params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now) -> float:
     """Write m(i), and return the sum; in initial rounds 1 for the arms to pull."""
-    purse = units_left(params.prices, left)
-    if t <= params.first.shape[0] or state.seen[0] < state.pulls.shape[0]:
-        missing = weigh_missing(params, state, t, purse)
+    purse = units_left(params.prices, now.left)
+    if now.t <= params.first.shape[0] or state.seen[0] < state.pulls.shape[0]:
+        missing = weigh_missing(params, state, scratch, now, purse)
         if missing > 0:
             return missing
-    score_lines(common_width(2.0, t), state.bases, state.slopes, state.scores)
-    rank(state.scores, state.order)
-    return fill(params.prices, state.order, state.pulls, purse, state.counts)
+    score_lines(common_width(2.0, now.t), state.bases, state.slopes, scratch.scores)
+    rank_from(scratch.scores, state.order, scratch.order)
+    order = scratch.order
+    if now.masked:
+        order = order[: keep_allowed(now, order)]
+    return fill(params.prices, order, state.pulls, purse, scratch.counts)
 
 
 @cold
-def weigh_missing(params: KubeParams, state: FillingState, t: int, purse: int) -> float:
-    """Write 1 for the arm of an initial round, else for those without a report; returns how
-    many.
-    """
-    initial = (
-        params.first[t - 1]
-        if t <= params.first.shape[0]
-        and fits(params.prices, state.pulls, params.first[t - 1], purse)
-        else -1
-    )
+def weigh_missing(
+    params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now, purse: int
+) -> float:
+    """Write 1 for the arm of an initial round, else for those without a report; return how many."""
+    initial = params.first[now.t - 1] if now.t <= params.first.shape[0] else -1
+    if initial >= 0 and not can_pull(params, state, now, initial, purse):
+        initial = -1
     missing = 0.0
     for i in range(state.pulls.shape[0]):
         wanted = i == initial or (
-            initial < 0 and state.pulls[i] == 0 and fits(params.prices, state.pulls, i, purse)
+            initial < 0 and state.pulls[i] == 0 and can_pull(params, state, now, i, purse)
         )
-        state.counts[i] = 1.0 if wanted else 0.0
-        missing += state.counts[i]
+        scratch.counts[i] = 1.0 if wanted else 0.0
+        missing += scratch.counts[i]
     return missing
 
 
 @kernel
+def can_pull(params: KubeParams, state: KubeState, now: Now, i: int, purse: int) -> bool:
+    return fits(params.prices, state.pulls, i, purse) and is_allowed(now, i)
+
+
+@kernel
 def choose(
-    key: U, params: KubeParams, state: FillingState, t: int, left: Floats, arms: Ints, probs: Floats
+    params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now, play: Play
 ) -> None:
-    draw(key, state.counts, weigh(params, state, t, left), arms, probs)
+    draw_counted(now, scratch.counts, weigh(params, state, scratch, now), play)
+
+
+@kernel
+def update(
+    params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now, play: Play
+) -> None:
+    i = play.arms[0]
+    state.seen[0] += state.pulls[i] == 0
+    state.pulls[i] += 1
+    state.rewards[i] += play.rewards[0]
+    state.bases[i] = state.rewards[i] / (state.pulls[i] * params.prices.costs[i])
+    state.slopes[i] = 1 / (math.sqrt(state.pulls[i]) * params.prices.costs[i])
+    if now.t % SORT_EVERY == 0:
+        sort(state, scratch, now.t)
+    else:
+        move(state, i)
+
+
+@cold
+def sort(state: KubeState, scratch: KubeScratch, t: int) -> None:
+    """Let the next rounds start from the order of this one; no number depends on where they do."""
+    state.width[0] = common_width(2.0, t)
+    score_lines(state.width[0], state.bases, state.slopes, scratch.scores)
+    rank(scratch.scores, state.order)
+
+
+@kernel
+def move(state: KubeState, i: int) -> None:
+    """Move arm i in `state.order` to where it belongs after its report, the others staying."""
+    k = 0
+    while state.order[k] != i:
+        k += 1
+    width = state.width[0]
+    mine = state.bases[i] + width * state.slopes[i]
+    while k > 0:
+        j = state.order[k - 1]
+        if state.bases[j] + width * state.slopes[j] >= mine:
+            break
+        state.order[k] = j
+        k -= 1
+    while k < state.order.shape[0] - 1:
+        j = state.order[k + 1]
+        if state.bases[j] + width * state.slopes[j] <= mine:
+            break
+        state.order[k] = j
+        k += 1
+    state.order[k] = i
 
 
 @kernel
 def probabilities(
-    params: KubeParams, state: FillingState, t: int, left: Floats, out: Floats
+    params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now, out: Floats
 ) -> None:
-    share(state.counts, weigh(params, state, t, left), out)
+    show_counted(scratch.counts, weigh(params, state, scratch, now), out)

@@ -5,12 +5,11 @@ The rule (Immorlica, Sankararaman, Schapire and Slivkins, 2019). Budgets are res
 T rounds, as `purse.kernels.primal_dual` says, and costs c_j with them; where there is a horizon,
 doing nothing is one more action, which pays and costs nothing. In every round
 
-    q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z)),   eta = sqrt(8 ln D / T)       the prices of D
-            resources: Hedge
-    y_t     = (r_t + z - z sum_j q_t(j) c_{t,j}) / (1 + z)      in [0, 1]            what the action
-            brought
-    p_{t+1}   from y_t and p_t                                                       the actions:
-              EXP3.P for T rounds
+    q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z))           the prices of D resources: Hedge
+    y_t     = (r_t + z - z sum_j q_t(j) c_{t,j}) / (1 + z)     what the action brought, in [0, 1]
+    p_{t+1}   from y_t and p_t                                 the actions: EXP3.P for T rounds
+
+with eta = sqrt(8 ln D / T) and
 
     form="stochastic"   z = T / B, and time is one of the resources, with c = B / T in every round
     form="adversarial"  z = T_0 / B, without time; T_0 = min((d + 1)^u, T) with u drawn once,
@@ -22,7 +21,7 @@ stands for a guess at what can be gained.
 | symbol | code |
 |---|---|
 | p_t(i) | `state.chances[i]`, doing nothing last |
-| sum c_{s,j}, q_t(j) | `state.spent[j]`, `state.prices[j]`, time last |
+| sum c_{s,j}, q_t(j) | `state.spent[j]`, `scratch.prices[j]`, time last |
 | z | one of `params.stakes` |
 | eta | `params.eta` |
 
@@ -31,16 +30,17 @@ Behind `state.chances` are `state.gains[i]` and `state.weights[i]`, as in EXP3.P
 Options: form="stochastic" or "adversarial"; delta=0.05, as in EXP3.P.
 
 Guarantee: stochastic: in i.i.d. worlds the gain falls short of the optimum of the linear program on
-the true means by at most O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), with probability 1 -
-delta. Adversarial: in expectation the gain is, up to lower terms, at least a part 1 / O(d ln T) of
-that of the best fixed distribution over actions, whatever rewards and costs; no policy can do
-better than 1 / O(ln T).
+the true means by at most O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), with probability
+1 - delta. Adversarial: in expectation the gain is, up to lower terms, at least a part
+1 / O(d ln T) of that of the best fixed distribution over actions, whatever rewards and costs; no
+policy can do better than 1 / O(ln T).
 
 Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers
 of d + 1 is quoted from memory. A round in which nothing is done brings no report; its part is
 booked with the next one, at that one's prices, see `purse.kernels.primal_dual`. Without a horizon T
 is the most rounds that can be paid for, and doing nothing is no action. A late report meets the
-prices of its own time and of what has been reported since.
+prices of its own time and of what has been reported since. Under a mask the masked arms' chances go
+to the other actions, each in proportion to its own; no theorem covers masks.
 
 Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of
 EXP3.P.
@@ -65,22 +65,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.fastmath import exp
-from purse.kernels.horizon import rounds_of
-from purse.kernels.primal_dual import (
+from purse.kernels import (
+    Exp3PParams,
+    Exp3PState,
+    U,
     apply_skipped_rounds,
+    at,
+    choice,
     common_budget,
     draw_action,
+    exp,
+    kernel,
+    largest,
+    learn_action,
+    new_learner,
+    rounds_of,
     rounds_passed,
+    show_actions,
+    total,
+    tuned,
+    uniform,
 )
-from purse.kernels.random import U, at, uniform
-from purse.kernels.weights import largest, total
-from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.types import Floats, Ints, Problem
+from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME = "lagrange-bwk"
+NAME, PLAYS = "lagrange-bwk", 1
 FORMS = ("stochastic", "adversarial")
 
 
@@ -94,21 +102,24 @@ class LagrangeParams(NamedTuple):
 
 
 class LagrangeState(NamedTuple):
-    gains: Floats  # (P, actions)
-    chances: Floats  # (P, actions)
-    weights: Floats  # (P, actions)
-    age: Ints  # (P, 1) reports
-    spent: Floats  # (P, d) rescaled
-    prices: Floats  # (P, D) scratch
-    booked: Ints  # (P, 1) rounds
+    gains: Floats  # (actions,)
+    chances: Floats  # (actions,)
+    weights: Floats  # (actions,)
+    age: Ints  # (1,) reports
+    spent: Floats  # (d,) rescaled
+    booked: Ints  # (1,) rounds
+
+
+class LagrangeScratch(NamedTuple):
+    prices: Floats  # (D,)
+    chances: Floats  # (K,) used under a mask
 
 
 def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -> LagrangeParams:
     """Options: form, "stochastic" or "adversarial"; delta, the probability with which the guarantee
     of EXP3.P may fail.
     """
-    problem.require(NAME, plays=1)
-    timed = validation.choice("form", form, FORMS) == "stochastic"
+    timed = choice("form", form, FORMS) == "stochastic"
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
     primal = tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta)
@@ -118,106 +129,80 @@ def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -
 
 
 def guesses(n_resources: int, rounds: int) -> list[float]:
-    """Powers of d + 1 up to T, and T itself."""
+    """Return the powers of d + 1 up to T, and T itself."""
     found = [1.0]
     while found[-1] < rounds:
         found.append(min(found[-1] * (n_resources + 1), float(rounds)))
     return found
 
 
-def init(params: LagrangeParams, problem: Problem, n_paths: int) -> LagrangeState:
-    n_actions, n_resources = params.primal.n_arms, problem.n_resources
-    return LagrangeState(
-        np.zeros((n_paths, n_actions)),
-        np.full((n_paths, n_actions), 1 / n_actions),
-        np.ones((n_paths, n_actions)),
-        np.zeros((n_paths, 1), np.int64),
-        np.zeros((n_paths, n_resources)),
-        np.zeros((n_paths, n_resources + params.timed)),
-        np.zeros((n_paths, 1), np.int64),
-    )
+def init(params: LagrangeParams, problem: Problem) -> LagrangeState:
+    learner = new_learner(params.primal.n_arms)
+    return LagrangeState(*learner, np.zeros(problem.n_resources), np.zeros(1, np.int64))
 
 
-@kernel
-def row(state: LagrangeState, path: int) -> LagrangeState:
-    return LagrangeState(
-        state.gains[path],
-        state.chances[path],
-        state.weights[path],
-        state.age[path],
-        state.spent[path],
-        state.prices[path],
-        state.booked[path],
-    )
+def scratch(params: LagrangeParams, problem: Problem) -> LagrangeScratch:
+    n_prices = problem.n_resources + params.timed
+    return LagrangeScratch(np.zeros(n_prices), np.zeros(params.n_arms))
 
 
 @kernel
 def choose(
-    key: U,
-    params: LagrangeParams,
-    state: LagrangeState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: LagrangeParams, state: LagrangeState, scratch: LagrangeScratch, now: Now, play: Play
 ) -> None:
-    draw_action(key, params.n_arms, state.chances, arms, probs)
+    draw_action(now, state.chances, scratch.chances, play)
 
 
 @kernel
 def stake(key: U, params: LagrangeParams, t: int) -> float:
-    """z: the same in all rounds of a path, because it is drawn with the key of round 1, 1 - t
-    rounds from that of round t.
+    """Return z, the same in all rounds of a path.
+
+    It is drawn with the key of round 1, which is 1 - t rounds from that of round t.
     """
     count = params.stakes.shape[0]
     return params.stakes[int(uniform(at(key, 1 - t), 1) * count)] if count > 1 else params.stakes[0]
 
 
 @kernel
-def set_prices(params: LagrangeParams, state: LagrangeState, t: int, z: float) -> None:
+def set_prices(
+    params: LagrangeParams, state: LagrangeState, prices: Floats, t: int, z: float
+) -> None:
     for j in range(state.spent.shape[0]):
-        state.prices[j] = params.eta / (1 + z) * z * state.spent[j]
+        prices[j] = params.eta / (1 + z) * z * state.spent[j]
     if params.timed:
-        state.prices[len(state.spent)] = params.eta / (1 + z) * (t - 1)
-    top = largest(state.prices)
-    for j in range(state.prices.shape[0]):
-        state.prices[j] = exp(state.prices[j] - top)
-    scale = 1 / total(state.prices)
-    for j in range(state.prices.shape[0]):
-        state.prices[j] *= scale
+        prices[len(state.spent)] = params.eta / (1 + z) * (t - 1)
+    top = largest(prices)
+    for j in range(prices.shape[0]):
+        prices[j] = exp(prices[j] - top)
+    scale = 1 / total(prices)
+    for j in range(prices.shape[0]):
+        prices[j] *= scale
 
 
 @kernel
 def update(
-    key: U,
-    params: LagrangeParams,
-    state: LagrangeState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: LagrangeParams, state: LagrangeState, scratch: LagrangeScratch, now: Now, play: Play
 ) -> None:
-    z = stake(key, params, t)
-    set_prices(params, state, t, z)
+    prices = scratch.prices
+    z = stake(now.key, params, now.t)
+    set_prices(params, state, prices, now.t, z)
     worth = z  # of a round that pays and costs nothing
     if params.timed:
-        worth -= state.prices[len(state.spent)]
+        worth -= prices[len(state.spent)]
     nothing = worth / (1 + z)
     for j in range(state.spent.shape[0]):
-        cost = params.factors[j] * costs[0, j]
-        worth -= z * state.prices[j] * cost
+        cost = params.factors[j] * play.costs[0, j]
+        worth -= z * prices[j] * cost
         state.spent[j] += cost
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
-    apply_skipped_rounds(
-        rounds_passed(state.booked, t), nothing, params.n_arms, params.primal, learner
-    )
-    learn(params.primal, learner, arms[0], probs[0], (rewards[0] + worth) / (1 + z))
+    passed = rounds_passed(state.booked, now.t)
+    apply_skipped_rounds(passed, nothing, params.n_arms, params.primal, learner)
+    gain = (play.rewards[0] + worth) / (1 + z)
+    learn_action(params.primal, learner, play.arms[0], play.probs[0], gain)
 
 
 @kernel
 def probabilities(
-    params: LagrangeParams, state: LagrangeState, t: int, left: Floats, out: Floats
+    params: LagrangeParams, state: LagrangeState, scratch: LagrangeScratch, now: Now, out: Floats
 ) -> None:
-    for i in range(params.n_arms):
-        out[i] = state.chances[i]
+    show_actions(now, state.chances, out)

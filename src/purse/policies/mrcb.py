@@ -5,8 +5,7 @@ The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round, with costs in (0
 in order; then the arm with the largest
 
     x_t(i) = sqrt(kappa ln(t - 1) / N(i))
-    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite where the denominator is
-    0
+    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite where that divides by 0
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is
 m-UCB with alpha = sqrt(kappa).
@@ -14,9 +13,9 @@ m-UCB with alpha = sqrt(kappa).
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| sqrt(N(i)) | `state.slopes[i]`, renewed with a report on i only |
-| N(i) x_t(i) | `common_width(params.kappa, t)` times that |
-| D_t(i) | `state.scores[i]`, by `indices.ratio_bound` |
+| sqrt(N(i)) | `state.slopes[i]`, which changes only with a report on i |
+| N(i) x_t(i) | `width`: `common_width(params.kappa, now.t)` times sqrt(N(i)) |
+| D_t(i) | `scratch.scores[i]`, by `ratio_bound` |
 
 Options: kappa=2e-4, which a published implementation uses.
 
@@ -28,6 +27,8 @@ kappa=2e-4, 37 with kappa=0.0625.
 
 Departures from the paper: the paper pulls the set of L arms with the largest sum of upper bounds
 per sum of lower bounds; here L = 1.
+
+Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -46,25 +47,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.index_rules import (
-    IndexState,
-    add_report,
-    common_width,
-    init,
-    ratio_bound,
-    row,
-    share_largest,
-    take_largest,
-)
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import IndexState, common_width, index_rule, kernel, number, ratio_bound
+from purse.types import Now, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "mrcb"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "mrcb", True, 1, 1
 
 
 class MrcbParams(NamedTuple):
@@ -73,43 +59,18 @@ class MrcbParams(NamedTuple):
 
 def params(problem: Problem, *, kappa: float = 2e-4) -> MrcbParams:
     """Options: kappa, the scale of the squared radius."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return MrcbParams(validation.number("kappa", kappa, above=0))
+    return MrcbParams(number("kappa", kappa, above=0))
 
 
 @kernel
-def weigh(params: MrcbParams, state: IndexState, t: int) -> None:
-    width = common_width(params.kappa, t)
-    for i in range(state.scores.shape[0]):
-        state.scores[i] = ratio_bound(
-            state.pulls[i], state.rewards[i], state.costs[i], width * state.slopes[i]
-        )
+def score(params: MrcbParams, state: IndexState, now: Now, i: int) -> float:
+    width = common_width(params.kappa, now.t) * state.slopes[i]
+    return ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width)
 
 
 @kernel
-def choose(
-    key: U, params: MrcbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
-    weigh(params, state, t)
-    take_largest(key, state.scores, arms, probs)
+def learn(params: MrcbParams, state: IndexState, i: int) -> None:
+    state.slopes[i] = math.sqrt(state.pulls[i])
 
 
-@kernel
-def update(
-    key: U,
-    params: MrcbParams,
-    state: IndexState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    add_report(state, arms[0], rewards[0], costs[0, 0])
-    state.slopes[arms[0]] = math.sqrt(state.pulls[arms[0]])
-
-
-@kernel
-def probabilities(params: MrcbParams, state: IndexState, t: int, left: Floats, out: Floats) -> None:
-    weigh(params, state, t)
-    share_largest(state.scores, out)
+init, scratch, choose, update, probabilities = index_rule(score, learn)

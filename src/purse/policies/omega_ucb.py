@@ -5,12 +5,11 @@ The rule (Heyden, Arzamasov, Fouché and Böhm, 2023), with costs in (0, 1]. Eac
 then the arm with the largest
 
     z       = sqrt(2 rho ln t)
-    w±(s)   = (s + z^2 / 2 ± z sqrt(s (N - s) / N + z^2 / 4)) / (N + z^2)        bounds on a mean
-            whose N values sum to s
+    w±(s)   = (s + z^2 / 2 ± z sqrt(s (N - s) / N + z^2 / 4)) / (N + z^2)
     D_t(i)  = min(1, w+(R(i))) / w-(C(i))
 
 with N, R, C the arm's pulls, sum of rewards and sum of costs so far; ties are broken at random. w+
-never exceeds 1, and multiplying out
+and w- are bounds on a mean whose N values sum to s. w+ never exceeds 1. Multiplied out,
 
     w-(s)   = (s^2 / N) / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4))
 
@@ -23,10 +22,10 @@ which has no difference that could cancel, and is positive because costs are.
 | N(i) / C(i)^2 | `state.factors[i]` |
 | 2 rho | `params.rho2` |
 | z^2 | `z2` |
-| D_t(i) | `state.scores[i]` |
+| D_t(i) | `scratch.scores[i]` |
 
-`state.reward_parts[i]`, `state.cost_parts[i]` and `state.factors[i]` are renewed with a report on i
-only.
+`state.reward_parts[i]`, `state.cost_parts[i]` and `state.factors[i]` change only with a report on
+i.
 
 Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
 
@@ -34,6 +33,8 @@ Guarantee: regret O(log B) for i.i.d. rewards and costs where rho >= 1; sublinea
 
 Departures from the paper: none known in this policy; the paper's variant that estimates the
 variances is not here.
+
+Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -54,15 +55,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.fastmath import log
-from purse.kernels.index_rules import FIRST, add_report, share_largest, take_largest
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import FIRST, index_rule, kernel, log, number
+from purse.types import Floats, Now, Problem
 
-NAME = "omega-ucb"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "omega-ucb", True, 1, 1
 
 
 class OmegaUcbParams(NamedTuple):
@@ -70,36 +66,17 @@ class OmegaUcbParams(NamedTuple):
 
 
 class OmegaUcbState(NamedTuple):
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K)
-    reward_parts: Floats  # (P, K)
-    cost_parts: Floats  # (P, K)
-    factors: Floats  # (P, K)
-    scores: Floats  # (P, K) scratch
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+    reward_parts: Floats  # (K,)
+    cost_parts: Floats  # (K,)
+    factors: Floats  # (K,)
 
 
 def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
     """Options: rho, the scale of the squared radius."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return OmegaUcbParams(2 * validation.number("rho", rho, above=0))
-
-
-def init(params: OmegaUcbParams, problem: Problem, n_paths: int) -> OmegaUcbState:
-    return OmegaUcbState(*(np.zeros((n_paths, problem.n_arms)) for _ in OmegaUcbState._fields))
-
-
-@kernel
-def row(state: OmegaUcbState, path: int) -> OmegaUcbState:
-    return OmegaUcbState(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.reward_parts[path],
-        state.cost_parts[path],
-        state.factors[path],
-        state.scores[path],
-    )
+    return OmegaUcbParams(2 * number("rho", rho, above=0))
 
 
 @kernel
@@ -109,53 +86,24 @@ def reach(s: float, part: float, z2: float) -> float:
 
 
 @kernel
-def weigh(params: OmegaUcbParams, state: OmegaUcbState, t: int) -> None:
-    z2 = params.rho2 * log(t)
-    for i in range(state.scores.shape[0]):
-        most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
-            state.costs[i], state.cost_parts[i], z2
-        )
-        state.scores[i] = (
-            state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
-        )
+def score(params: OmegaUcbParams, state: OmegaUcbState, now: Now, i: int) -> float:
+    z2 = params.rho2 * log(now.t)
+    most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
+        state.costs[i], state.cost_parts[i], z2
+    )
+    return state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
 
 
 @kernel
-def choose(
-    key: U,
-    params: OmegaUcbParams,
-    state: OmegaUcbState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
-) -> None:
-    weigh(params, state, t)
-    take_largest(key, state.scores, arms, probs)
-
-
-@kernel
-def update(
-    key: U,
-    params: OmegaUcbParams,
-    state: OmegaUcbState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    i = arms[0]
-    add_report(state, i, rewards[0], costs[0, 0])
+def learn(params: OmegaUcbParams, state: OmegaUcbState, i: int) -> None:
     n, reward, cost = state.pulls[i], state.rewards[i], state.costs[i]
     state.reward_parts[i] = reward * (n - reward) / n
     state.cost_parts[i] = cost * (n - cost) / n
     state.factors[i] = n / (cost * cost)
 
 
-@kernel
-def probabilities(
-    params: OmegaUcbParams, state: OmegaUcbState, t: int, left: Floats, out: Floats
-) -> None:
-    weigh(params, state, t)
-    share_largest(state.scores, out)
+_, scratch, choose, update, probabilities = index_rule(score, learn)
+
+
+def init(params: OmegaUcbParams, problem: Problem) -> OmegaUcbState:
+    return OmegaUcbState(*(np.zeros(problem.n_arms) for _ in OmegaUcbState._fields))

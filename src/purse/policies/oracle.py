@@ -3,8 +3,8 @@ everything on average.
 
 The arms are ranked by E[reward] / E[cost], which only a simulated world can tell; of several
 resources the one counts that a pull takes the largest part of its budget of. With m plays a round,
-the m best. A world whose means change over time has no such arm, and a live problem does not know
-it: both are refused.
+the m best; under a mask, the best of the allowed arms. A world whose means change over time has no
+such arm, and a live problem does not know it: both are refused.
 
 Guarantee: earns at least B e* - 1 and at most e* (B + 1) in expectation, with e* the best
 efficiency and costs at most 1. Departures from the paper: not in the paper. Needs the truth. O(m) a
@@ -21,10 +21,10 @@ from __future__ import annotations
 import numpy as np
 
 from purse.errors import InvalidInput
-from purse.policies.fixed import FixedParams, choose, init, probabilities, row, update
+from purse.policies.fixed import FixedParams, choose, init, probabilities, update
 from purse.types import Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
+__all__ = ["choose", "init", "params", "probabilities", "update"]
 
 NAME = "oracle"
 
@@ -37,4 +37,5 @@ def params(problem: Problem) -> FixedParams:
             "world whose means do not change can tell"
         )
     spending = (problem.cost_means / problem.budget).max(axis=1)
-    return FixedParams(np.argsort(-problem.reward_means / spending, kind="stable")[: problem.plays])
+    ranking = np.argsort(-problem.reward_means / spending, kind="stable")
+    return FixedParams(ranking, problem.plays)

@@ -60,19 +60,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.errors import invalid
-from purse.kernels.fastmath import exp
-from purse.kernels.horizon import rounds_of
-from purse.kernels.index_rules import FIRST, share_largest, take_largest
-from purse.kernels.primal_dual import common_budget
-from purse.kernels.random import U
-from purse.kernels.weights import largest
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    FIRST,
+    c_rad_of,
+    common_budget,
+    exp,
+    kernel,
+    largest,
+    share_largest,
+    take_largest,
+)
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "primal-dual-bwk"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS = "primal-dual-bwk", True, 1
 
 
 class PrimalDualParams(NamedTuple):
@@ -83,19 +83,22 @@ class PrimalDualParams(NamedTuple):
 
 
 class PrimalDualState(NamedTuple):
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K, d) rescaled
-    upper: Floats  # (P, K)
-    lower: Floats  # (P, K, D)
-    used: Floats  # (P, D)
-    prices: Floats  # (P, D)
-    scores: Floats  # (P, K) scratch where there are several prices
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K, d) rescaled
+    upper: Floats  # (K,)
+    lower: Floats  # (K, D)
+    used: Floats  # (D,)
+    prices: Floats  # (D,)
+    scores: Floats  # (K,) where there is one price
+
+
+class PrimalDualScratch(NamedTuple):
+    scores: Floats  # (K,) where there are several prices
 
 
 def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
     """Options: c_rad, "theory" or a positive number."""
-    problem.require(NAME, plays=1)
     budget, factors = common_budget(problem, problem.horizon)
     pace = 0.0 if problem.horizon is None else budget / problem.horizon
     n_prices = problem.n_resources + (problem.horizon is not None)
@@ -107,44 +110,25 @@ def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
     )
 
 
-def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
-    """C of the radius: ln(D K T), or the number that is given."""
-    if c_rad == "theory":
-        return math.log(n_resources * problem.n_arms * rounds_of(problem, policy))
-    if isinstance(c_rad, str):
-        raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
-    return validation.number("c_rad", c_rad, above=0)
-
-
-def init(params: PrimalDualParams, problem: Problem, n_paths: int) -> PrimalDualState:
+def init(params: PrimalDualParams, problem: Problem) -> PrimalDualState:
     n_arms, n_resources = problem.n_arms, problem.n_resources
     n_prices = n_resources + (params.pace > 0)
-    lower = np.zeros((n_paths, n_arms, n_prices))
-    lower[:, :, n_resources:] = params.pace
+    lower = np.zeros((n_arms, n_prices))
+    lower[:, n_resources:] = params.pace
     return PrimalDualState(
-        np.zeros((n_paths, n_arms)),
-        np.zeros((n_paths, n_arms)),
-        np.zeros((n_paths, n_arms, n_resources)),
-        np.ones((n_paths, n_arms)),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros((n_arms, n_resources)),
+        np.ones(n_arms),
         lower,
-        np.zeros((n_paths, n_prices)),
-        np.ones((n_paths, n_prices)),
-        np.full((n_paths, n_arms), FIRST),
+        np.zeros(n_prices),
+        np.ones(n_prices),
+        np.full(n_arms, FIRST),
     )
 
 
-@kernel
-def row(state: PrimalDualState, path: int) -> PrimalDualState:
-    return PrimalDualState(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.upper[path],
-        state.lower[path],
-        state.used[path],
-        state.prices[path],
-        state.scores[path],
-    )
+def scratch(params: PrimalDualParams, problem: Problem) -> PrimalDualScratch:
+    return PrimalDualScratch(np.zeros(problem.n_arms))
 
 
 @kernel
@@ -156,49 +140,43 @@ def score(state: PrimalDualState, i: int) -> float:
 
 
 @kernel
-def weigh(state: PrimalDualState) -> None:
-    """Renew the scores where prices move; a single price stays at 1, and only a report on its arm
-    changes a score.
-    """
-    if state.prices.shape[0] > 1:
-        for i in range(state.scores.shape[0]):
-            state.scores[i] = score(state, i)
+def score_all(state: PrimalDualState, scratch: PrimalDualScratch) -> None:
+    for i in range(scratch.scores.shape[0]):
+        scratch.scores[i] = score(state, i)
 
 
 @kernel
 def choose(
-    key: U,
     params: PrimalDualParams,
     state: PrimalDualState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    scratch: PrimalDualScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    weigh(state)
-    take_largest(key, state.scores, arms, probs)
+    scores = state.scores  # with one price, a score changes only with a report on its arm
+    if state.prices.shape[0] > 1:
+        score_all(state, scratch)
+        scores = scratch.scores
+    take_largest(now, scores, play)
 
 
 @kernel
 def update(
-    key: U,
     params: PrimalDualParams,
     state: PrimalDualState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: PrimalDualScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    i = arms[0]
-    if t > state.pulls.shape[0] and state.prices.shape[0] > 1:
+    i = play.arms[0]
+    if now.t > state.pulls.shape[0] and state.prices.shape[0] > 1:
         raise_prices(params, state, i)
     state.pulls[i] += 1
-    state.rewards[i] += rewards[0]
+    state.rewards[i] += play.rewards[0]
     width = math.sqrt(params.c_rad * state.rewards[i]) + params.c_rad
     state.upper[i] = min(1.0, (state.rewards[i] + width) / state.pulls[i])
     for j in range(state.costs.shape[1]):
-        state.costs[i, j] += params.factors[j] * costs[0, j]
+        state.costs[i, j] += params.factors[j] * play.costs[0, j]
         width = math.sqrt(params.c_rad * state.costs[i, j]) + params.c_rad
         state.lower[i, j] = max(0.0, (state.costs[i, j] - width) / state.pulls[i])
     if state.prices.shape[0] == 1:
@@ -216,7 +194,14 @@ def raise_prices(params: PrimalDualParams, state: PrimalDualState, arm: int) -> 
 
 @kernel
 def probabilities(
-    params: PrimalDualParams, state: PrimalDualState, t: int, left: Floats, out: Floats
+    params: PrimalDualParams,
+    state: PrimalDualState,
+    scratch: PrimalDualScratch,
+    now: Now,
+    out: Floats,
 ) -> None:
-    weigh(state)
-    share_largest(state.scores, out)
+    scores = state.scores
+    if state.prices.shape[0] > 1:
+        score_all(state, scratch)
+        scores = scratch.scores
+    share_largest(now, scores, out)

@@ -39,7 +39,8 @@ Departures from the paper: it has rounds and no budget; T is the horizon where t
 ceil(B / c_min), and n counts reports. A report that comes late counts with the probability on its
 ticket, one from before the switch for EXP3.P. The confidence that EXP3.P is given is implicit in
 the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its
-constants are taken from accounts of the paper.
+constants are taken from accounts of the paper. Under a mask the probabilities of the allowed arms
+are scaled up to 1; no theorem covers masks.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch
 with K exps. While all arms are active, which is for long, one pass without roots and divisions
@@ -64,16 +65,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import cold, kernel
 from purse.errors import invalid
-from purse.kernels.horizon import rounds_of
-from purse.kernels.random import U, uniform
-from purse.kernels.weights import largest, pick
-from purse.policies.exp3_p import Exp3PParams, Exp3PState, learn, tuned
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    Exp3PParams,
+    Exp3PScratch,
+    Exp3PState,
+    cold,
+    draw_action,
+    kernel,
+    largest,
+    learn_action,
+    new_learner,
+    number,
+    room_for_chances,
+    rounds_of,
+    show_actions,
+    tuned,
+)
+from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME = "sao"
+NAME, PLAYS = "sao", 1
 REPORTS, STRETCH = range(2)  # state.memo
 
 
@@ -85,105 +96,63 @@ class SaoParams(NamedTuple):
 
 
 class SaoState(NamedTuple):
-    gains: Floats  # (P, K)
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    means: Floats  # (P, K)
-    stops: Floats  # (P, K)
-    floors: Floats  # (P, K)
-    chances: Floats  # (P, K)
-    weights: Floats  # (P, K) of EXP3.P
-    age: Ints  # (P, 1) likewise
-    stopped: Ints  # (P, 1)
-    memo: Floats  # (P, 2)
+    gains: Floats  # (K,)
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    means: Floats  # (K,)
+    stops: Floats  # (K,)
+    floors: Floats  # (K,)
+    chances: Floats  # (K,)
+    weights: Floats  # (K,) of EXP3.P
+    age: Ints  # (1,) likewise
+    stopped: Ints  # (1,)
+    memo: Floats  # (2,)
 
 
 def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory") -> SaoParams:
     """Options: delta, the probability with which the guarantee may fail; beta ("theory" or a number
     above 1).
     """
-    problem.require(NAME, plays=1)
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
-    delta = validation.number("delta", delta, above=0, high=1)
+    delta = number("delta", delta, above=0, high=1)
     if beta == "theory":
         beta = 10 * n_arms * float(rounds) ** 3 / delta
     elif isinstance(beta, str):
         raise invalid("beta", beta, "must be 'theory' or a number above 1")
-    beta = validation.number("beta", beta, above=1)
-    return SaoParams(
-        n_arms, rounds, math.log(beta), tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
-    )
+    beta = number("beta", beta, above=1)
+    later = tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
+    return SaoParams(n_arms, rounds, math.log(beta), later)
 
 
-def init(params: SaoParams, problem: Problem, n_paths: int) -> SaoState:
-    def per_arm(value: float = 0.0) -> Floats:
-        return np.full((n_paths, params.n_arms), value)
-
-    def count() -> Ints:
-        return np.zeros((n_paths, 1), np.int64)
-
-    gains, pulls, rewards, means, stops, floors = (per_arm() for _ in range(6))
-    chances, weights = per_arm(1 / params.n_arms), per_arm(1.0)
+def init(params: SaoParams, problem: Problem) -> SaoState:
+    gains, chances, weights, age = new_learner(params.n_arms)
+    pulls, rewards, means, stops, floors = (np.zeros(params.n_arms) for _ in range(5))
+    stopped, memo = np.zeros(1, np.int64), np.zeros(2)
     return SaoState(
-        gains,
-        pulls,
-        rewards,
-        means,
-        stops,
-        floors,
-        chances,
-        weights,
-        count(),
-        count(),
-        np.zeros((n_paths, 2)),
+        gains, pulls, rewards, means, stops, floors, chances, weights, age, stopped, memo
     )
 
 
-@kernel
-def row(state: SaoState, path: int) -> SaoState:
-    return SaoState(
-        state.gains[path],
-        state.pulls[path],
-        state.rewards[path],
-        state.means[path],
-        state.stops[path],
-        state.floors[path],
-        state.chances[path],
-        state.weights[path],
-        state.age[path],
-        state.stopped[path],
-        state.memo[path],
-    )
+def scratch(params: SaoParams, problem: Problem) -> Exp3PScratch:
+    return room_for_chances(problem)
 
 
 @kernel
-def choose(
-    key: U, params: SaoParams, state: SaoState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
-    arms[0] = pick(uniform(key, 0), state.chances)
-    probs[0] = state.chances[arms[0]]
+def choose(params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, play: Play) -> None:
+    draw_action(now, state.chances, scratch.chances, play)
 
 
 @kernel
-def update(
-    key: U,
-    params: SaoParams,
-    state: SaoState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    i = arms[0]
+def update(params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, play: Play) -> None:
+    i = play.arms[0]
     if state.memo[STRETCH] > 0:
-        learn_later(params, state, i, probs[0], rewards[0])
+        learn_later(params, state, i, play.probs[0], play.rewards[0])
         return
     state.memo[REPORTS] += 1
     state.pulls[i] += 1
-    state.rewards[i] += rewards[0]
+    state.rewards[i] += play.rewards[0]
     state.means[i] = state.rewards[i] / state.pulls[i]
-    state.gains[i] += rewards[0] / probs[0]
+    state.gains[i] += play.rewards[0] / play.probs[0]
     if state.stopped[0] > 0 or not clearly_in_order(params, state, state.memo[REPORTS]):
         look_closely(params, state, state.memo[REPORTS])
 
@@ -196,8 +165,9 @@ def width(params: SaoParams, x: float) -> float:
 
 @kernel
 def clearly_in_order(params: SaoParams, state: SaoState, n: float) -> bool:
-    """While all arms are active: whether none is to be deactivated and all tests are passed, so
-    that the chances stay as they are. No branches.
+    """Whether, while all arms are active, none is to be deactivated and all tests are passed.
+
+    Then the chances stay as they are. No branches.
     """
     per_round = 1 / n
     wide = width(params, n)  # for an active arm the second root of the first test is the same
@@ -221,7 +191,7 @@ def look_closely(params: SaoParams, state: SaoState, n: float) -> None:
 
 @kernel
 def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
-    """Deactivates arms; returns whether all tests are passed."""
+    """Deactivate arms; return whether all tests are passed."""
     best = 0.0
     for i in range(params.n_arms):
         if state.stops[i] == 0:
@@ -252,7 +222,7 @@ def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
 
 @kernel
 def share(params: SaoParams, state: SaoState, t: float) -> None:
-    """Writes the chances of the t-th round."""
+    """Write the chances of the t-th round."""
     rest = 1.0
     active = 0
     for i in range(params.n_arms):
@@ -276,17 +246,19 @@ def switch(params: SaoParams, state: SaoState) -> None:
 def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, reward: float) -> None:
     rate = state.memo[STRETCH]
     gamma = rate * params.later.gamma
-    now = Exp3PParams(
+    rest = Exp3PParams(
         params.n_arms,
         1.0,
         rate * params.later.eta,
         gamma if gamma <= 0.5 else 1.0,
         rate * params.later.beta,
     )
-    learn(now, Exp3PState(state.gains, state.chances, state.weights, state.age), arm, prob, reward)
+    learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
+    learn_action(rest, learner, arm, prob, reward)
 
 
 @kernel
-def probabilities(params: SaoParams, state: SaoState, t: int, left: Floats, out: Floats) -> None:
-    for i in range(params.n_arms):
-        out[i] = state.chances[i]
+def probabilities(
+    params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, out: Floats
+) -> None:
+    show_actions(now, state.chances, out)

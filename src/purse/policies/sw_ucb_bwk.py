@@ -8,18 +8,19 @@ drawn with probability x(i), and with the rest nothing is done, where x solves
     l(i) = max{0, c(i) - sqrt(C / (N(i) + 1))},     0 without a pull
 
 with N, r, c the arm's pulls, mean reward and mean cost over the last w rounds, skipped ones
-included. `purse.kernels.concave_hull` solves it. Without a horizon T = ceil(B / c_min), and where
-nothing was to be done it is drawn again, as in UCB-BwK.
+included. `purse.kernels.concave_hull` solves it. Without a horizon T = ceil(B / c_min), and no
+round passes, as in UCB-BwK.
 
 | symbol | code |
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
 | arm of round s | `state.ring_arms[s % w]` (-1: no report) |
 | reward and cost of round s | `state.ring_rewards[s % w]`, `state.ring_costs[s % w]` |
-| the last round of the window | `state.head[0]` |
+| the last round with a report | `state.head[0]`, which ends the window of the sums |
 | u(i), l(i), x(i) | `state.upper[i]`, `state.lower[i]`, `state.shares[i]` |
 
-`state.rewards` and `state.costs` are in units of 2^-40.
+`state.rewards` and `state.costs` are in units of 2^-40. Where rounds passed since the last report,
+the scratch holds the sums, bounds and x of the window that ends with the round before this one.
 
 Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a
 number of rounds, at most T and 2^22; c_rad="theory" (C = 2 ln(12 K T^3)) or a positive number.
@@ -35,6 +36,8 @@ Departures from the paper: one window for rewards and costs, where the paper has
 1 are quoted from memory; the paper takes several resources. Sums over the window are whole numbers
 of 2^-40, so that a report takes away exactly what it had brought. A report that comes when its
 round has left the window is not learnt from. What is done without a horizon is ours.
+
+Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
 Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for
 each edge of a hull; O(w + K) numbers a path.
@@ -53,19 +56,25 @@ Reference: S. Liu, J. Jiang, X. Li. Non-stationary bandits with knapsacks. NeurI
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
 from purse.errors import invalid
-from purse.kernels.concave_hull import best_mixture, draw_shares, show_shares
-from purse.kernels.horizon import rounds_of
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    best_mixture,
+    cold,
+    draw_shares,
+    integer,
+    kernel,
+    mask_points,
+    number,
+    rounds_of,
+    show_shares,
+)
+from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME = "sw-ucb-bwk"
+NAME, PLAYS, RESOURCES = "sw-ucb-bwk", 1, 1
 LONGEST = 2**22  # rounds in a window, so that sums stay below 2^62
 GRAIN = 2.0**40
 
@@ -78,23 +87,33 @@ class SwUcbBwKParams(NamedTuple):
 
 
 class SwUcbBwKState(NamedTuple):
-    pulls: Ints  # (P, K)
-    rewards: Ints  # (P, K)
-    costs: Ints  # (P, K)
-    upper: Floats  # (P, K)
-    lower: Floats  # (P, K)
-    shares: Floats  # (P, K) the x that follow from the bounds
-    head: Ints  # (P, 1)
-    ring_arms: Ints  # (P, w)
-    ring_rewards: Ints  # (P, w)
-    ring_costs: Ints  # (P, w)
+    pulls: Ints  # (K,)
+    rewards: Ints  # (K,)
+    costs: Ints  # (K,)
+    upper: Floats  # (K,)
+    lower: Floats  # (K,)
+    shares: Floats  # (K,) the x that follow from the bounds
+    head: Ints  # (1,)
+    ring_arms: Ints  # (w,)
+    ring_rewards: Ints  # (w,)
+    ring_costs: Ints  # (w,)
+
+
+class SwUcbBwKScratch(NamedTuple):
+    """The window of a later round, or of one under a mask."""
+
+    pulls: Ints  # (K,)
+    rewards: Ints  # (K,)
+    costs: Ints  # (K,)
+    upper: Floats  # (K,)
+    lower: Floats  # (K,)
+    shares: Floats  # (K,)
 
 
 def params(
     problem: Problem, *, window: int | None = None, c_rad: float | str = "theory"
 ) -> SwUcbBwKParams:
     """Options: window, a number of rounds; c_rad, "theory" or a positive number."""
-    problem.require(NAME, plays=1, n_resources=1)
     rounds = rounds_of(problem, NAME)
     longest = min(rounds, LONGEST)
     if window is None:
@@ -104,121 +123,133 @@ def params(
     radius = (
         2 * math.log(12 * problem.n_arms * rounds**3)
         if isinstance(c_rad, str)
-        else validation.number("c_rad", c_rad, above=0)
+        else number("c_rad", c_rad, above=0)
     )
     return SwUcbBwKParams(
         radius,
         problem.b / rounds,
         problem.horizon is not None,
-        validation.integer("window", window, low=1, high=longest),
+        integer("window", window, low=1, high=longest),
     )
 
 
-def init(params: SwUcbBwKParams, problem: Problem, n_paths: int) -> SwUcbBwKState:
-    shape, ring = (n_paths, problem.n_arms), (n_paths, params.window)
+def init(params: SwUcbBwKParams, problem: Problem) -> SwUcbBwKState:
+    k, w = problem.n_arms, params.window
     return SwUcbBwKState(
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.ones(shape),
-        np.zeros(shape),
-        np.full(shape, 1 / problem.n_arms),
-        np.zeros((n_paths, 1), np.int64),
-        np.full(ring, -1),
-        np.zeros(ring, np.int64),
-        np.zeros(ring, np.int64),
+        *np.zeros((3, k), np.int64),
+        np.ones(k),
+        np.zeros(k),
+        np.full(k, 1 / k),
+        np.zeros(1, np.int64),
+        np.full(w, -1),
+        *np.zeros((2, w), np.int64),
     )
+
+
+def scratch(params: SwUcbBwKParams, problem: Problem) -> SwUcbBwKScratch:
+    k = problem.n_arms
+    return SwUcbBwKScratch(*np.zeros((3, k), np.int64), *np.zeros((3, k)))
 
 
 @kernel
-def row(state: SwUcbBwKState, path: int) -> SwUcbBwKState:
-    return SwUcbBwKState(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.upper[path],
-        state.lower[path],
-        state.shares[path],
-        state.head[path],
-        state.ring_arms[path],
-        state.ring_rewards[path],
-        state.ring_costs[path],
-    )
-
-
-@kernel
-def add(
-    params: SwUcbBwKParams, state: SwUcbBwKState, arm: int, pulls: int, reward: int, cost: int
-) -> None:
-    state.pulls[arm] += pulls
-    state.rewards[arm] += reward
-    state.costs[arm] += cost
-    n = state.pulls[arm]
+def add(params: SwUcbBwKParams, sums: Any, arm: int, pulls: int, reward: int, cost: int) -> None:
+    """Add to an arm's sums, of the state or of the scratch, and renew its bounds."""
+    sums.pulls[arm] += pulls
+    sums.rewards[arm] += reward
+    sums.costs[arm] += cost
+    n = sums.pulls[arm]
     width = math.sqrt(params.c_rad / (n + 1))
-    state.upper[arm] = min(1.0, state.rewards[arm] / (GRAIN * n) + width) if n > 0 else 1.0
-    state.lower[arm] = max(0.0, state.costs[arm] / (GRAIN * n) - width) if n > 0 else 0.0
+    sums.upper[arm] = min(1.0, sums.rewards[arm] / (GRAIN * n) + width) if n > 0 else 1.0
+    sums.lower[arm] = max(0.0, sums.costs[arm] / (GRAIN * n) - width) if n > 0 else 0.0
 
 
 @kernel
-def advance(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> bool:
-    """Let the window end with round `head`; returns whether reports have left it."""
-    left = False
-    for s in range(
-        max(1, state.head[0] - params.window + 1), min(head - params.window, state.head[0]) + 1
-    ):
-        slot = s % params.window
-        arm = state.ring_arms[slot]
-        if arm >= 0:
-            add(params, state, arm, -1, -state.ring_rewards[slot], -state.ring_costs[slot])
-            state.ring_arms[slot] = -1
-            left = True
-    state.head[0] = max(state.head[0], head)
-    return left
+def take_out(params: SwUcbBwKParams, state: SwUcbBwKState, sums: Any, slot: int) -> None:
+    """Take the report in this slot of the ring, where there is one, from the sums."""
+    arm = state.ring_arms[slot]
+    if arm >= 0:
+        add(params, sums, arm, -1, -state.ring_rewards[slot], -state.ring_costs[slot])
+
+
+@kernel
+def first_kept(params: SwUcbBwKParams, state: SwUcbBwKState) -> int:
+    """Return the first round of the state's window."""
+    return max(1, state.head[0] - params.window + 1)
+
+
+@kernel
+def last_out(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> int:
+    """Return the last round of the state's window that is not in the one which ends with `head`."""
+    return min(head - params.window, state.head[0])
+
+
+@kernel
+def has_old(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> bool:
+    """Whether the state has reports from before the window that ends with round `head`."""
+    for s in range(first_kept(params, state), last_out(params, state, head) + 1):
+        if state.ring_arms[s % params.window] >= 0:
+            return True
+    return False
+
+
+@cold
+def copy_window(
+    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, head: int
+) -> None:
+    """Write the sums and bounds of the window that ends with round `head`."""
+    for i in range(state.pulls.shape[0]):
+        scratch.pulls[i] = state.pulls[i]
+        scratch.rewards[i] = state.rewards[i]
+        scratch.costs[i] = state.costs[i]
+        scratch.upper[i] = state.upper[i]
+        scratch.lower[i] = state.lower[i]
+    for s in range(first_kept(params, state), last_out(params, state, head) + 1):
+        take_out(params, state, scratch, s % params.window)
+
+
+@kernel
+def mix_afresh(
+    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now
+) -> bool:
+    """Write this round's x to the scratch where they are not the state's; return whether so."""
+    if not (now.masked or has_old(params, state, now.t - 1)):
+        return False
+    copy_window(params, state, scratch, now.t - 1)
+    if now.masked:
+        mask_points(now, scratch.lower, scratch.upper)
+    best_mixture(params.pace, scratch.lower, scratch.upper, scratch.shares)
+    return True
 
 
 @kernel
 def choose(
-    key: U,
-    params: SwUcbBwKParams,
-    state: SwUcbBwKState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now, play: Play
 ) -> None:
-    # what has left by round t has left for every later round: asking twice, or more, changes
-    # nothing
-    if advance(params, state, t - 1):
-        best_mixture(params.pace, state.lower, state.upper, state.shares)
-    draw_shares(key, params.skips, state.shares, arms, probs)
+    shares = scratch.shares if mix_afresh(params, state, scratch, now) else state.shares
+    draw_shares(now, params.skips, shares, play)
 
 
 @kernel
 def update(
-    key: U,
-    params: SwUcbBwKParams,
-    state: SwUcbBwKState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now, play: Play
 ) -> None:
-    advance(params, state, t)
-    if t <= state.head[0] - params.window:
+    for s in range(first_kept(params, state), last_out(params, state, now.t) + 1):
+        take_out(params, state, state, s % params.window)
+        state.ring_arms[s % params.window] = -1
+    state.head[0] = max(state.head[0], now.t)
+    if now.t <= state.head[0] - params.window:
         return
-    slot = t % params.window
-    state.ring_arms[slot] = arms[0]
-    state.ring_rewards[slot] = int(rewards[0] * GRAIN + 0.5)
-    state.ring_costs[slot] = int(costs[0, 0] * GRAIN + 0.5)
-    add(params, state, arms[0], 1, state.ring_rewards[slot], state.ring_costs[slot])
+    slot = now.t % params.window
+    state.ring_arms[slot] = play.arms[0]
+    state.ring_rewards[slot] = int(play.rewards[0] * GRAIN + 0.5)
+    state.ring_costs[slot] = int(play.costs[0, 0] * GRAIN + 0.5)
+    add(params, state, play.arms[0], 1, state.ring_rewards[slot], state.ring_costs[slot])
     best_mixture(params.pace, state.lower, state.upper, state.shares)
 
 
 @kernel
 def probabilities(
-    params: SwUcbBwKParams, state: SwUcbBwKState, t: int, left: Floats, out: Floats
+    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now, out: Floats
 ) -> None:
-    if advance(params, state, t - 1):
-        best_mixture(params.pace, state.lower, state.upper, state.shares)
-    show_shares(params.skips, state.shares, out)
+    shares = scratch.shares if mix_afresh(params, state, scratch, now) else state.shares
+    show_shares(params.skips, shares, out)

@@ -4,27 +4,27 @@ knowing the number of rounds. Blind to costs.
 The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with losses l = 1 - r:
 
     w_t(i) = 4 / (eta_t (L_{t-1}(i) - x_t))^2,     x_t < min L_{t-1} such that they sum to 1
-    iw     L_t(i) = L_{t-1}(i) + 1{i = i_t} l_t(i) / w_t(i),                        eta_t = 2 / sqrt
-           t
-    rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),    eta_t = 4 / sqrt
-           t, b_t(i) = 1/2 where w_t(i) >= eta_t^2, else 0
+    iw     L_t(i) = L_{t-1}(i) + 1{i = i_t} l_t(i) / w_t(i),     eta_t = 2 / sqrt t
+    rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),
+           eta_t = 4 / sqrt t,     b_t(i) = 1/2 where w_t(i) >= eta_t^2, else 0
 
 | symbol | code |
 |---|---|
 | L_t(i) | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
+| w_t(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 | eta_t | `params.scale` / sqrt t |
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
 
 Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds,
 by at most 4 sqrt(K T) + 1 whatever the rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d.
-rewards with one best arm; for "rv" by half of either, and O(K ln T) more. Of a budget that says
-something only where all costs are one constant.
+rewards with one best arm; for "rv" by half of either, and O(K ln T) more. For a game with a budget
+this bound says something only where all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 With "rv" a report that comes late finds the other arms' b from the weights of its round, recomputed
-with what is known by then (see `purse.kernels.tsallis`). The constants of "rv" are recalled.
+with what is known by then (see `purse.kernels.tsallis`). The constants of "rv" are recalled. Under
+a mask the policy renormalises the weights over the allowed arms; no theorem covers masks.
 
 Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to
 find x_t; twice that for "rv".
@@ -45,14 +45,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import U
-from purse.kernels.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
-from purse.types import Floats, Ints, Problem
+from purse.kernels import kernel, scale_of, tsallis_rule
+from purse.types import Play, Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "tsallis-inf"
+NAME, PLAYS = "tsallis-inf", 1
 
 
 class TsallisInfParams(NamedTuple):
@@ -62,19 +58,12 @@ class TsallisInfParams(NamedTuple):
 
 def params(problem: Problem, *, estimator: str = "iw") -> TsallisInfParams:
     """Options: estimator (iw | rv)."""
-    problem.require(NAME, plays=1)
     return TsallisInfParams(scale_of(estimator), estimator == "rv")
 
 
 @kernel
-def update(
-    key: U,
-    params: TsallisInfParams,
-    state: TsallisState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    learn(params, state, t, arms[0], probs[0], 1 - rewards[0])
+def loss(params: TsallisInfParams, play: Play) -> float:
+    return 1 - play.rewards[0]
+
+
+init, scratch, choose, update, probabilities = tsallis_rule(loss)

@@ -7,7 +7,7 @@ The rule of `tsallis-inf` (Zimmert and Seldin, 2021) with costs c in [c_min, 1] 
 | symbol | code |
 |---|---|
 | L_t(i), the sum of estimated losses | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
+| w_t(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 | eta_t | `params.scale` / sqrt t |
 
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance. On the five Bernoulli
@@ -21,7 +21,8 @@ buys (`misleading_ratio`), and for the reward that a fixed arm would have earned
 own no such bound holds (`two_worlds`).
 
 Departures from the paper: Tsallis-INF has no costs; the losses are ours. See `tsallis-inf` for late
-reports.
+reports. Under a mask the policy renormalises the weights over the allowed arms; no theorem covers
+masks.
 
 Needs c_min, not B. O(K) a round and some four passes over the arms; twice that for "rv".
 
@@ -41,14 +42,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import U
-from purse.kernels.tsallis import TsallisState, choose, init, learn, probabilities, row, scale_of
-from purse.types import Floats, Ints, Problem
+from purse.kernels import kernel, scale_of, tsallis_rule
+from purse.types import Play, Problem
 
-__all__ = ["NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "tsallis-inf.bwk"
+NAME, PLAYS, RESOURCES = "tsallis-inf.bwk", 1, 1
 
 
 class TsallisInfBwKParams(NamedTuple):
@@ -59,19 +56,12 @@ class TsallisInfBwKParams(NamedTuple):
 
 def params(problem: Problem, *, estimator: str = "iw") -> TsallisInfBwKParams:
     """Options: estimator (iw | rv)."""
-    problem.require(NAME, plays=1, n_resources=1)
     return TsallisInfBwKParams(problem.c_min, scale_of(estimator), estimator == "rv")
 
 
 @kernel
-def update(
-    key: U,
-    params: TsallisInfBwKParams,
-    state: TsallisState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    learn(params, state, t, arms[0], probs[0], 1 - params.c_min * rewards[0] / costs[0, 0])
+def loss(params: TsallisInfBwKParams, play: Play) -> float:
+    return 1 - params.c_min * play.rewards[0] / play.costs[0, 0]
+
+
+init, scratch, choose, update, probabilities = tsallis_rule(loss)

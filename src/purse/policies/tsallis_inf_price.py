@@ -4,17 +4,16 @@ The scores of `exp3++.price` under the weights of `tsallis-inf`: reward and cost
 apart, and cost is priced at what the player itself earns per unit. Costs c in (0, 1].
 
     theta_t  = (reward earned so far) / (cost paid so far),     0 before the first report
-    L(i)     = (theta_t C^(i) - R^(i)) / (1 + theta_t)                      today's price for the
-             whole past
-    w_t(i)   = 4 / (eta_t (L(i) - x_t))^2,     x_t < min L such that they sum to 1,     eta_t =
-             scale / sqrt t
+    L(i)     = (theta_t C^(i) - R^(i)) / (1 + theta_t)         today's price for the whole past
+    w_t(i)   = 4 / (eta_t (L(i) - x_t))^2,                      eta_t = scale / sqrt t,
+               x_t < min L such that they sum to 1
     R^(i_t) += r / (w_t(i_t) + 1/t),   C^(i_t) += c / (w_t(i_t) + 1/t)
 
 | symbol | code |
 |---|---|
 | R^(i), C^(i) | `state.reward_estimates[i]`, `state.cost_estimates[i]` |
-| L(i) | `state.losses[i]` |
-| w_t(i) | `state.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
+| L(i) | `scratch.losses[i]` |
+| w_t(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
 
 Options: scale=4, of the learning rate.
 
@@ -32,7 +31,8 @@ rate of Tsallis-INF with plain estimates (about twice the regret), and 8 (a smal
 worst path of 1,565 on the last world); no 1/t, where a gain over a tiny probability throws the
 scores off on a few paths in a thousand (a worst path of 2,431 there); losses shifted to be never
 negative, as Tsallis-INF has them (two to three times the regret: the best arm's priced gains nearly
-cancel, shifted ones do not); initial pulls (no difference).
+cancel, shifted ones do not); initial pulls (no difference). Under a mask the policy renormalises
+the weights over the allowed arms; no theorem covers masks.
 
 Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 
@@ -51,14 +51,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
-from purse.kernels.random import U, uniform
-from purse.kernels.tsallis import tsallis_weights
-from purse.kernels.weights import pick
-from purse.types import Floats, Ints, Problem
+from purse.kernels import draw_weighted, kernel, number, show_weighted, tsallis_weights
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "tsallis-inf.price"
+NAME, PLAYS, RESOURCES = "tsallis-inf.price", 1, 1
 
 
 class TsallisInfPriceParams(NamedTuple):
@@ -67,84 +63,76 @@ class TsallisInfPriceParams(NamedTuple):
 
 
 class TsallisInfPriceState(NamedTuple):
-    reward_estimates: Floats  # (P, K)
-    cost_estimates: Floats  # (P, K)
-    earned: Floats  # (P, 2) the player's reward and cost
-    losses: Floats  # (P, K) scratch
-    weights: Floats  # (P, K) scratch
+    reward_estimates: Floats  # (K,)
+    cost_estimates: Floats  # (K,)
+    earned: Floats  # (2,) the player's reward and cost
+
+
+class TsallisInfPriceScratch(NamedTuple):
+    losses: Floats  # (K,)
+    weights: Floats  # (K,)
 
 
 def params(problem: Problem, *, scale: float = 4.0) -> TsallisInfPriceParams:
     """Options: scale, of the learning rate."""
-    problem.require(NAME, plays=1, n_resources=1)
-    return TsallisInfPriceParams(problem.n_arms, validation.number("scale", scale, above=0))
+    return TsallisInfPriceParams(problem.n_arms, number("scale", scale, above=0))
 
 
-def init(params: TsallisInfPriceParams, problem: Problem, n_paths: int) -> TsallisInfPriceState:
-    def per_arm() -> Floats:
-        return np.zeros((n_paths, params.n_arms))
-
-    return TsallisInfPriceState(per_arm(), per_arm(), np.zeros((n_paths, 2)), per_arm(), per_arm())
+def init(params: TsallisInfPriceParams, problem: Problem) -> TsallisInfPriceState:
+    return TsallisInfPriceState(np.zeros(params.n_arms), np.zeros(params.n_arms), np.zeros(2))
 
 
-@kernel
-def row(state: TsallisInfPriceState, path: int) -> TsallisInfPriceState:
-    return TsallisInfPriceState(
-        state.reward_estimates[path],
-        state.cost_estimates[path],
-        state.earned[path],
-        state.losses[path],
-        state.weights[path],
-    )
+def scratch(params: TsallisInfPriceParams, problem: Problem) -> TsallisInfPriceScratch:
+    return TsallisInfPriceScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
 @kernel
-def weigh(params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int) -> float:
+def weigh(
+    params: TsallisInfPriceParams,
+    state: TsallisInfPriceState,
+    scratch: TsallisInfPriceScratch,
+    t: int,
+) -> float:
     price = state.earned[0] / state.earned[1] if state.earned[1] > 0 else 0.0
     unit = 1 / (1 + price)
     for i in range(params.n_arms):
-        state.losses[i] = unit * (price * state.cost_estimates[i] - state.reward_estimates[i])
-    return tsallis_weights(params.scale / math.sqrt(t), state.losses, state.weights)
+        scratch.losses[i] = unit * (price * state.cost_estimates[i] - state.reward_estimates[i])
+    return tsallis_weights(params.scale / math.sqrt(t), scratch.losses, scratch.weights)
 
 
 @kernel
 def choose(
-    key: U,
     params: TsallisInfPriceParams,
     state: TsallisInfPriceState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    scratch: TsallisInfPriceScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    total = weigh(params, state, t)
-    arms[0] = pick(uniform(key, 0) * total, state.weights)
-    probs[0] = state.weights[arms[0]] / total
+    draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
 
 
 @kernel
 def update(
-    key: U,
     params: TsallisInfPriceParams,
     state: TsallisInfPriceState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    scratch: TsallisInfPriceScratch,
+    now: Now,
+    play: Play,
 ) -> None:
-    i = arms[0]
-    scale = 1 / (probs[0] + 1 / t)
-    state.reward_estimates[i] += scale * rewards[0]
-    state.cost_estimates[i] += scale * costs[0, 0]
-    state.earned[0] += rewards[0]
-    state.earned[1] += costs[0, 0]
+    i = play.arms[0]
+    scale = 1 / (play.probs[0] + 1 / now.t)
+    state.reward_estimates[i] += scale * play.rewards[0]
+    state.cost_estimates[i] += scale * play.costs[0, 0]
+    state.earned[0] += play.rewards[0]
+    state.earned[1] += play.costs[0, 0]
 
 
 @kernel
 def probabilities(
-    params: TsallisInfPriceParams, state: TsallisInfPriceState, t: int, left: Floats, out: Floats
+    params: TsallisInfPriceParams,
+    state: TsallisInfPriceState,
+    scratch: TsallisInfPriceScratch,
+    now: Now,
+    out: Floats,
 ) -> None:
-    total = weigh(params, state, t)
-    for i in range(params.n_arms):
-        out[i] = state.weights[i] / total
+    show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)

@@ -6,8 +6,8 @@ arm with the largest
 
     lam_t    = min_j c(j)
     eta_t(i) = sqrt(ln(t - 1) / N(i))
-    D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)        infinite where
-             eta_t(i) >= lam_t
+    D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)
+             infinite where eta_t(i) >= lam_t
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
@@ -16,15 +16,18 @@ with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken 
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
 | r(i) / c(i), 1 / sqrt(N(i)), c(i) | `state.bases[i]`, `state.slopes[i]`, `state.mean_costs[i]` |
 | lam_t | `lam`, from the arms that have reported |
-| D_t(i) | `state.scores[i]` |
+| D_t(i) | `scratch.scores[i]` |
 
-`state.bases[i]`, `state.slopes[i]` and `state.mean_costs[i]` are renewed with a report on i only.
+`state.bases[i]`, `state.slopes[i]` and `state.mean_costs[i]` change only with a report on i.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs, with a larger constant than UCB-BV1's.
 Until an arm has ln(t - 1) / lam_t^2 pulls its index is infinite, so with one cheap arm all arms are
 pulled equally often for a long time.
 
 Departures from the paper: none known.
+
+Under a mask the policy takes the largest index among the allowed arms, with lam_t from all arms; no
+theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -44,21 +47,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
-from purse.kernels.index_rules import (
+from purse.kernels import (
     FIRST,
+    Scores,
     add_report,
     common_width,
     keep_ratio_and_root,
+    kernel,
     share_largest,
+    smallest,
     take_largest,
 )
-from purse.kernels.random import U
-from purse.kernels.weights import smallest
-from purse.types import Floats, Ints, Problem
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "ucb-bv2"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-bv2", True, 1, 1
 
 
 class UcbBv2Params(NamedTuple):
@@ -66,55 +68,38 @@ class UcbBv2Params(NamedTuple):
 
 
 class UcbBv2State(NamedTuple):
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K)
-    bases: Floats  # (P, K) `FIRST` without a report
-    slopes: Floats  # (P, K) 0 without a report
-    mean_costs: Floats  # (P, K) 1 without a report
-    scores: Floats  # (P, K) scratch
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+    bases: Floats  # (K,) `FIRST` without a report
+    slopes: Floats  # (K,) 0 without a report
+    mean_costs: Floats  # (K,) 1 without a report
 
 
 def params(problem: Problem) -> UcbBv2Params:
     """No options."""
-    problem.require(NAME, plays=1, n_resources=1)
     return UcbBv2Params(problem.n_arms)
 
 
-def init(params: UcbBv2Params, problem: Problem, n_paths: int) -> UcbBv2State:
-    shape = n_paths, params.n_arms
+def init(params: UcbBv2Params, problem: Problem) -> UcbBv2State:
+    k = params.n_arms
     return UcbBv2State(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.full(shape, FIRST),
-        np.zeros(shape),
-        np.ones(shape),
-        np.zeros(shape),
+        np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k), np.ones(k)
     )
 
 
-@kernel
-def row(state: UcbBv2State, path: int) -> UcbBv2State:
-    return UcbBv2State(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.bases[path],
-        state.slopes[path],
-        state.mean_costs[path],
-        state.scores[path],
-    )
+def scratch(params: UcbBv2Params, problem: Problem) -> Scores:
+    return Scores(np.zeros(params.n_arms))
 
 
 @kernel
-def weigh(params: UcbBv2Params, state: UcbBv2State, t: int) -> None:
+def score_all(state: UcbBv2State, scores: Floats, t: int) -> None:
     width = common_width(1.0, t)
     lam = smallest(state.mean_costs)
     scale = width / lam
-    for i in range(params.n_arms):
+    for i in range(scores.shape[0]):
         eta = width * state.slopes[i]
-        state.scores[i] = (
+        scores[i] = (
             state.bases[i] + (1 + 1 / (lam - eta)) * (scale * state.slopes[i])
             if eta < lam
             else FIRST
@@ -122,39 +107,22 @@ def weigh(params: UcbBv2Params, state: UcbBv2State, t: int) -> None:
 
 
 @kernel
-def choose(
-    key: U,
-    params: UcbBv2Params,
-    state: UcbBv2State,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
-) -> None:
-    weigh(params, state, t)
-    take_largest(key, state.scores, arms, probs)
+def choose(params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, play: Play) -> None:
+    score_all(state, scratch.scores, now.t)
+    take_largest(now, scratch.scores, play)
 
 
 @kernel
-def update(
-    key: U,
-    params: UcbBv2Params,
-    state: UcbBv2State,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
-    i = arms[0]
-    add_report(state, i, rewards[0], costs[0, 0])
+def update(params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, play: Play) -> None:
+    i = play.arms[0]
+    add_report(state, i, play.rewards[0], play.costs[0, 0])
     keep_ratio_and_root(state, i)
     state.mean_costs[i] = state.costs[i] / state.pulls[i]
 
 
 @kernel
 def probabilities(
-    params: UcbBv2Params, state: UcbBv2State, t: int, left: Floats, out: Floats
+    params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, out: Floats
 ) -> None:
-    weigh(params, state, t)
-    share_largest(state.scores, out)
+    score_all(state, scratch.scores, now.t)
+    share_largest(now, scratch.scores, out)

@@ -4,8 +4,8 @@ which the budget lasts to the horizon.
 The rule (Agrawal and Devanur, 2014), for one resource, budget B and T rounds. In every round arm i
 is drawn with probability x(i), and with the rest nothing is done, where x solves
 
-    max  sum_i u(i) x(i)    subject to    sum_i l(i) x(i) <= (1 - eps) B / T,   sum_i x(i) <= 1,   x
-         >= 0
+    max  sum_i u(i) x(i)
+    subject to    sum_i l(i) x(i) <= (1 - eps) B / T,   sum_i x(i) <= 1,   x >= 0
     u(i)     = min{1, r(i) + 2 rad(r(i), N(i) + 1)},     1 without a pull
     l(i)     = max{0, c(i) - 2 rad(c(i), N(i) + 1)},     0 without a pull
     rad(x,N) = sqrt(C x / N) + C / N
@@ -13,8 +13,8 @@ is drawn with probability x(i), and with the rest nothing is done, where x solve
 with N, r, c the arm's pulls, mean reward and mean cost so far. `purse.kernels.concave_hull` solves
 it: at most two different points are mixed.
 
-Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and where nothing was to be
-done it is drawn again: the arms come with probability x(i) / sum_j x(j). Once every l(i) is at
+Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and no round passes: the
+arms come with probability x(i) / sum_j x(j). Once every l(i) is at
 least c_min, that is the arm with the largest u(i) / l(i).
 
 | symbol | code |
@@ -37,6 +37,8 @@ Departures from the paper: eps = 0 unless asked for; the factor 2 and N + 1 in t
 from memory, and so is eps="theory", with constants of 1 where the paper leaves them open; arms that
 stand at the same point share its probability; what is done without a horizon is ours.
 
+Under a mask the policy mixes the allowed arms only; no theorem covers masks.
+
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
 >>> import purse
@@ -58,16 +60,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import validation
-from purse.compiler.jit import kernel
 from purse.errors import InvalidInput, invalid
-from purse.kernels.concave_hull import best_mixture, draw_shares, show_shares
-from purse.kernels.horizon import rounds_of
-from purse.kernels.random import U
-from purse.policies.primal_dual_bwk import c_rad_of
-from purse.types import Floats, Ints, Problem
+from purse.kernels import (
+    HullScratch,
+    best_allowed_mixture,
+    best_mixture,
+    c_rad_of,
+    draw_shares,
+    kernel,
+    number,
+    rounds_of,
+    show_shares,
+)
+from purse.types import Floats, Now, Play, Problem
 
-NAME = "ucb-bwk"
+NAME, PLAYS, RESOURCES = "ucb-bwk", 1, 1
 
 
 class UcbBwKParams(NamedTuple):
@@ -77,19 +84,18 @@ class UcbBwKParams(NamedTuple):
 
 
 class UcbBwKState(NamedTuple):
-    pulls: Floats  # (P, K)
-    rewards: Floats  # (P, K)
-    costs: Floats  # (P, K)
-    upper: Floats  # (P, K)
-    lower: Floats  # (P, K)
-    shares: Floats  # (P, K) the x that follow from the bounds
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,)
+    costs: Floats  # (K,)
+    upper: Floats  # (K,)
+    lower: Floats  # (K,)
+    shares: Floats  # (K,) the x that follow from the bounds
 
 
 def params(
     problem: Problem, *, eps: float | str = 0.0, c_rad: float | str = "theory"
 ) -> UcbBwKParams:
     """Options: eps, a number in [0, 1) or "theory"; c_rad, "theory" or a positive number."""
-    problem.require(NAME, plays=1, n_resources=1)
     rounds = rounds_of(problem, NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     return UcbBwKParams(
@@ -110,63 +116,41 @@ def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> flo
                 f"eps='theory' is {eps:.3g} here, which would leave the whole budget "
                 "unspent; give a number below 1, or a larger budget"
             )
-    elif validation.number("eps", eps, low=0, high=1) == 1:
+    elif number("eps", eps, low=0, high=1) == 1:
         raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
     return float(eps)
 
 
-def init(params: UcbBwKParams, problem: Problem, n_paths: int) -> UcbBwKState:
-    shape = n_paths, problem.n_arms
+def init(params: UcbBwKParams, problem: Problem) -> UcbBwKState:
+    k = problem.n_arms
     return UcbBwKState(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.ones(shape),
-        np.zeros(shape),
-        np.full(shape, 1 / problem.n_arms),
+        np.zeros(k), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k), np.full(k, 1 / k)
     )
 
 
-@kernel
-def row(state: UcbBwKState, path: int) -> UcbBwKState:
-    return UcbBwKState(
-        state.pulls[path],
-        state.rewards[path],
-        state.costs[path],
-        state.upper[path],
-        state.lower[path],
-        state.shares[path],
-    )
+def scratch(params: UcbBwKParams, problem: Problem) -> HullScratch:
+    return HullScratch(*np.zeros((3, problem.n_arms)))
 
 
 @kernel
 def choose(
-    key: U,
-    params: UcbBwKParams,
-    state: UcbBwKState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, play: Play
 ) -> None:
-    draw_shares(key, params.skips, state.shares, arms, probs)
+    shares = state.shares
+    if now.masked:
+        best_allowed_mixture(now, params.pace, state.lower, state.upper, scratch)
+        shares = scratch.shares
+    draw_shares(now, params.skips, shares, play)
 
 
 @kernel
 def update(
-    key: U,
-    params: UcbBwKParams,
-    state: UcbBwKState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, play: Play
 ) -> None:
-    i = arms[0]
+    i = play.arms[0]
     state.pulls[i] += 1
-    state.rewards[i] += rewards[0]
-    state.costs[i] += costs[0, 0]
+    state.rewards[i] += play.rewards[0]
+    state.costs[i] += play.costs[0, 0]
     scale = params.c_rad / (state.pulls[i] + 1)
     reward = state.rewards[i] / state.pulls[i]
     cost = state.costs[i] / state.pulls[i]
@@ -177,6 +161,10 @@ def update(
 
 @kernel
 def probabilities(
-    params: UcbBwKParams, state: UcbBwKState, t: int, left: Floats, out: Floats
+    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, out: Floats
 ) -> None:
-    show_shares(params.skips, state.shares, out)
+    shares = state.shares
+    if now.masked:
+        best_allowed_mixture(now, params.pace, state.lower, state.upper, scratch)
+        shares = scratch.shares
+    show_shares(params.skips, shares, out)

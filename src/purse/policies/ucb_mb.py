@@ -5,8 +5,8 @@ The rule (Zhou and Tomlin, 2018), with K arms, m plays a round and costs in [c_m
 once, m in a round, in order; then the m arms with the largest
 
     x_t(i) = sqrt((m + 1) ln t / N(i))
-    U_t(i) = r(i) / c(i) + (1 + 1/c_min) x_t(i) / (c_min - x_t(i))        infinite where x_t(i) >=
-    c_min
+    U_t(i) = r(i) / c(i) + (1 + 1/c_min) x_t(i) / (c_min - x_t(i))
+             infinite where x_t(i) >= c_min
 
 with N, r, c the arm's pulls, mean reward and mean cost so far, and t the number of the round. Where
 the m-th and the next largest are equal, all arms that share this value are equally likely to come.
@@ -15,9 +15,9 @@ the m-th and the next largest are equal, all arms that share this value are equa
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
 | r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
-| U_t(i) | `state.scores[i]` |
+| U_t(i) | `scratch.scores[i]` |
 
-`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
+`state.bases[i]` and `state.slopes[i]` change only with a report on i.
 
 Guarantee: regret O(K m^4 log B) for i.i.d. rewards and costs, against the m arms with the best
 efficiencies. Until an arm has (m + 1) ln t / c_min^2 pulls its index is infinite, so for small
@@ -25,6 +25,9 @@ c_min or many plays all arms are pulled equally often for a long time.
 
 Departures from the paper: the factor m + 1 under the root is known for m = 1 and reconstructed for
 more plays. Where m does not divide K, the last of the initial rounds pulls some arms again.
+
+Under a mask the policy takes the largest indices among the allowed arms, and where fewer than m are
+allowed it takes them all; no theorem covers masks.
 
 Needs c_min, not B. O(m K) a round.
 
@@ -45,24 +48,22 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.compiler.jit import kernel
-from purse.kernels.fastmath import log
-from purse.kernels.index_rules import (
+from purse.kernels import (
     FIRST,
     OUT,
     IndexState,
+    Scores,
     add_report,
-    init,
+    cold,
+    index_rule,
     keep_ratio_and_root,
-    row,
+    kernel,
+    log,
+    uniform,
 )
-from purse.kernels.random import U, uniform
-from purse.types import Floats, Ints, Problem
+from purse.types import SKIP, Floats, Now, Play, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "ucb-mb"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, RESOURCES = "ucb-mb", True, 1
 
 
 class UcbMbParams(NamedTuple):
@@ -72,26 +73,44 @@ class UcbMbParams(NamedTuple):
 
 def params(problem: Problem) -> UcbMbParams:
     """No options."""
-    problem.require(NAME, n_resources=1)
     return UcbMbParams(problem.plays, problem.c_min)
 
 
 @kernel
-def weigh(params: UcbMbParams, state: IndexState, t: int) -> None:
-    width = math.sqrt((params.plays + 1) * log(t))
-    for i in range(state.scores.shape[0]):
-        x = width * state.slopes[i]
-        state.scores[i] = (
-            state.bases[i] + (1 + 1 / params.c_min) * x / (params.c_min - x)
-            if x < params.c_min
-            else FIRST
-        )
+def score(params: UcbMbParams, state: IndexState, now: Now, i: int) -> float:
+    x = math.sqrt((params.plays + 1) * log(now.t)) * state.slopes[i]
+    if x < params.c_min:
+        return state.bases[i] + (1 + 1 / params.c_min) * x / (params.c_min - x)
+    return FIRST
+
+
+init, scratch, *_ = index_rule(score)
+
+
+@kernel
+def score_all(params: UcbMbParams, state: IndexState, scratch: Scores, now: Now) -> int:
+    """Write the scores; return how many arms can be played."""
+    for i in range(scratch.scores.shape[0]):
+        scratch.scores[i] = score(params, state, now, i)
+    if now.masked:
+        return put_out(now, params.plays, scratch.scores)
+    return params.plays
+
+
+@cold
+def put_out(now: Now, plays: int, scores: Floats) -> int:
+    """Take masked arms out of the choice; return how many arms can be played."""
+    n_allowed = 0
+    for i in range(scores.shape[0]):
+        n_allowed += now.allowed[i]
+        scores[i] = scores[i] if now.allowed[i] else OUT
+    return min(plays, n_allowed)
 
 
 @kernel
 def last_in(scores: Floats, plays: int) -> tuple[float, int, int]:
-    """The score that is the `plays`-th largest, how many arms have a larger one, and how many have
-    just this one.
+    """Return the score that is the `plays`-th largest, how many arms have a larger one, and how
+    many have just this one.
     """
     larger = 0
     bound = math.inf
@@ -111,54 +130,43 @@ def last_in(scores: Floats, plays: int) -> tuple[float, int, int]:
 
 
 @kernel
-def choose(
-    key: U, params: UcbMbParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
-    weigh(params, state, t)
-    last, larger, equal = last_in(state.scores, params.plays)
-    open_places = params.plays - larger
+def choose(params: UcbMbParams, state: IndexState, scratch: Scores, now: Now, play: Play) -> None:
+    scores = scratch.scores
+    plays = score_all(params, state, scratch, now)
+    last, larger, equal = last_in(scores, plays)
+    open_places = plays - larger
     chance = open_places / equal
     taken = 0
-    for i in range(state.scores.shape[0]):
-        if state.scores[i] < last:
+    for i in range(scores.shape[0]):
+        if scores[i] < last:
             continue
-        sure = state.scores[i] > last
+        sure = scores[i] > last
         # selection sampling: every set of those that are equal is equally likely
-        if sure or uniform(key, i) * equal < open_places:
-            arms[taken] = i
-            probs[taken] = 1.0 if sure else chance
+        if sure or uniform(now.key, i) * equal < open_places:
+            play.arms[taken] = i
+            play.probs[taken] = 1.0 if sure else chance
             taken += 1
             open_places -= not sure
         equal -= not sure
+    for k in range(plays, params.plays):
+        play.arms[k] = SKIP
+        play.probs[k] = 1.0
 
 
 @kernel
-def update(
-    key: U,
-    params: UcbMbParams,
-    state: IndexState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
+def update(params: UcbMbParams, state: IndexState, scratch: Scores, now: Now, play: Play) -> None:
     for k in range(params.plays):
-        add_report(state, arms[k], rewards[k], costs[k, 0])
-        keep_ratio_and_root(state, arms[k])
+        if play.arms[k] >= 0:
+            add_report(state, play.arms[k], play.rewards[k], play.costs[k, 0])
+            keep_ratio_and_root(state, play.arms[k])
 
 
 @kernel
 def probabilities(
-    params: UcbMbParams, state: IndexState, t: int, left: Floats, out: Floats
+    params: UcbMbParams, state: IndexState, scratch: Scores, now: Now, out: Floats
 ) -> None:
-    weigh(params, state, t)
-    last, larger, equal = last_in(state.scores, params.plays)
-    for i in range(state.scores.shape[0]):
-        out[i] = (
-            1.0
-            if state.scores[i] > last
-            else (params.plays - larger) / equal
-            if state.scores[i] == last
-            else 0.0
-        )
+    plays = score_all(params, state, scratch, now)
+    last, larger, equal = last_in(scratch.scores, plays)
+    for i in range(out.shape[0]):
+        tied = (plays - larger) / equal if scratch.scores[i] == last else 0.0
+        out[i] = 1.0 if scratch.scores[i] > last else tied

@@ -18,12 +18,14 @@ D^2 (c^2 - a) - 2 D r c + r^2 - a = 0 it needs one square root and one division:
 |---|---|
 | N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
 | N(i)^2 a_t(i) | `area` |
-| D_t(i) | `state.scores[i]`, from sums: numerator and denominator times N(i)^2 |
+| D_t(i) | `scratch.scores[i]`, from sums: numerator and denominator times N(i)^2 |
 
 Guarantee: asymptotically optimal, so regret O(log B), for Bernoulli rewards and costs with means
 around 1/2.
 
 Departures from the paper: none known.
+
+Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -42,24 +44,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.compiler.jit import kernel
-from purse.kernels.fastmath import log
-from purse.kernels.index_rules import (
-    FIRST,
-    IndexState,
-    init,
-    row,
-    share_largest,
-    take_largest,
-    update,
-)
-from purse.kernels.random import U
-from purse.types import Floats, Ints, Problem
+from purse.kernels import FIRST, IndexState, index_rule, kernel, log
+from purse.types import Now, Problem
 
-__all__ = ["INITIAL_PULLS", "NAME", "choose", "init", "params", "probabilities", "row", "update"]
-
-NAME = "ucb-sc"
-INITIAL_PULLS = True
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-sc", True, 1, 1
 
 
 class UcbScParams(NamedTuple):
@@ -68,35 +56,17 @@ class UcbScParams(NamedTuple):
 
 def params(problem: Problem) -> UcbScParams:
     """No options."""
-    problem.require(NAME, plays=1, n_resources=1)
     return UcbScParams(problem.n_arms)
 
 
 @kernel
-def weigh(params: UcbScParams, state: IndexState, t: int) -> None:
-    half_log = 0.5 * log(t)
-    for i in range(params.n_arms):
-        reward, cost = state.rewards[i], state.costs[i]
-        area = half_log * state.pulls[i]
-        below = cost * cost - area
-        state.scores[i] = (
-            (reward * cost + math.sqrt(area * (reward * reward + below))) / below
-            if below > 0
-            else FIRST
-        )
+def score(params: UcbScParams, state: IndexState, now: Now, i: int) -> float:
+    reward, cost = state.rewards[i], state.costs[i]
+    area = 0.5 * log(now.t) * state.pulls[i]
+    below = cost * cost - area
+    if below > 0:
+        return (reward * cost + math.sqrt(area * (reward * reward + below))) / below
+    return FIRST
 
 
-@kernel
-def choose(
-    key: U, params: UcbScParams, state: IndexState, t: int, left: Floats, arms: Ints, probs: Floats
-) -> None:
-    weigh(params, state, t)
-    take_largest(key, state.scores, arms, probs)
-
-
-@kernel
-def probabilities(
-    params: UcbScParams, state: IndexState, t: int, left: Floats, out: Floats
-) -> None:
-    weigh(params, state, t)
-    share_largest(state.scores, out)
+init, scratch, choose, update, probabilities = index_rule(score)

@@ -1,7 +1,8 @@
 r"""Uniform: every arm equally likely in every round; the yardstick for having learnt nothing.
 
-With m plays a round, each set of m arms is equally likely (one pass of selection sampling), so p(i)
-= m / K.
+With m plays a round, each set of m arms is equally likely (one pass of selection sampling), so
+p(i) = m / K. Under a mask the same holds for the allowed arms; where they are fewer than m, all of
+them are played, and the last plays are skipped.
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(1) a round; O(K) with
 several plays.
@@ -13,14 +14,13 @@ array([0.25, 0.25, 0.25, 0.25])
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import U
-from purse.kernels.random import uniform as draw_uniform
-from purse.types import Floats, Ints, Problem
+from purse.kernels import kernel, show_any, take_any
+from purse.kernels import uniform as draw_uniform
+from purse.types import Floats, Now, Play, Problem
 
 NAME = "uniform"
 
@@ -31,7 +31,7 @@ class UniformParams(NamedTuple):
 
 
 class UniformState(NamedTuple):
-    nothing: Floats  # (P, 1)
+    nothing: Floats  # (1,)
 
 
 def params(problem: Problem) -> UniformParams:
@@ -39,54 +39,34 @@ def params(problem: Problem) -> UniformParams:
     return UniformParams(problem.n_arms, problem.plays)
 
 
-def init(params: UniformParams, problem: Problem, n_paths: int) -> UniformState:
-    return UniformState(np.zeros((n_paths, 1)))
+def init(params: UniformParams, problem: Problem) -> UniformState:
+    return UniformState(np.zeros(1))
 
 
 @kernel
-def row(state: UniformState, path: int) -> UniformState:
-    return UniformState(state.nothing[path])
-
-
-@kernel
-def choose(
-    key: U,
-    params: UniformParams,
-    state: UniformState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
-) -> None:
+def choose(params: UniformParams, state: UniformState, scratch: Any, now: Now, play: Play) -> None:
+    if now.masked:
+        take_any(now, play)
+        return
     if params.plays == 1:
-        arms[0] = int(draw_uniform(key, 0) * params.n_arms)
-        probs[0] = 1 / params.n_arms
+        play.arms[0] = int(draw_uniform(now.key, 0) * params.n_arms)
+        play.probs[0] = 1 / params.n_arms
         return
     taken = 0
     for i in range(params.n_arms):
-        if draw_uniform(key, i) * (params.n_arms - i) < params.plays - taken:
-            arms[taken] = i
-            probs[taken] = params.plays / params.n_arms
+        if draw_uniform(now.key, i) * (params.n_arms - i) < params.plays - taken:
+            play.arms[taken] = i
+            play.probs[taken] = params.plays / params.n_arms
             taken += 1
 
 
 @kernel
-def update(
-    key: U,
-    params: UniformParams,
-    state: UniformState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
-) -> None:
+def update(params: UniformParams, state: UniformState, scratch: Any, now: Now, play: Play) -> None:
     pass
 
 
 @kernel
 def probabilities(
-    params: UniformParams, state: UniformState, t: int, left: Floats, out: Floats
+    params: UniformParams, state: UniformState, scratch: Any, now: Now, out: Floats
 ) -> None:
-    for i in range(params.n_arms):
-        out[i] = params.plays / params.n_arms
+    show_any(now, params.plays, out)

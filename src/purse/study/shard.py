@@ -15,8 +15,9 @@ import numpy as np
 from purse.base import amounts
 from purse.engine.cpu import compiled_loop, fault_error, play_paths
 from purse.engine.job import Job, make_job
-from purse.engine.loop import FAULT, PathResults
+from purse.engine.loop import FAULT
 from purse.engine.simulate import to_run
+from purse.engine.workspace import PathResults
 from purse.errors import invalid
 from purse.types import Floats, Ints, Run, World
 
@@ -125,7 +126,7 @@ def key_of(job: Job) -> str:
     add(
         (
             job.params,
-            job.policy.init(job.params, job.problem, 1),
+            job.policy.init(job.params, job.problem),
             job.world.tables,
             job.world.n_rounds,
             job.world.reward_range,

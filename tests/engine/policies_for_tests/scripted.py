@@ -1,5 +1,5 @@
 """Scripted: the arms of round t are row t of a script, which starts again at its end; -1 skips a
-round and -2 stops.
+round and -2 stops. Masks are not honoured.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import U
-from purse.types import STOP, Floats, Ints, Problem
+from purse.kernels import kernel
+from purse.types import STOP, Floats, Ints, Now, Play, Problem
 
 NAME = "scripted"
 
@@ -21,53 +20,35 @@ class ScriptedParams(NamedTuple):
 
 
 class ScriptedState(NamedTuple):
-    diary: Floats  # (P, 64, 4) round, probability, reward and cost, as the policy was told them
+    diary: Floats  # (64, 4) round, probability, reward and cost, as the policy was told them
 
 
 def params(problem: Problem, *, script: Any, stop_below: float = 0.0) -> ScriptedParams:
     return ScriptedParams(np.array(script, np.int64).reshape(-1, problem.plays), float(stop_below))
 
 
-def init(params: ScriptedParams, problem: Problem, n_paths: int) -> ScriptedState:
-    return ScriptedState(np.zeros((n_paths, 64, 4)))
-
-
-@kernel
-def row(state: ScriptedState, path: int) -> ScriptedState:
-    return ScriptedState(state.diary[path])
+def init(params: ScriptedParams, problem: Problem) -> ScriptedState:
+    return ScriptedState(np.zeros((64, 4)))
 
 
 @kernel
 def choose(
-    key: U,
-    params: ScriptedParams,
-    state: ScriptedState,
-    t: int,
-    left: Floats,
-    arms: Ints,
-    probs: Floats,
+    params: ScriptedParams, state: ScriptedState, scratch: Any, now: Now, play: Play
 ) -> None:
-    line = (t - 1) % params.script.shape[0]
+    line = (now.t - 1) % params.script.shape[0]
     for k in range(params.script.shape[1]):
-        arms[k] = params.script[line, k]
-        probs[k] = 1.0
-    if left[0] < params.stop_below:
-        arms[0] = STOP
+        play.arms[k] = params.script[line, k]
+        play.probs[k] = 1.0
+    if now.left[0] < params.stop_below:
+        play.arms[0] = STOP
 
 
 @kernel
 def update(
-    key: U,
-    params: ScriptedParams,
-    state: ScriptedState,
-    t: int,
-    arms: Ints,
-    probs: Floats,
-    rewards: Floats,
-    costs: Floats,
+    params: ScriptedParams, state: ScriptedState, scratch: Any, now: Now, play: Play
 ) -> None:
-    if t <= state.diary.shape[0]:
-        state.diary[t - 1, 0] = t
-        state.diary[t - 1, 1] = probs[0]
-        state.diary[t - 1, 2] = rewards[0]
-        state.diary[t - 1, 3] = costs[0, 0]
+    if now.t <= state.diary.shape[0]:
+        state.diary[now.t - 1, 0] = now.t
+        state.diary[now.t - 1, 1] = play.probs[0]
+        state.diary[now.t - 1, 2] = play.rewards[0]
+        state.diary[now.t - 1, 3] = play.costs[0, 0]

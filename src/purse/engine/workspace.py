@@ -1,0 +1,213 @@
+"""What the loop writes: results, checkpoints, and the room that one path works in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.compiler.jit import cold, kernel
+from purse.engine.rules import Game, short_of
+from purse.kernels.random import U
+from purse.types import Bools, Floats, Ints, Problem
+
+
+class CheckpointPlan(NamedTuple):
+    """Where to record."""
+
+    rounds: Ints  # (M,)
+    # (M, d) units: a checkpoint is passed by the pull that leaves less than this of some resource
+    left: Ints
+
+
+class Checkpoints(NamedTuple):
+    """The standing of each path at each checkpoint."""
+
+    rounds: Ints  # (P, M)
+    gain: Floats  # (P, M)
+    spent: Ints  # (P, M, d) units
+    pulls: Ints  # (P, M, K)
+
+
+class PathResults(NamedTuple):
+    """The standing of each path at its end."""
+
+    gain: Floats  # (P,)
+    # (P,) the sum of reward per cost, as policies see costs; 0 where there are several resources
+    efficiency: Floats
+    rounds: Ints  # (P,)
+    spent: Ints  # (P, d) units
+    pulls: Ints  # (P, K)
+    by_round: Checkpoints
+    by_budget: Checkpoints
+
+
+class Workspace(NamedTuple):
+    """Room for one path to work in; kernels never allocate."""
+
+    arms: Ints  # (m,)
+    probs: Floats  # (m,)
+    rewards: Floats  # (m,)
+    units: Ints  # (m, d) what the plays cost
+    costs: Floats  # (m, d) the same as policies see it
+    left_units: Ints  # (d,) units left
+    left: Floats  # (d,) the same as policies see it
+    excluded: Ints  # (K,) rule `retry`: 1 for arms that were replaced in this round
+    allowed: Bools  # (K,) where arms may be masked
+    owed: Ints  # (K,) where arms may be masked: 1 for arms that still owe their initial pull
+    pending: Ints  # (K,) see `Now`
+    context: Floats  # (K, p) see `Now`
+
+
+def new_workspace(problem: Problem) -> Workspace:
+    """Allocate the room for one thread."""
+    k, m, d = problem.n_arms, problem.plays, problem.n_resources
+    return Workspace(
+        np.zeros(m, np.int64),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros((m, d), np.int64),
+        np.zeros((m, d)),
+        np.zeros(d, np.int64),
+        np.zeros(d),
+        np.zeros(k, np.int64),
+        np.ones(k, np.bool_),
+        np.ones(k, np.int64),
+        np.zeros(k, np.int64),
+        np.zeros((k, problem.n_features)),
+    )
+
+
+@cold
+def record_checkpoint(
+    record: Checkpoints,
+    checkpoint: int,
+    path: int,
+    rounds: int,
+    gain: float,
+    budget: Ints,
+    left_units: Ints,
+    pulls: Ints,
+) -> None:
+    """Write the standing of a path at one checkpoint."""
+    record.rounds[path, checkpoint] = rounds
+    record.gain[path, checkpoint] = gain
+    for m in range(budget.shape[0]):
+        record.spent[path, checkpoint, m] = budget[m] - left_units[m]
+    for i in range(pulls.shape[0]):
+        record.pulls[path, checkpoint, i] = pulls[i]
+
+
+@cold
+def count_rounds(plan: CheckpointPlan, played: int) -> int:
+    """How many checkpoints by round a path has reached."""
+    reached = 0
+    while reached < plan.rounds.shape[0] and plan.rounds[reached] <= played:
+        reached += 1
+    return reached
+
+
+@cold
+def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
+    """How many checkpoints by budget a path has passed."""
+    passed = 0
+    while passed < plan.left.shape[0]:
+        below = False
+        for m in range(left_units.shape[0]):
+            below |= left_units[m] < plan.left[passed, m]
+        if not below:
+            break
+        passed += 1
+    return passed
+
+
+@kernel
+def passes(plays: int, resources: int, space: Workspace, floor: Ints) -> bool:
+    """Whether paying leaves less than `floor` of some resource."""
+    for m in range(resources):
+        after = space.left_units[m]
+        for k in range(plays):
+            after -= space.units[k, m]
+        if after < floor[m]:
+            return True
+    return False
+
+
+@kernel
+def is_played(k: int, arms: Ints) -> bool:
+    """Whether play k takes place: the first does, a later one may be skipped."""
+    return k == 0 or arms[k] >= 0
+
+
+@kernel
+def out_of_range(plays: int, n_arms: int, space: Workspace) -> bool:
+    """Whether some arm does not exist; to pull it would write where it must not.
+
+    The first play must be an arm. A skipped play is followed by skipped ones only.
+    """
+    for k in range(plays):
+        arm = space.arms[k]
+        if U(arm) >= U(n_arms) and (k == 0 or arm != -1):  # negative ones are huge
+            return True
+        if k > 1 and arm >= 0 and space.arms[k - 1] < 0:
+            return True
+    return False
+
+
+@kernel
+def hold_short_of(plays: int, resources: int, game: Game, space: Workspace) -> int:
+    """The resource of which the most that the plays may cost cannot be held, or -1."""
+    for k in range(plays):
+        for m in range(resources):
+            played = is_played(k, space.arms)
+            space.units[k, m] = game.holds[space.arms[k], m] if played else 0
+    return short_of(plays, resources, space.units, space.left_units)
+
+
+@kernel
+def scale_left(resources: int, game: Game, space: Workspace) -> None:
+    """Write what is left as the policy sees it."""
+    for m in range(resources):
+        space.left[m] = space.left_units[m] * game.unit_scale[m]
+
+
+@kernel
+def pay(plays: int, resources: int, game: Game, space: Workspace) -> None:
+    """Take the cost of the plays from what is left, and write it as the policy sees it."""
+    for k in range(plays):
+        for m in range(resources):
+            space.left_units[m] -= space.units[k, m]
+            space.costs[k, m] = space.units[k, m] * game.unit_scale[m]
+
+
+@kernel
+def pull(
+    draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, space: Workspace
+) -> int:
+    """Pull the arms; return the resource that cannot pay for it, or -1."""
+    for k in range(plays):
+        if is_played(k, space.arms):
+            space.rewards[k] = draw(theirs, tables, t, space.arms[k], space.units[k])
+        else:
+            space.rewards[k] = 0.0
+            for m in range(resources):
+                space.units[k, m] = 0
+    return short_of(plays, resources, space.units, space.left_units)
+
+
+@kernel
+def spill(local: Workspace, space: Workspace) -> None:
+    """Copy from registers to memory: an argument of a real call must lie in memory."""
+    for k in range(local.arms.shape[0]):
+        space.arms[k] = local.arms[k]
+        space.probs[k] = local.probs[k]
+    for m in range(local.left_units.shape[0]):
+        space.left_units[m] = local.left_units[m]
+
+
+@kernel
+def reload(local: Workspace, space: Workspace) -> None:
+    """Copy arms and probabilities back to registers, after a call has changed them."""
+    for k in range(local.arms.shape[0]):
+        local.arms[k] = space.arms[k]
+        local.probs[k] = space.probs[k]

@@ -1,0 +1,121 @@
+"""Drawing under a mask: a rule that draws renormalises its probabilities over the allowed arms.
+
+No theorem covers masks. Where a policy gives all allowed arms probability 0, each of them is
+equally likely.
+"""
+
+from __future__ import annotations
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.random import uniform
+from purse.types import SKIP, Floats, Now, Play
+
+
+@kernel
+def is_allowed(now: Now, i: int) -> bool:
+    """Whether arm i may be played."""
+    return not now.masked or now.allowed[i]
+
+
+@cold
+def restrict(now: Now, chances: Floats) -> None:
+    """Set the chances (K,) of masked arms to 0 and scale the others up to the sum that all had.
+
+    What was missing to 1, the chance of a skipped round, keeps its ratio to the allowed arms.
+    """
+    missing = 1.0
+    kept = 0.0
+    n_allowed = 0
+    for i in range(now.allowed.shape[0]):
+        missing -= chances[i]
+        kept += chances[i] if now.allowed[i] else 0.0
+        n_allowed += now.allowed[i]
+    missing = missing if missing > 1e-9 else 0.0
+    whole = kept + missing
+    for i in range(now.allowed.shape[0]):
+        if not now.allowed[i]:
+            chances[i] = 0.0
+        elif whole > 0:
+            chances[i] /= whole
+        else:
+            chances[i] = 1 / n_allowed
+
+
+@cold
+def draw_allowed(now: Now, chances: Floats, play: Play) -> None:
+    """Restrict the chances (K,) to the allowed arms, and draw one with the round's first number.
+
+    What is missing to 1 lets the round pass.
+    """
+    restrict(now, chances)
+    u = uniform(now.key, 0)
+    upto = 0.0
+    last = -1
+    for i in range(now.allowed.shape[0]):
+        if chances[i] > 0:
+            upto += chances[i]
+            last = i
+            if u < upto:
+                break
+    if u < upto or upto > 1 - 1e-9:
+        play.arms[0] = last
+        play.probs[0] = chances[last]
+    else:
+        play.arms[0] = SKIP
+        play.probs[0] = 1 - upto
+
+
+@kernel
+def count_allowed(now: Now) -> int:
+    """Count the arms that may be played."""
+    count = now.allowed.shape[0]
+    if now.masked:
+        for i in range(now.allowed.shape[0]):
+            count -= not now.allowed[i]
+    return count
+
+
+@kernel
+def nth_allowed(now: Now, n: int) -> int:
+    """Return the allowed arm that n others stand before."""
+    return find_allowed(now, n) if now.masked else n
+
+
+@cold
+def find_allowed(now: Now, n: int) -> int:
+    """Do the same under a mask."""
+    arm = -1
+    while n >= 0:
+        arm += 1
+        n -= now.allowed[arm]
+    return arm
+
+
+@cold
+def take_any(now: Now, play: Play) -> None:
+    """Write allowed arms, each set of as many as there are plays equally likely.
+
+    One pass of selection sampling. Where the allowed arms are too few, the last plays are skipped.
+    """
+    plays = play.arms.shape[0]
+    n_allowed = count_allowed(now)
+    rest = n_allowed
+    taken = 0
+    for i in range(now.allowed.shape[0]):
+        if is_allowed(now, i):
+            if uniform(now.key, i) * rest < plays - taken:
+                play.arms[taken] = i
+                play.probs[taken] = min(1.0, plays / n_allowed)
+                taken += 1
+            rest -= 1
+    for k in range(taken, plays):
+        play.arms[k] = SKIP
+        play.probs[k] = 1.0
+
+
+@kernel
+def show_any(now: Now, plays: int, out: Floats) -> None:
+    """Write the probabilities of `take_any`."""
+    n_allowed = count_allowed(now)
+    for i in range(out.shape[0]):
+        out[i] = min(1.0, plays / n_allowed) if is_allowed(now, i) else 0.0

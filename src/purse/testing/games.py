@@ -1,0 +1,87 @@
+"""Worlds and live policies for the checks."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts
+from purse.engine.job import make_job
+from purse.errors import InvalidInput
+from purse.live.policy import Policy
+from purse.types import Ints, Ticket, World
+
+HORIZON = 120  # for policies that need one
+
+
+def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple[World, int | None]:
+    """A world, and a horizon, that the policy can play: with random costs, else with fixed ones;
+    without a horizon, else with one.
+    """
+    refusal = InvalidInput()
+    for end in (horizon, HORIZON):
+        for place in (
+            standard_world(),
+            worlds.function("bernoulli")(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5]),
+        ):
+            try:
+                make_job(policy, place, 10, plays=plays, horizon=end)
+            except InvalidInput as error:
+                refusal = error
+            else:
+                return place, end
+    raise refusal
+
+
+def standard_world() -> World:
+    """Four arms with random rewards and random costs."""
+    return worlds.function("two_point")(
+        rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2
+    )
+
+
+def half_down(world: World) -> World:
+    """Return the world with outages: all arms up, then every second one down, then the others."""
+    even = np.arange(world.n_arms) % 2 == 0
+    up = [np.ones(world.n_arms), ~even, even] if world.n_arms > 1 else [np.ones(1)]
+    return worlds.function("outages")(world, np.array(up, float), segments=[2, 7, 5][: len(up)])
+
+
+def live_policy(
+    policy: str | ModuleType,
+    world: World,
+    budget: Any,
+    rule: str,
+    seed: int,
+    plays: int,
+    horizon: int | None,
+) -> Policy:
+    """The live policy that knows what the engine's policies are told of this world."""
+    job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
+    return Policy.of(job.problem, policy, seed=seed, stop=rule)
+
+
+def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:
+    """Report what the world gives for a ticket."""
+    arms = list(ticket.arms)
+    return live.tell(
+        ticket, rewards[arms], [[amounts.text(unit) for unit in costs[arm]] for arm in arms]
+    )
+
+
+def through_file(live: Policy) -> Policy:
+    """The policy after it was saved and loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        live.save(Path(folder, "policy.npz"))
+        return Policy.load(Path(folder, "policy.npz"))
+
+
+def poison(live: Policy) -> None:
+    """Fill the scratch with nonsense: nothing in it may survive from one call to the next."""
+    for array in live._game.scratch:
+        array[...] = np.nan if array.dtype == np.float64 else -(2**40)

@@ -1,0 +1,45 @@
+"""Check that a policy honours masks with the probabilities that it states."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse.engine.draws import draws
+from purse.errors import AskRefused
+from purse.testing.games import answer, live_policy
+from purse.types import World
+
+MASK_SEEDS, MASK_ROUNDS = 20, 40  # games, and rounds in each, in which arms are counted
+
+
+def check_masks(
+    policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
+) -> None:
+    """Under masks that change, arms come as often as their tickets' probabilities say."""
+    tables = world.n_arms, MASK_SEEDS
+    seen, expected, variance = np.zeros(tables), np.zeros(tables), np.zeros(tables)
+    for seed in range(MASK_SEEDS):
+        live = live_policy(policy, world, budget, "hold", seed, plays, horizon)
+        if live._steps.look is None:
+            return
+        rewards, costs = draws(world, min(MASK_ROUNDS, world.n_rounds or MASK_ROUNDS), seed=seed)
+        for t in range(1, len(rewards) + 1):
+            allowed = [arm for arm in range(world.n_arms) if arm % 2 == (t // 7) % 2] or [0]
+            try:
+                chances = live.probabilities(allowed)
+                ticket = live.ask(allowed)
+            except AskRefused:
+                break
+            expected[:, seed] += chances
+            variance[:, seed] += chances * (1 - chances)
+            if not ticket.skipped:
+                seen[list(ticket.arms), seed] += 1
+                answer(live, ticket, rewards[t - 1], costs[t - 1])
+    off = np.abs(seen.sum(axis=1) - expected.sum(axis=1))
+    assert (off <= 5 * np.sqrt(variance.sum(axis=1)) + 1e-6).all(), (
+        f"{policy}: under masks arms came {seen.sum(axis=1)} times, their probabilities sum to "
+        f"{expected.sum(axis=1)}"
+    )

@@ -1,0 +1,154 @@
+"""Check a policy: it is sound, and live use and the engine agree to the last bit."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts
+from purse.engine import cpu
+from purse.engine.draws import draws
+from purse.engine.job import make_job
+from purse.errors import AskRefused
+from purse.testing.games import answer, half_down, live_policy, poison, suitable, through_file
+from purse.testing.masks import check_masks
+from purse.testing.probabilities import check_probabilities
+from purse.types import SKIP, STOP_RULES, World
+
+ROUNDS = 400  # so many rounds with late reports
+
+
+def check_policy(
+    policy: str | ModuleType,
+    world: World | None = None,
+    *,
+    plays: int = 1,
+    horizon: int | None = None,
+) -> None:
+    """Check a policy: it is sound, and live use and the engine agree to the last bit.
+
+    Probabilities are probabilities, under masks too. The budget holds, nothing overflows, the state
+    survives a file. `choose` writes no state, keeps nothing in scratch and honours masks; `update`
+    reads only what is defined there.
+    """
+    place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
+    dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
+    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    for rule in STOP_RULES:
+        for where in (place, half_down(place)) if place.outages is None else (place,):
+            check_agreement(
+                policy,
+                where,
+                budget=(dearest * 40.25).tolist(),
+                rule=rule,
+                seed=STOP_RULES.index(rule),
+                plays=plays,
+                horizon=horizon,
+            )
+    check_masks(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
+
+
+def check_agreement(
+    policy: str | ModuleType,
+    world: World,
+    *,
+    budget: Any,
+    rule: str,
+    seed: int,
+    plays: int,
+    horizon: int | None,
+) -> None:
+    """A live policy that is fed the world's draws ends where the engine's path 0 ends, to the last
+    bit of its state.
+    """
+    job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
+    label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
+    results, state = cpu.play_block(job, 1)
+    live = live_policy(policy, world, budget, rule, seed, plays, horizon)
+    pulls = np.zeros(world.n_arms, np.int64)
+    rewards, costs = draws(world, min(int(results.rounds[0]) + 1, job.game.last_round), seed=seed)
+    saved_at = int(results.rounds[0]) // 2
+    rounds = 0
+    while not live.over and rounds < min(job.game.last_round, len(rewards)):
+        t = live._again[0].t if live._again else live.t + 1
+        allowed = None if world.outages is None else world.outages.allowed(t)
+        try:
+            check_probabilities(live, allowed)
+            poison(live)
+            ticket = live.ask(allowed)
+        except AskRefused:
+            break
+        if ticket.arm == SKIP or answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]):
+            rounds = ticket.t
+            if ticket.arm != SKIP:
+                np.add.at(pulls, list(ticket.arms), 1)
+        if rounds == saved_at:
+            live = through_file(live)
+    assert rounds == results.rounds[0], (
+        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine"
+    )
+    assert (pulls == results.pulls[0]).all(), (
+        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine"
+    )
+    assert live.gain == results.gain[0], (
+        f"{label}: gain {live.gain!r} live, {results.gain[0]!r} in the engine"
+    )
+    assert live.spent_units == results.spent[0].tolist(), (
+        f"{label}: spent {live.spent_units} live, {results.spent[0]} in the engine"
+    )
+    for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
+        assert ours.tobytes() == theirs.tobytes(), (
+            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine"
+        )
+
+
+def check_late_reports(
+    policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
+) -> None:
+    """With many open tickets, reports in any order and some voided, probabilities stay sound and
+    the budget holds.
+    """
+    live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
+    rewards, costs = draws(world, min(ROUNDS, world.n_rounds or ROUNDS))
+    order = np.random.default_rng(0)
+    for _ in range(len(rewards)):
+        try:
+            check_probabilities(live)
+            live.ask()
+        except AskRefused:
+            if not live.tickets:
+                break
+        while len(live.tickets) > order.integers(3 * world.n_arms):
+            ticket = live.tickets[order.integers(len(live.tickets))]
+            if order.random() < 0.1:
+                live.void(ticket)
+            else:
+                assert answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]), (
+                    f"{live.name}: a held ticket was not paid"
+                )
+        assert min(live.left_units) >= 0, f"{live.name}: overspent by {-min(live.left_units)} units"
+    for name, array in live.state._asdict().items():
+        assert np.isfinite(array).all(), (
+            f"{live.name}: state.{name} is not finite after late reports"
+        )
+
+
+def check_long_run(
+    policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
+) -> None:
+    """After at least 1e5 rounds every number is finite and no path has spent more than its
+    budget.
+    """
+    job = make_job(policy, world, budget, plays=plays, horizon=horizon)
+    results, state = cpu.play_block(job, 2)
+    assert (results.spent <= job.problem.budget).all(), (
+        f"{job.policy.NAME}: spent {results.spent} of {job.problem.budget} units"
+    )
+    assert np.isfinite(results.gain).all(), f"{job.policy.NAME}: gain {results.gain}"
+    for name, array in state._asdict().items():
+        assert np.isfinite(array).all(), (
+            f"{job.policy.NAME}: state.{name} is not finite after {results.rounds.min()} rounds"
+        )

@@ -1,0 +1,58 @@
+"""Check the probabilities of a live policy, and that choosing has no side effects."""
+
+from __future__ import annotations
+
+from purse.errors import AskRefused
+from purse.live.policy import Policy
+from purse.testing.games import poison
+from purse.types import SKIP, STOP
+
+
+def check_probabilities(live: Policy, allowed: list[int] | None = None) -> None:
+    """They lie in [0, 1], sum to `plays`, are positive for the arm that comes, and asking twice
+    gives the same and changes no state.
+    """
+    before = [array.tobytes() for array in live.state]
+    masked = live._mask(allowed)
+    try:
+        poison(live)
+        first = live._peek(masked)
+        poison(live)
+        live._mask(allowed)  # rule `fit` may have taken more arms away
+        second = live._peek(masked)
+    except AskRefused:
+        return
+    assert before == [array.tobytes() for array in live.state], (
+        f"{live.name}: choosing changed the state in round {first.t}"
+    )
+    if first.arms[0] in (SKIP, STOP):
+        return
+    for arm, chance in zip(first.arms, first.probabilities, strict=True):
+        assert 0 <= arm < live.problem.n_arms, (
+            f"{live.name}: chose arm {arm} of {live.problem.n_arms} in round {first.t}"
+        )
+        assert allowed is None or arm in allowed, (
+            f"{live.name}: chose arm {arm}, which is masked, in round {first.t}"
+        )
+        assert 0 < chance <= 1 + 1e-12, (
+            f"{live.name}: chose arm {arm} with probability {chance} in round {first.t}"
+        )
+    assert first == second, (
+        f"{live.name}: asked twice in round {first.t}, it chose {first.arms} and {second.arms}"
+    )
+    if live._steps.look is None:
+        return
+    chances = live.probabilities(allowed)
+    assert ((chances >= 0) & (chances <= 1 + 1e-12)).all(), (
+        f"{live.name}: probabilities outside [0, 1] in round {first.t}: {chances}"
+    )
+    plays = live.problem.plays if allowed is None else min(live.problem.plays, len(allowed))
+    missing = plays - chances.sum()  # the chance that the round passes without a pull
+    loose = live.problem.horizon is not None or live.stop == "fit"
+    assert -1e-9 < missing < (plays + 1e-9 if loose else 1e-9), (
+        f"{live.name}: probabilities sum to {chances.sum()} in round {first.t}"
+    )
+    for arm, chance in zip(first.arms, first.probabilities, strict=True):
+        assert live._again or abs(chances[arm] - chance) < 1e-9, (
+            f"{live.name}: arm {arm} came with {chance}, its probability was {chances[arm]}"
+        )

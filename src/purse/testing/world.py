@@ -1,0 +1,49 @@
+"""Check a world: its draws are what it declares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from purse.base import amounts
+from purse.engine.draws import draws
+from purse.types import World
+
+
+def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
+    """Rewards in [0, 1], costs within what is declared, draws that depend on (seed, path, round,
+    arm) alone, true means.
+    """
+    rounds = min(n_rounds, world.n_rounds or n_rounds)
+    rewards, costs = draws(world, rounds, seed=seed)
+    half = rounds // 2
+    for all_rounds, later in zip(
+        (rewards, costs), draws(world, rounds - half, seed=seed, first=half + 1), strict=True
+    ):
+        assert (later == all_rounds[half:]).all(), (
+            f"{world.name}: a round's draw depends on where one starts"
+        )
+    assert ((rewards >= 0) & (rewards <= 1)).all(), (
+        f"{world.name}: rewards between {rewards.min()} and {rewards.max()}"
+    )
+    assert ((costs >= world.cost_min) & (costs <= world.cost_max)).all(), (
+        f"{world.name}: costs outside the declared bounds"
+    )
+    if world.costs is not None:
+        assert (costs == world.costs).all(), f"{world.name}: costs are declared fixed and vary"
+    low, high = world.cost_min / amounts.UNIT, world.cost_max / amounts.UNIT
+    for name, seen, declared, least, most in (
+        ("reward", rewards, world.reward_means, 0, 1),
+        ("cost", costs / amounts.UNIT, world.cost_means, low, high),
+    ):
+        if declared is not None:
+            # the largest variance that a distribution on [least, most] with this mean can have, and
+            # room for a rare outcome
+            error = (
+                np.sqrt(np.maximum((declared - least) * (most - declared), 0) / rounds)
+                + np.subtract(most, least) / rounds
+                + 1e-9
+            )
+            means = seen.mean(axis=0)
+            assert (np.abs(means - declared) < 5 * error).all(), (
+                f"{world.name}: mean {name} {means.tolist()}, declared {declared.tolist()}"
+            )

@@ -1,0 +1,71 @@
+"""A world in which arms go down and come up again: which arms may be played changes by segment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purse.base import validation
+from purse.errors import InvalidInput, invalid
+from purse.types import Outages, World
+from purse.worlds._tables import FOREVER, MOST_ROUNDS
+
+EXAMPLE = (
+    'outages:world="bernoulli:rewards=[.9,.6,.3],costs=[.6,.5,.4]",'
+    "up=[[1,1,1],[0,1,1]],segments=[60,40]"
+)
+
+
+def outages(
+    world: str | World, up: ArrayLike, segments: Any = None, *, budget: float | None = None
+) -> World:
+    """Return `world` with outages: in segment s only the arms with `up[s][i]` may be played.
+
+    `segments` is how many rounds each lasts, or one number for all; after the last segment the
+    first comes again. None: the world's own phases. Each segment needs an arm that is up. `budget`
+    is passed on to a world that is text and depends on it.
+
+    >>> place = outages("bernoulli:rewards=[.9,.6],costs=[.5,.5]", up=[[1, 1], [0, 1]], segments=10)
+    >>> place.outages.allowed(5), place.outages.allowed(11), place.outages.allowed(21)
+    ([0, 1], [1], [0, 1])
+    """
+    from purse.worlds import make  # the package imports this file
+
+    inner = make(world, budget)
+    try:
+        rows = np.array(up, np.float64)
+    except (TypeError, ValueError):
+        raise invalid("up", up, "must be a row of 0 and 1 for each segment") from None
+    if rows.ndim != 2 or rows.shape[1] != inner.n_arms or not np.isin(rows, (0, 1)).all():
+        raise invalid("up", up, f"must be rows of {inner.n_arms} entries, 0 or 1, one for each arm")
+    if not rows.any(axis=1).all():
+        raise invalid("up", up, "must have an arm that is up in each segment")
+    return replace(
+        inner,
+        name=f"outages of {inner.name}",
+        outages=Outages(rows.astype(np.bool_), last_rounds(inner, segments, len(rows))),
+        reward_means=None,  # what a fixed arm gains is no longer its mean times the rounds
+        cost_means=None,
+    )
+
+
+def last_rounds(world: World, segments: Any, n_segments: int) -> Any:
+    """(S,) Return the last round of each segment."""
+    if segments is None:
+        last = np.array(world.tables.last, np.int64)
+        if len(last) != n_segments:
+            raise InvalidInput(
+                f"up has {n_segments} segments, and {world.name} has {len(last)} phases; "
+                "pass segments=..."
+            )
+        return np.minimum(last, FOREVER)
+    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
+    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
+    if len(lengths) == 1:
+        lengths *= n_segments
+    if len(lengths) != n_segments:
+        raise InvalidInput(f"segments has {len(lengths)} lengths, and up has {n_segments} rows")
+    return np.cumsum(lengths)
