@@ -147,7 +147,7 @@ def test_a_pull_that_cannot_be_paid_ends_the_game_and_does_not_count() -> None:
         False,
         {"cost": 0, "spent": 0.8, "left": 0.4, "t": 1},
     )
-    with pytest.raises(purse.AskRefused, match=r"^there is no game going on: call reset\(\)$"):
+    with pytest.raises(purse.AskRefused, match=r"^no episode is running: call reset\(\)$"):
         env.step(1)
 
 

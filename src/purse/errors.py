@@ -1,4 +1,4 @@
-"""Every error that purse raises on purpose is a `PurseError`, and its message says what to do."""
+"""The errors that purse raises on purpose: each is a `PurseError` whose message says what to do."""
 
 from __future__ import annotations
 
@@ -7,80 +7,80 @@ from difflib import get_close_matches
 
 
 class PurseError(Exception):
-    """The parent of all errors of this package."""
+    """The base class of all errors of this package."""
 
 
 class InvalidInput(PurseError, ValueError):
-    """A value that cannot be used. The message names the field, the value and what is allowed."""
+    """A value that is not allowed; the message names the field, the value and what is allowed."""
 
 
 class AskRefused(PurseError):
-    """No further round can be asked for."""
+    """An ask that gets no ticket, because no further round can be asked for."""
 
 
 class BudgetExhausted(AskRefused):
-    """The rest of the budget cannot cover the pull."""
+    """An ask that gets no ticket, because the rest of the budget cannot cover the pull."""
 
 
 class BudgetHeld(BudgetExhausted):
-    """The pull would fit, were nothing held for tickets that are out: it may fit once they are told
-    or voided.
+    """An ask that gets no ticket, because holds of open tickets leave too little of the budget.
+
+    The pull may fit once open tickets are told or voided.
     """
 
 
 class HorizonReached(AskRefused):
-    """All rounds of the horizon have been asked for."""
+    """An ask that gets no ticket, because all rounds of the horizon have been asked for."""
 
 
 class CampaignPaused(AskRefused):
-    """The campaign takes reports and gives out no tickets until it is resumed."""
+    """An ask that gets no ticket, because the campaign is paused; it accepts reports."""
 
 
 class CampaignClosed(AskRefused):
-    """The campaign takes reports and gives out no more tickets."""
+    """An ask that gets no ticket, because the campaign is closed for good; it accepts reports."""
 
 
 class TicketError(PurseError):
-    """A report for a ticket that was never issued, or that is finished already."""
+    """A ticket that was never issued, or that is finished already."""
 
 
 class Conflict(PurseError):
-    """Something else has been said before under the same ticket or request; what was said first
-    stands.
+    """A request that contradicts an earlier one for the same ticket or `request_id`.
+
+    The earlier request stands.
     """
 
 
 class NoSuchCampaign(PurseError):
-    """There is no campaign of this name."""
+    """The name of a campaign that does not exist."""
 
 
 class CampaignExists(PurseError):
-    """There is a campaign of this name already."""
+    """The name of a new campaign that is in use already."""
 
 
 class StorageUnavailable(PurseError):
-    """The storage does not answer. What was asked for may be asked for again: repeats have no
-    second effect.
-    """
+    """A storage or a server that does not answer; a repeat of the request has no second effect."""
 
 
 class MissingExtra(PurseError):
-    """A package that is needed for this is not installed. The message says how to get it."""
+    """A package that a call needs and that is not installed; the message says how to install it."""
 
 
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:
-    """The error for a bad value, on one line: `budget=-1: must be positive`."""
+    """Return the error for a bad value, on one line: `budget=-1: must be positive`."""
     shown = shorten(" ".join(repr(value).split()))
     return InvalidInput(f"{field}={shown}: {allowed}")
 
 
 def shorten(text: str, most: int = 120) -> str:
-    """The text, or its beginning where it is long."""
+    """Return the text, cut to at most `most` characters."""
     return text if len(text) <= most else text[: most - 4] + " ..."
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
-    """The error for a name that does not exist, with the nearest one that does."""
+    """Return the error for a name that does not exist, with the nearest known name."""
     names = sorted(known)
     near = get_close_matches(name, names, 1, 0.4)
     hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)

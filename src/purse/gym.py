@@ -1,8 +1,8 @@
-"""Worlds as Gymnasium environments, for loops and agents of one's own: `KnapsackEnv`. Needs the
-extra `gym`.
+"""Worlds as Gymnasium environments, for loops and agents of your own: `KnapsackEnv`.
 
-An episode is a path: with the same seed and path, the same arms bring the rewards and costs that
-they bring in `purse.simulate`, to the bit. Importing this module registers the environment:
+It needs the extra `gym`. An episode is a path: with the same seed and path, the same arms return
+the rewards and costs that they return in `purse.simulate`, to the bit. Importing this module
+registers the environment:
 `gymnasium.make("purse.gym:purse/Knapsack-v0", world="two_worlds", budget=100)`.
 """
 
@@ -34,19 +34,21 @@ BLOCK = 2**15  # so many draws are made at once: to make one costs as much as to
 
 
 class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
-    """A world with a budget, as an environment.
+    """A world with a budget, as a Gymnasium environment.
 
-    action        the arm to pull
-    observation   what is left of each resource, as a part of its budget; where there is a horizon,
-                  then the part of the rounds that remains
-    reward        what the pull returned, in the world's `reward_range`; 0 where the pull could not
+    action        the arm to pull, from 0 to K - 1
+    observation   the rest of each resource as a part of its budget, then, where there is a horizon,
+                  the part of the rounds that remains; shape (d,) or (d + 1,)
+    reward        the reward of the pull, in the world's `reward_range`; 0 where the pull could not
                   be paid
-    terminated    the pull could not be paid (`stop` as in `purse.simulate`: "exit" or "hold"), or
-                  no arm can be from now on
-    truncated     that was the last round of the horizon, or of the world
+    terminated    whether the pull could not be paid (`stop` as in `purse.simulate`: "exit" or
+                  "hold"), or no arm can be paid from now on
+    truncated     whether this was the last round of the horizon, or of the world
     info          `cost` of the pull, `spent` and `left` in all, in the user's unit, one number for
                   each resource where there are several; `t`, the rounds so far; after `reset` also
                   `seed` and `path`
+
+    Raise `InvalidInput` when a value is not allowed.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - what Gymnasium wants
@@ -81,8 +83,11 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin path 0 of the seed; without a seed the next path of the one before, at first of a
-        random one. `options={"path": 3}` chooses the path.
+        """Begin a path and return its first observation and info.
+
+        seed      begin path 0 of this seed; None: the next path of the last seed, at first a random
+                  one
+        options   `{"path": 3}` chooses the path
         """
         for name in options or {}:
             if name != "path":
@@ -104,9 +109,13 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         }
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Pull an arm."""
+        """Pull an arm, and return observation, reward, terminated, truncated and info.
+
+        Raise `AskRefused` when no path was begun, or when the path has ended.
+        Raise `InvalidInput` when the action is not an arm.
+        """
         if not self._going:
-            raise AskRefused("there is no game going on: call reset()")
+            raise AskRefused("no episode is running: call reset()")
         try:
             arm = index(action)
         except TypeError:
@@ -134,7 +143,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def _draw(self, arm: int) -> tuple[float, list[int]]:
-        """What the arm returns in the next round, and what it costs in units."""
+        """Return the arm's reward in the next round, and its cost in units."""
         row = self._t + 1 - self._first
         if row == len(self._rewards):
             self._first, row = self._t + 1, 0

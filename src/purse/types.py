@@ -2,6 +2,7 @@
 
 Glossary
 --------
+The game
 arm         one of the K things to spend on, an index from 0
 round       one turn of the game, t = 1, 2, ...; one or several plays
 play        one arm pulled within a round; m plays a round
@@ -10,15 +11,40 @@ budget      what may be spent of a resource in the whole game
 cost        what a pull takes of each resource, between `cost_min` and `cost_max`
 reward      what a pull returns, between 0 and 1; their sum is the gain
 efficiency  reward per cost: of a pull its own, of an arm that of its means
-problem     what a player is told beforehand: K, budget, bounds on costs, horizon
+problem     what a player is told beforehand: K, budget, bounds on costs, horizon, stop rule
 horizon     the number of rounds there are, where that is limited
+stop rule   what happens when a pull cannot be paid: `exit`, `hold`, `retry` or `fit`
+mask        the arms that may be played in a round; no mask: all of them
+initial pulls  each arm once, before a policy that wants it makes its first choice
+
+Simulation
 world       what answers the pulls in a simulation
+outages     the segments of a world in which some arms are down, that is, masked
 policy      what chooses the arms
+state       what a policy has learnt on a path; only its `update` writes it
+scratch     a policy's room to work in; nothing in it survives a call
+kernel      a compiled function that other compiled functions call
 path        one simulated game, or one live one
+checkpoint  a point of a path at which its standing is recorded
+workspace   the arrays that one path works in
+job         everything that decides the numbers of a simulation
+shard       a part of a study: some paths of one job, kept in a file
+plan        the policies, worlds and budgets of a study
+
+Campaigns
 ticket      permission to pull: the arms, and the probability that each was drawn with
 hold        money set apart for a ticket until its report comes
-stop rule   what happens when a pull cannot be paid: `exit`, `hold` or `retry`
-checkpoint  a point of a path at which its standing is recorded
+report      the rewards and costs of a ticket
+presumed    money of a ticket whose report did not come in time, counted as spent
+overrun     what a report cost above what was held for it
+terms       what a campaign was created with
+entry       one line of the journal, which only grows and is the truth
+fold        the sum of the entries: ledger and learner are folds of the journal
+ledger      the balances and tickets of a campaign
+balance     of one resource: budget, spent, held, presumed, left
+transaction the entries that are written together, and the ledger that they lead to
+learner     the policy of a campaign with what the journal has taught it
+group commit  operations of several threads in one transaction
 
 Letters for sizes, in docs and shapes:
 K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints.
@@ -54,7 +80,7 @@ CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
 
 
 class Now(NamedTuple):
-    """What a policy sees of a round; in `update` only key, t and context are defined."""
+    """The facts of a round that a policy sees; `update` gets only `key`, `t` and `context`."""
 
     key: np.uint64  # of the round's random numbers, see `purse.kernels.random`
     t: int  # the round, from 1
@@ -67,7 +93,7 @@ class Now(NamedTuple):
 
 
 class Play(NamedTuple):
-    """What a policy writes, and later learns from."""
+    """The arms that a policy writes, and the rewards and costs that it learns from."""
 
     arms: Ints  # (m,)
     probs: Floats  # (m,) the probability of each arm under the mask
@@ -77,9 +103,7 @@ class Play(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a player knows before the game. Build it with `Problem.of`, which checks and
-    converts.
-    """
+    """The facts that a player knows before the game; `Problem.of` checks and converts them."""
 
     n_arms: int
     budget: Ints  # (d,) units
@@ -109,8 +133,17 @@ class Problem:
         caps: Any = None,
         stop: str = "exit",
     ) -> Problem:
-        """The problem from numbers in the user's unit: one number, one per arm, or one per arm and
-        resource.
+        """Return the problem from numbers in the user's unit.
+
+        n_arms, n_resources, plays   K, d and m: at least 1, and m at most K
+        budget     one amount, or one per resource, shape (d,)
+        cost_min, cost_max, costs    one amount, one per arm (K,), or one per arm and resource (K,
+                                     d)
+        horizon    the number of rounds; None: no limit
+        caps       pulls allowed per arm: one number, or one per arm, shape (K,)
+        stop       the stop rule: "exit", "hold", "retry" or "fit"
+
+        Raise `InvalidInput` when a value is not allowed.
         """
         n_arms = validation.integer("n_arms", n_arms, low=1)
         n_resources = validation.integer("n_resources", n_resources, low=1)
@@ -153,15 +186,18 @@ class Problem:
 
     @cached_property
     def unit_scale(self) -> Floats:
-        """(d,) The part of the resource's largest cost that one unit is. Policies see amounts times
-        this: costs in (0, 1].
+        """One unit as a part of the resource's largest cost, shape (d,).
+
+        Policies see amounts times this: costs in (0, 1].
         """
         return 1 / self.cost_max.max(axis=0)
 
     @cached_property
     def c_min(self) -> float:
-        """The smallest cost that a policy can see; refused where a pull may cost nothing, which
-        policies that divide by it cannot play.
+        """The smallest cost that a policy can see, in largest costs.
+
+        Raise `InvalidInput` when a pull may cost nothing, because a policy that divides by it
+        cannot play.
         """
         least = float((self.cost_min * self.unit_scale).min())
         if least == 0:
@@ -172,12 +208,13 @@ class Problem:
 
     @cached_property
     def b(self) -> float:
-        """The budget as a policy sees it, in largest costs; of several resources the scarcest."""
+        """The budget that a policy sees, in largest costs; of several resources the smallest."""
         return float((self.budget * self.unit_scale).min())
 
     def known_costs(self, policy: str) -> Floats:
-        """(K,) The constant cost of each arm as policies see it, of the first resource; refused
-        where the problem does not tell.
+        """Return the constant cost of each arm, shape (K,), in largest costs of the first resource.
+
+        Raise `InvalidInput` when the problem has no constant costs, or when one of them is 0.
         """
         if self.costs is None:
             raise InvalidInput(
@@ -193,7 +230,10 @@ class Problem:
         return self.costs[:, 0] * self.unit_scale[0]
 
     def known_horizon(self, policy: str) -> int:
-        """The number of rounds; refused where the problem has no horizon."""
+        """Return the number of rounds, T.
+
+        Raise `InvalidInput` when the problem has no horizon.
+        """
         if self.horizon is None:
             raise InvalidInput(
                 f"{policy} needs to know how many rounds there are: pass horizon=..., or "
@@ -202,9 +242,7 @@ class Problem:
         return self.horizon
 
     def require(self, policy: str, **limits: int) -> None:
-        """Refuse, in one line, a problem with more `plays` or `n_resources` than the policy can
-        play.
-        """
+        """Raise `InvalidInput` when the problem has more plays or resources than `limits` allow."""
         for name, most in limits.items():
             if getattr(self, name) > most:
                 raise InvalidInput(
@@ -214,7 +252,7 @@ class Problem:
 
 
 def cap_array(caps: Any, n_arms: int) -> Ints:
-    """(K,) How often each arm may be pulled, from one number or one per arm."""
+    """Return how often each arm may be pulled, shape (K,), from one number or one per arm."""
     given = caps if isinstance(caps, (list, tuple, np.ndarray)) else [caps] * n_arms
     if len(given) != n_arms:
         raise invalid("caps", caps, f"must be one number, or one for each of the {n_arms} arms")
@@ -222,21 +260,22 @@ def cap_array(caps: Any, n_arms: int) -> Ints:
 
 
 class Outages(NamedTuple):
-    """Which arms are up, segment by segment; after the last segment the first comes again."""
+    """The arms that are up in each segment; after the last segment the first comes again."""
 
     up: Bools  # (S, K)
     last: Ints  # (S,) the last round of each segment
 
     def allowed(self, t: int) -> list[int]:
-        """Return the arms that are up in round t."""
+        """Return the arms that are up in round `t`, counted from 1."""
         segment = int(np.searchsorted(self.last, (t - 1) % int(self.last[-1]) + 1))
         return np.flatnonzero(self.up[segment]).tolist()
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """What answers the pulls. `tables` is all that its compiled `draw` reads; `draw=None` is the
-    shared one.
+    """The rewards and costs that answer the pulls in a simulation.
+
+    The compiled `draw` reads only `tables`; `draw=None` is the draw that all shipped worlds share.
     """
 
     name: str
@@ -264,12 +303,14 @@ class World:
 
     @property
     def arm_names(self) -> tuple[str, ...]:
-        """The name of each arm; its number where it has none."""
+        """The name of each arm; the number of the arm where it has none."""
         return self.arms or tuple(map(str, range(self.n_arms)))
 
     def in_units_of_user(self, gain: Floats, pulls: Ints) -> Floats:
-        """Gains (...) of so many pulls of each arm (..., K), from rewards in [0, 1] to the user's
-        unit.
+        """Return gains in the user's unit from gains of rewards in [0, 1].
+
+        gain    shape (...)
+        pulls   the pulls of each arm that made up the gain, shape (..., K)
         """
         low, high = self.reward_range
         return (
@@ -285,8 +326,9 @@ class World:
 
     @property
     def efficiencies(self) -> Floats | None:
-        """(K,) True mean reward per mean cost, where the means do not change and there is one
-        resource.
+        """The true mean reward per mean cost of each arm, shape (K,).
+
+        It is None where means change from round to round, or where there are several resources.
         """
         if self.reward_means is None or self.cost_means is None or self.n_resources > 1:
             return None
@@ -294,8 +336,9 @@ class World:
 
 
 class Ticket(NamedTuple):
-    """Permission to pull. The probability travels with it, so that a late report gets the right
-    weight.
+    """The permission to pull the arms of one round.
+
+    It carries the probability of each arm, so that a late report gets the right weight.
     """
 
     id: int
@@ -306,29 +349,27 @@ class Ticket(NamedTuple):
 
     @property
     def arm(self) -> int:
-        """The arm to pull (the first, where a round has several plays; `SKIP` where the round
-        passes without a pull).
-        """
+        """The arm to pull: the first of several plays, and `SKIP` where there is no pull."""
         return self.arms[0]
 
     @property
     def skipped(self) -> bool:
-        """Whether the round passes without a pull: there is nothing to tell."""
+        """Whether the round passes without a pull; then there is nothing to tell."""
         return self.arms[0] == SKIP
 
     @property
     def probability(self) -> float:
-        """The probability that `arm` was drawn with."""
+        """The probability with which `arm` was drawn."""
         return self.probabilities[0]
 
     @property
     def held(self) -> float:
-        """What is held for this ticket of the first resource."""
+        """The amount of the first resource that is held for this ticket."""
         return self.held_units[0] / amounts.UNIT
 
 
 class Trajectory(NamedTuple):
-    """The standing of every path at each checkpoint; a path that is over stays where it ended."""
+    """The standing of every path at each checkpoint; a path that has ended keeps its last one."""
 
     checkpoints: Floats  # (M,) rounds, or fractions of the budget
     rounds: Ints  # (P, M)
@@ -339,7 +380,7 @@ class Trajectory(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What happened on each path of a simulation."""
+    """The results of a simulation, path by path."""
 
     policy: str
     world: str
@@ -364,12 +405,14 @@ class Run:
 
     @property
     def spent(self) -> Floats:
-        """(P, d) What each path spent, in the user's unit."""
+        """The amount that each path spent, shape (P, d), in the user's unit."""
         return self.spent_units / amounts.UNIT
 
     def frame(self) -> pl.DataFrame:
-        """A row for each path: gain, rounds, what was spent (an array where there are several
-        resources), whether the world ended, pulls of each arm.
+        """Return a data frame with a row for each path.
+
+        Its columns are path, gain, rounds, spent, ended (the world had no more rounds) and pulls of
+        each arm. With several resources, spent is an array.
         """
         import polars as pl
 
@@ -386,7 +429,7 @@ class Run:
         )
 
     def __str__(self) -> str:
-        """A few lines for people."""
+        """Return a few lines for people."""
         error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
         shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
         lines = [
@@ -407,7 +450,7 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The same as a table, for notebooks."""
+        """Return the same as a table, for notebooks."""
         title, *lines = str(self).splitlines()
         spent = (
             ["spent"]

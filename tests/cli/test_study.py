@@ -150,7 +150,7 @@ def test_init_writes_a_study_file_that_is_right_and_overwrites_nothing(
     code, _, err = command("init")
     assert (code, err) == (
         2,
-        "purse: 'study.toml' is there already; give another name, or remove it\n",
+        "purse: 'study.toml' exists already; give another name, or remove it\n",
     )
     assert (tmp_path / "study.toml").read_text() == "mine"
 

@@ -208,31 +208,31 @@ def test_bounds_at_the_edges_are_numbers(command: Command, words: tuple[str, ...
         ),
         (
             f"bounds -b 10 -w {WORLD} --arms 2",
-            "--world says all that --arms would say; leave one of them out",
+            "--world and --arms exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --cost-min .3",
-            "--world says all that --cost-min would say; leave one of them out",
+            "--world and --cost-min exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --cost-max .8",
-            "--world says all that --cost-max would say; leave one of them out",
+            "--world and --cost-max exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --iid",
-            "--world says all that --iid would say; leave one of them out",
+            "--world and --iid exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --costs one",
-            "--world says all that --costs would say; leave one of them out",
+            "--world and --costs exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --gap .5",
-            "--world says all that --gap would say; leave one of them out",
+            "--world and --gap exclude each other; leave one of them out",
         ),
         (
             f"bounds -b 10 -w {WORLD} --arms 2 --cost-min .3 --iid",
-            "--world says all that --arms, --cost-min, --iid would say;",
+            "--world and --arms, --cost-min, --iid exclude each other;",
         ),
         ("bounds -b 10 -w bernouli", "did you mean 'bernoulli'?"),
         ("bounds -b 10.5 -w two_worlds", "budget=10.5: must be a whole number"),

@@ -243,7 +243,7 @@ def test_a_creation_that_may_have_happened_is_told_as_such(place: Place) -> None
     place.wire.trouble = [place.wire.lose]
     with pytest.raises(
         purse.CampaignExists,
-        match="an earlier attempt of this call, which got no answer, may have made it",
+        match="an earlier attempt of this call, which got no answer, may have created it",
     ):
         place.client.create("second", **TERMS)
 

@@ -95,7 +95,7 @@ def test_a_small_state_lies_in_fast_memory_and_a_large_one_does_not() -> None:
             worlds.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms),
             100,
         )
-        launch = gpu.launch_of(job.policy.init(job.params, job.problem, 1))
+        launch = gpu.launch_of(gpu_memory.path_memory(job))
         return "ld.shared" in gpu.ptx(job), launch.near
 
     assert shared(10) == (True, 128 * 8 * (10 + 32 + 1))
@@ -229,7 +229,7 @@ def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
 @pytest.mark.gpu
 def test_an_interrupt_is_heard_between_two_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job("uniform", "misleading_ratio", 1e9)
-    stretch, chunk = gpu.ready(job, job.policy.init(job.params, job.problem, 1), 0, 100)
+    stretch, chunk = gpu.ready(job, gpu_memory.path_memory(job), 0, 100)
 
     def interrupted(fraction: float) -> None:
         assert 0 < fraction < 1

@@ -91,7 +91,7 @@ def test_hold_refuses_what_might_not_fit_and_names_amounts_and_tickets() -> None
     assert standing(policy) == before
     assert policy.over == ""
     assert {"1", "0.5", "2"} <= set(amounts_in(message))
-    assert "tickets that are out: 2, holding 2" in message
+    assert "open tickets: 2, holding 2" in message
 
 
 def test_hold_does_not_mention_tickets_when_none_are_out() -> None:

@@ -116,7 +116,7 @@ def test_a_probability_that_the_rule_never_gives_overflows_nothing() -> None:
     params = exp3_p.params(known)
     one = exp3_p.init(params, known)
     for prob in (0.1, 1e-9, 0.1):
-        kernel.learn(params, one, 3, prob, 1.0)
+        kernel.learn_action(params, one, 3, prob, 1.0)
         assert params.eta / prob > 709 or params.eta < prob
         assert one.chances == pytest.approx(chances_from(params, one.gains), abs=1e-13)
 

@@ -179,12 +179,12 @@ def test_bad_input_is_one_line_before_anything_is_written(
 def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
     other = purse.worlds.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
     with pytest.raises(
-        purse.InvalidInput, match="world 'bernoulli' is there twice; give them names"
+        purse.InvalidInput, match="world 'bernoulli' appears twice; give them names"
     ):
         purse.compare("uniform", [WORLD, other], **SMALL)
-    with pytest.raises(purse.InvalidInput, match="policy 'uniform' is there twice"):
+    with pytest.raises(purse.InvalidInput, match="policy 'uniform' appears twice"):
         purse.compare(["uniform", "uniform"], WORLD, **SMALL)
-    with pytest.raises(purse.InvalidInput, match=r"budget 10\.0 is there twice"):
+    with pytest.raises(purse.InvalidInput, match=r"budget 10\.0 appears twice"):
         purse.compare("uniform", WORLD, budgets=[10, 10.0], n_paths=2)
 
 

@@ -89,9 +89,9 @@ NAMELESS = ModuleType("nameless")
         ({"budgets": "20"}, "budgets='20': must be a number above 0"),
         ({"budgets": [[10, 20]]}, r"budgets=\[10, 20\]: must be a number above 0"),
         ({"budgets": float("inf")}, "budgets=inf: must be a number above 0"),
-        ({"budgets": [10, 20, 10.0]}, r"budget 10\.0 is there twice"),
-        ({"policies": ["uniform", "fixed", "uniform"]}, "policy 'uniform' is there twice"),
-        ({"policies": ["uniform", policies.load("uniform")]}, "policy 'uniform' is there twice"),
+        ({"budgets": [10, 20, 10.0]}, r"budget 10\.0 appears twice"),
+        ({"policies": ["uniform", "fixed", "uniform"]}, "policy 'uniform' appears twice"),
+        ({"policies": ["uniform", policies.load("uniform")]}, "policy 'uniform' appears twice"),
         (
             {"policies": ["uniform", 5]},
             "policy=5: must be a name, the path of a policy file or a module",
@@ -100,7 +100,7 @@ NAMELESS = ModuleType("nameless")
         ({"policies": NAMELESS}, "is not a policy: it has no NAME"),
         (
             {"world": [WORLD, WORLD]},
-            r"world 'bernoulli' is there twice; give them names of their own: \{'one': "
+            r"world 'bernoulli' appears twice; give them names of their own: \{'one': "
             r"world, 'two': world\}",
         ),
         ({"world": {1: WORLD}}, "world=1: the name of a world must be text"),

@@ -180,8 +180,8 @@ CHANGES: dict[str, tuple[str, str, int | None, str]] = {
         7,
         "budgets is empty; it must be a list of positive numbers",
     ),
-    "repeated policy": ('"exp3.bwk"', '"uniform"', 3, "policy 'uniform' is there twice"),
-    "repeated budget": ("[20, 50.5]", "[20, 20.0]", 7, "budget 20.0 is there twice"),
+    "repeated policy": ('"exp3.bwk"', '"uniform"', 3, "policy 'uniform' appears twice"),
+    "repeated budget": ("[20, 50.5]", "[20, 20.0]", 7, "budget 20.0 appears twice"),
     "negative budget": ("[20, 50.5]", "[20, -50.5]", 7, "budgets=-50.5: must be a number above 0"),
     "text for a budget": ("[20, 50.5]", '[20, "50"]', 7, "budgets='50': must be a number above 0"),
     "no paths": ("paths = 6", "paths = 0", 8, "n_paths=0: must be a whole number from 1 up"),
@@ -196,7 +196,7 @@ CHANGES: dict[str, tuple[str, str, int | None, str]] = {
         "budgets = [20, 50.5]\n",
         "",
         None,
-        "it says no budgets; `purse init` writes an example",
+        "missing key: budgets; `purse init` writes an example",
     ),
 }
 
@@ -215,7 +215,7 @@ def test_several_missing_keys_are_named_together(tmp_path: Path) -> None:
     path = written(tmp_path, 'title = "empty"\n')
     assert (
         complaint(path)
-        == f"{path}: it says no policies, budgets, worlds; `purse init` writes an example"
+        == f"{path}: missing keys: policies, budgets, worlds; `purse init` writes an example"
     )
 
 

@@ -36,7 +36,7 @@ def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_harne
         "c", arms={"x": 100, "y": 200, "z": 300}, budget=10_000, cost_min=1, policy="uniform"
     )
     for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
-        with pytest.raises(NoSuchCampaign, match="made anew"):
+        with pytest.raises(NoSuchCampaign, match="deleted and recreated"):
             call()
     assert new.status().counts["tickets"] == 0
     assert harness.open("c").ask().arm in ("x", "y", "z")

@@ -24,7 +24,7 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
     errors.NoSuchCampaign: ProblemType("no-such-campaign", 404, "There is no such campaign"),
     errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
-    errors.Conflict: ProblemType("conflict", 409, "Something else has been said before"),
+    errors.Conflict: ProblemType("conflict", 409, "The request conflicts with an earlier one"),
     errors.CampaignExists: ProblemType("campaign-exists", 409, "There is a campaign of this name"),
     errors.AskRefused: ProblemType("game-over", 409, "No further round can be asked for"),
     errors.BudgetExhausted: ProblemType(

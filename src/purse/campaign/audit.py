@@ -257,7 +257,7 @@ def restore(entries: Iterable[Entry], storage: Storage, name: str | None) -> Ter
     for entry in rows:
         replay.fold(entry)
     if replay.findings:
-        raise PurseError(f"this journal does not hold together: {replay.findings[0]}")
+        raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
     ledger = replay.ledger
     ledger.head.snapshot = ledger.seq
     storage.create(

@@ -1,5 +1,6 @@
-"""`purse.Campaign`: ask, tell and void under a budget that cannot be overspent, whoever asks, from
-wherever, and whatever dies.
+"""`purse.Campaign`: asks, reports and voids under a budget that cannot be overspent.
+
+This holds for any number of threads, processes and machines, and when any of them dies.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ MAX_BATCH = 1_000  # tickets in one request
 
 
 class Campaign:
-    """A campaign. `create` a new one or `open` one that exists; then ask and tell from any number
-    of threads and processes.
+    """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
+
+    `create` makes a new campaign and `open` opens an existing one. Any number of threads and
+    processes may then ask and tell.
     """
 
     def __init__(self, terms: Terms, kept: Storage) -> None:
@@ -65,20 +68,28 @@ class Campaign:
         on_expiry: str = PRESUME,
         storage: str | Storage = defaults.STORAGE,
     ) -> Campaign:
-        """A new campaign.
+        """Create a campaign in its storage and return it.
 
-        arms           their names; or {name: the most that a pull may cost}, and then no `cost_max`
-        budget         decimal text or a number; of several resources a list, or {resource: amount}
-        cost_min, cost_max   what a pull costs at least and at most: one amount, one for each arm,
-                             or one for each arm and resource
-        resources      what is spent: "USD", "tokens"
+        arms           the names of the arms; or {name: the most that a pull may cost}, without
+                       `cost_max`
+        budget         decimal text or a number; for several resources a list, or {resource: amount}
+        cost_min, cost_max   the least and the most that a pull costs: one amount, one for each arm,
+                             or one for each arm and resource, shape (K, d)
+        resources      the names of what is spent, such as "USD" and "tokens"
         plays          arms in each round
-        horizon        the number of rounds, where there is one
+        horizon        the number of rounds; None: no limit
         costs, caps    known constant costs, and pulls allowed per arm, for policies that use them
+        policy         a name with options, such as "exp3++.bwk:beta=1", or the path of a policy
+                       file
+        seed           the same seed and the same reports give the same choices
         expires_after  seconds after which a ticket without a report counts as spent at its maximum;
                        None: never
-        on_expiry      "presume", or "release", which is a weaker promise and says so
+        on_expiry      "presume"; or "release", which gives the money back, a weaker promise, and
+                       warns
         storage        an address such as sqlite:///purse.db or postgresql://user@host/database
+
+        Raise `CampaignExists` when the storage has a campaign of this name.
+        Raise `InvalidInput` when a value is not allowed.
         """
         terms = Terms.of(
             name,
@@ -106,30 +117,43 @@ class Campaign:
 
     @classmethod
     def open(cls, name: str, *, storage: str | Storage = defaults.STORAGE) -> Campaign:
-        """A campaign that exists, as it stands in its storage."""
+        """Return an existing campaign as its storage holds it.
+
+        Raise `NoSuchCampaign` when the storage has no campaign of this name.
+        """
         kept = connect(storage, create=False)
         (first,) = kept.entries(name, 0, 1)
         return cls(Terms.from_dict(first.body), kept)
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the campaign, unique in its storage."""
         return self.terms.name
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
     def ask(self, request_id: str | None = None) -> CampaignTicket:
-        """A ticket for the next round. Asked again with the same `request_id` it returns the same
-        ticket.
+        """Return a ticket for the next round, and hold the most that its arms may cost.
 
-        Raises `BudgetExhausted` when the budget cannot cover it (`BudgetHeld` when it could once
-        other tickets are told); then nothing has changed.
+        request_id   1 to 200 printable characters that name this ask; a repeat returns the same
+                     ticket and holds nothing more
+
+        Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
+        Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
+        Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
+        Raise `Conflict` when `request_id` was used before for another request.
         """
         return self.ask_many(1, request_id)[0]
 
     def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
-        """As many tickets as fit, up to n and at least one, for one request."""
+        """Return as many tickets as fit, at least 1 and at most `n`, for one request.
+
+        n            from 1 to 1,000
+        request_id   as for `ask`; a repeat returns the same tickets
+
+        Raise what `ask` raises when not even one ticket fits.
+        """
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         return [
             make_results.ticket(self.terms, slot)
@@ -139,8 +163,18 @@ class Campaign:
         ]
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
-        """Report what a ticket brought and cost (with several plays or resources: one entry each).
-        Told again it has no second effect.
+        """Report the reward and the cost of a ticket, and return a receipt.
+
+        reward   from 0 to 1; with several plays one for each, shape (m,)
+        cost     an amount, at least 0; with several plays or resources one for each, shape (m, d)
+
+        A repeat of the same report has no second effect. A cost above the hold is accepted: it is
+        spent up to the hold, and the rest counts as overrun.
+
+        Raise `Conflict` when the ticket was told before with another report; the first report
+        stands.
+        Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
+        a pull.
         """
         (answer,) = self.tell_many([(ticket, reward, cost)])
         if isinstance(answer, PurseError):
@@ -150,8 +184,11 @@ class Campaign:
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
     ) -> list[Receipt | PurseError]:
-        """Many reports in one transaction. Each stands alone: the error of one is returned in its
-        place.
+        """Report many tickets in one transaction, and return a receipt or an error for each.
+
+        reports   triples of ticket, reward and cost, as `tell` takes them
+
+        Each report stands alone: the error of one is returned in its place, and the others count.
         """
         read = [self._read(*report) for report in reports]
         found = iter(
@@ -162,15 +199,24 @@ class Campaign:
         return [next(found) if isinstance(report, Report) else report for report in read]
 
     def void(self, ticket: CampaignTicket | int) -> Receipt:
-        """Cancel a ticket: its hold is released and nothing is learnt. An initial pull is asked for
-        again.
+        """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
+
+        The next ask repeats an initial pull that was cancelled. A repeat has no second effect.
+
+        Raise `Conflict` when the ticket was told before.
+        Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
+        a pull.
         """
         number = self._number(ticket)
         return self._clerk.do(Operation(lambda book: book.void(number), tickets=(number,)))
 
     def top_up(self, amount: Any, request_id: str | None = None) -> Status:
-        """Add to the budget: one amount, or one for each resource. Done once for each
-        `request_id`.
+        """Add to the budget, once for each `request_id`, and return the new status.
+
+        amount   a positive amount; for several resources one for each
+
+        Raise `CampaignClosed` when the campaign is closed.
+        Raise `Conflict` when `request_id` was used before for another request.
         """
         units, request = self.terms.amounts("amount", amount), self._request(request_id)
         if min(units) < 0 or max(units) == 0:
@@ -179,15 +225,15 @@ class Campaign:
         return self.status()
 
     def pause(self) -> Status:
-        """Give out no tickets until `resume`; reports are taken."""
+        """Issue no tickets until `resume`, but accept reports; return the new status."""
         return self._set_status("paused", PAUSED)
 
     def resume(self) -> Status:
-        """Give out tickets again."""
+        """Issue tickets again after `pause`; return the new status."""
         return self._set_status("resumed", RUNNING)
 
     def close(self) -> Status:
-        """Give out no more tickets, for good; reports are taken."""
+        """Issue no tickets from now on, for good, but accept reports; return the new status."""
         return self._set_status("closed", CLOSED)
 
     def _set_status(self, kind: str, status: str) -> Status:
@@ -195,8 +241,9 @@ class Campaign:
         return self.status()
 
     def expire(self) -> int:
-        """Presume spent what has outlived its deadline, as every ask does; returns how many tickets
-        that were.
+        """Expire the tickets past their deadline, as every ask does, and return their number.
+
+        Their money is presumed spent, or released where the terms say `on_expiry="release"`.
         """
         count = MOST_DUE
         total = 0
@@ -211,13 +258,19 @@ class Campaign:
         return total
 
     def status(self) -> Status:
-        """How it stands. Like all that only reads, it waits for no one and no one waits for it."""
+        """Return the balances, counts and alarms of the campaign.
+
+        Like every method that only reads, it neither waits for a writer nor makes one wait.
+        """
         look = self.storage.overview(self.name)
         check_same(self.terms, look.head)
         return make_results.status(self.terms, *look)
 
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
-        """Its tickets in these states, oldest first."""
+        """Return at most `limit` tickets in these states, the oldest first.
+
+        states   any of "held", "told", "void", "presumed", "released" and "skipped"
+        """
         wanted = [validation.choice("states", state, STATES) for state in states]
         limit = validation.integer("limit", limit, low=1, high=2**62)
         return (
@@ -230,7 +283,10 @@ class Campaign:
         )
 
     def ticket(self, number: int) -> CampaignTicket:
-        """One of its tickets."""
+        """Return the ticket with this number.
+
+        Raise `TicketError` when the campaign did not issue it.
+        """
         number = self._number(number)
         found = [
             slot
@@ -242,14 +298,14 @@ class Campaign:
         return make_results.ticket(self.terms, found[0])
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
-        """Its entries after this one."""
+        """Yield the entries of the journal whose number is above `after`, in order."""
         after = validation.integer("after", after, low=0, high=2**62)
         while page := self.storage.entries(self.name, after, PAGE_SIZE):
             yield from page
             after = page[-1].seq
 
     def probabilities(self) -> dict[str, float]:
-        """The probability of each arm in the next round."""
+        """Return {arm: the probability of this arm in the next round}."""
         out = np.zeros(len(self.terms.arms))
         self._clerk.do(
             Operation(
@@ -260,13 +316,17 @@ class Campaign:
         return dict(zip(self.terms.arms, out.tolist(), strict=True))
 
     def audit(self) -> Audit:
-        """Fold the whole journal and compare: purses, tickets, counts, the policy's choices and its
-        snapshot.
+        """Fold the whole journal and return where the campaign differs from it.
+
+        The audit compares balances, tickets, counts, the policy's choices and its snapshot.
         """
         return audit(self.terms, self.storage)
 
     def export(self, file: str | Path | IO[str]) -> int:
-        """Its journal as JSON lines; returns the number of entries."""
+        """Write the journal as JSON lines and return the number of entries.
+
+        file   a path, which is written whole or not at all, or an open text file
+        """
         if isinstance(file, (str, Path)):
             counts: list[int] = []
             write_atomically(
@@ -286,7 +346,14 @@ class Campaign:
         storage: str | Storage = defaults.STORAGE,
         name: str | None = None,
     ) -> Campaign:
-        """A campaign from an exported journal, under its own name or another."""
+        """Create a campaign from an exported journal and return it.
+
+        file   a path or an open text file, as `export` wrote it
+        name   the name of the new campaign; None: the name in the journal
+
+        Raise `InvalidInput` when the file cannot be read or is not a journal.
+        Raise `CampaignExists` when the storage has a campaign of this name.
+        """
         if isinstance(file, (str, Path)):
             try:
                 with Path(file).open(encoding="utf-8") as lines:
@@ -301,8 +368,10 @@ class Campaign:
         return cls(restore(entries, kept, name), kept)
 
     def _request(self, given: str | None) -> str:
-        """The request's name; one of our own where none is given, so that a lost connection cannot
-        make a second hold.
+        """Return the name of a request, or a new one where none is given.
+
+        With a name of its own, a request that is sent again after a lost connection makes no second
+        hold.
         """
         if given is None:
             # by time, so that neighbours are neighbours in the index, too
@@ -319,8 +388,9 @@ class Campaign:
         return validation.integer("ticket", ticket, low=1, high=2**62)
 
     def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
-        """A report, or why it cannot be one. What it cost may be anything: a true report is never
-        refused.
+        """Return a report, or the error that says why it is not one.
+
+        A cost has no upper limit here: a true report is never refused.
         """
         plays, resources = self.terms.plays, len(self.terms.resources)
         try:
@@ -347,7 +417,7 @@ class Campaign:
         return Report(number, rewards, costs)
 
     def _read_costs(self, cost: Any) -> list[int]:
-        """Units of each play and resource, from lists and dicts of amounts."""
+        """Return the units of each play and resource, from lists and dicts of amounts."""
         rows = cost if isinstance(cost, (list, tuple)) else [cost]
         return (
             amounts.unit_array(

@@ -30,8 +30,12 @@ THREADS, TURNS = 4, 25
 
 
 def check_storage(opened: Open) -> None:
-    """`opened` connects anew to the same place, which has no campaigns yet (it may return the same
-    object where there is nothing to connect to).
+    """Check that a storage keeps, isolates and refuses what every storage must.
+
+    opened   a function that makes a new connection to one place, which has no campaigns yet; it may
+             return the same object where there is nothing to connect to
+
+    Raise `AssertionError` when one of the checks fails.
     """
     check_names(opened)
     check_write_and_read(opened)

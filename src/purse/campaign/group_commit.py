@@ -266,7 +266,7 @@ def check_same(terms: Terms, head: CampaignRecord) -> None:
     """Refuse a campaign that took the place, and the name, of the one with these terms."""
     if head.id != terms.id:
         raise NoSuchCampaign(
-            f"campaign {terms.name!r} was made anew since it was opened; open it again"
+            f"campaign {terms.name!r} was deleted and recreated since it was opened; open it again"
         )
 
 

@@ -88,7 +88,7 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
         if entry.kind not in KINDS or not isinstance(entry.body, dict):
             raise InvalidInput(f"line {number}: unknown kind of entry {entry.kind!r}")
         if entry.seq != wanted:
-            raise InvalidInput(f"line {number}: entry {entry.seq!r} where {wanted} should come")
+            raise InvalidInput(f"line {number}: found entry {entry.seq!r}, expected entry {wanted}")
         yield entry
         wanted += 1
     if wanted == 1:

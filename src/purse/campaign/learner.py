@@ -125,8 +125,8 @@ class Learner:
             space.left_units[:] = amounts.LARGEST
             if step(game, t) != DONE:
                 raise PurseError(
-                    f"entry {number} of the journal of {self.terms.name!r} holds a report "
-                    "that cannot be"
+                    f"entry {number} of the journal of {self.terms.name!r} holds an "
+                    "impossible report (reward or cost out of range)"
                 )
         self.seq = max(self.seq, seq)
 

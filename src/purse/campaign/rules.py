@@ -102,7 +102,7 @@ class Transaction:
                 if entry.kind == "asked"
                 else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
             )
-            raise Conflict(f"request_id={request!r} was used before, for something else: {before}")
+            raise Conflict(f"request_id={request!r} was used before for another request: {before}")
         return entry
 
     def choose_rounds(self, n: int, choose: Choose) -> list[dict[str, Any]]:
@@ -216,8 +216,7 @@ class Transaction:
         )
         if not gone:
             return BudgetHeld(
-                f"{text}; {amounts.text(purse.held)} is held for tickets that are out; "
-                "tell or void them"
+                f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
             )
         return BudgetExhausted(
             text
@@ -237,7 +236,7 @@ class Transaction:
         slot = self.find(ticket)
         report = {"rewards": list(rewards), "costs": list(costs)}
         if slot.state == SKIPPED:
-            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to tell")
+            raise TicketError(f"ticket {ticket} skipped its round: there is nothing to tell")
         if slot.state == TOLD:
             said = slot.body["report"]
             if said["rewards"] == report["rewards"] and said["costs"] == report["costs"]:
@@ -245,7 +244,7 @@ class Transaction:
             self.add("conflict", {"report": report}, ticket=ticket)
             raise Conflict(
                 f"ticket {ticket} was told before with another report: {format_report(said)}; "
-                f"that one stands, this one is kept: {format_report(report)}"
+                f"the first report stands, this one is only recorded: {format_report(report)}"
             )
         total = [
             sum(costs[m :: len(self.terms.resources)]) for m in range(len(self.terms.resources))
@@ -274,10 +273,10 @@ class Transaction:
             self.add("conflict", {"report": {"void": True}}, ticket=ticket)
             raise Conflict(
                 f"ticket {ticket} was told before: {format_report(slot.body['report'])}; "
-                "that stands"
+                "that report stands"
             )
         if slot.state == SKIPPED:
-            raise TicketError(f"ticket {ticket} let its round pass: there is nothing to void")
+            raise TicketError(f"ticket {ticket} skipped its round: there is nothing to void")
         if slot.state in (VOID, RELEASED):
             return receipt(slot, duplicate=True)
         self.add("voided", {"from": slot.state, "released": slot.body["held"]}, ticket=ticket)

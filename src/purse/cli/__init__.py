@@ -1,5 +1,6 @@
-"""The command line. Its verbs are the library's; results go to stdout, everything else to stderr;
-bad input exits with 2.
+"""The command line: its verbs are those of the library.
+
+Results go to stdout and everything else to stderr. Bad input exits with 2.
 """
 
 from __future__ import annotations
@@ -78,6 +79,6 @@ def main() -> None:
 
 
 def complain(message: str, code: int = 2) -> int:
-    """One line on stderr."""
+    """Print one line on stderr and return the exit code."""
     click.echo("purse: " + " ".join(message.split()), err=True)
     return code

@@ -10,21 +10,25 @@ import click
 from purse.campaign import defaults
 
 F = TypeVar("F", bound=Callable[..., Any])
-WORLD_HELP = "name or name:option=value,..., or the path of a world file; `purse worlds` lists them"
+WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse worlds`"
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU. Does not change any number."
+DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU; it changes no number."
 
 
 workers_option = click.option(
     "--workers",
     type=int,
     metavar="N",
-    help="Threads [default: all cores]. Does not change any number.",
+    help="Threads, which change no number [default: all cores].",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Same seed, same numbers."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="The same seed gives the same numbers.",
 )
 
 
@@ -36,7 +40,7 @@ class Budget(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Leave the range to the library, which has the words for it."""
+        """Return the number; the library checks its range."""
         try:
             return float(value)
         except ValueError:
@@ -51,7 +55,7 @@ class Duration(click.ParamType[float | None]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | None:
-        """Seconds, or None for never; leave the range to the library.
+        """Return seconds, or None for never; the library checks the range.
 
         >>> Duration().convert("90d", None, None), Duration().convert("never", None, None)
         (7776000.0, None)
@@ -66,7 +70,7 @@ class Duration(click.ParamType[float | None]):
 
 
 def stored(function: F) -> F:
-    """The option that says where campaigns are kept."""
+    """Add the option that says where campaigns are stored."""
     return click.option(
         "--storage",
         default=defaults.STORAGE,
@@ -74,17 +78,17 @@ def stored(function: F) -> F:
         envvar="PURSE_STORAGE",
         show_envvar=True,
         metavar="URL",
-        help="Where campaigns are kept: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+        help="Storage of campaigns: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
     )(function)
 
 
 def for_machines(function: F) -> F:
-    """The option of verbs whose output is data."""
+    """Add the option `--json` of verbs whose output is data."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def common(function: F) -> F:
-    """The options that `compare` and `simulate` share."""
+    """Add the options that `compare` and `simulate` share."""
     for option in (
         json_option,
         workers_option,
@@ -92,7 +96,7 @@ def common(function: F) -> F:
             "--stop",
             default="exit",
             show_default=True,
-            help="What happens when a pull cannot be paid: exit, hold or retry.",
+            help="Stop rule when a pull cannot be paid: exit, hold, retry or fit.",
         ),
         seed_option,
     ):
@@ -101,14 +105,13 @@ def common(function: F) -> F:
 
 
 def run_options(function: F) -> F:
-    """The options of verbs that carry out a plan that is written down."""
+    """Add the options of verbs that run a study."""
     for option in (
         json_option,
         click.option(
             "--on",
             metavar="ADDRESS",
-            help="A cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT. Does not change "
-            "any number.",
+            help="Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number.",
         ),
         click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP),
         workers_option,

@@ -1,4 +1,4 @@
-"""What the command line prints: tables for people, JSON for machines."""
+"""The output of the command line: tables for people, JSON for machines."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ WIDTH = 120  # what a table of five budgets needs
 def describe(
     kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool
 ) -> None:
-    """Print what policies or worlds there are; one that was asked for by name with its whole
-    page.
-    """
+    """Print a list of policies or worlds, or the whole text of one that is given by name."""
     rows: list[dict[str, Any]] = [
         {
             "name": each,
@@ -42,14 +40,14 @@ def describe(
 
 
 def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """The options of a policy or world with their defaults; `...` where there is none."""
+    """Yield the options of a policy or world with their defaults, or `...` where there is none."""
     for name, parameter in inspect.signature(function).parameters.items():
         if name != "problem":
             yield name, "..." if parameter.default is parameter.empty else str(parameter.default)
 
 
 def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
-    """The tables for people, each under the name of its world and how that is written."""
+    """Print the tables of regrets for people, each under the name and the text of its world."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -77,8 +75,9 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
 
 
 def print_gains(result: TableStudy) -> None:
-    """The tables of gains of a replay for people: policies and references, the largest gain
-    first.
+    """Print the tables of gains of a replay for people, the largest gain first.
+
+    The tables hold policies and references.
     """
     from rich.console import Console
     from rich.table import Table
@@ -96,8 +95,9 @@ def print_gains(result: TableStudy) -> None:
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:
-    """The bounds for people, two lines each: the value and what it bounds; when it holds and where
-    it comes from.
+    """Print the bounds for people, two lines each.
+
+    The first line has the value and what it bounds. The second has the conditions and the source.
     """
     width = max(len(row.name) for row in rows)
     for row in rows:
@@ -108,5 +108,5 @@ def print_bounds(rows: Sequence[Bound]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Strict JSON: what is no number is null."""
+    """Print strict JSON, with null for NaN and infinities."""
     click.echo(json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None), indent=2))

@@ -1,4 +1,4 @@
-"""The verb for one's own data: `replay`."""
+"""The verb that replays recorded rounds: `replay`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from purse.cli.study import RESULTS, where, wrote
     multiple=True,
     required=True,
     type=Budget(),
-    help="In the unit of the data's costs; may be repeated.",
+    help="Budget in the unit of the data's costs; repeat it for several.",
 )
 @click.option(
     "--horizon",
     type=int,
     metavar="T",
-    help="Rounds that a player has and knows of [default: all of a table's; for a log without "
-    "limit].",
+    help="Rounds, known to the policy [default: all of a table's, no limit for a log].",
 )
 @click.option(
     "-n",
@@ -67,7 +66,7 @@ from purse.cli.study import RESULTS, where, wrote
     "--probability",
     default="probability",
     show_default=True,
-    help="Column of the probability that the arm was chosen with: makes the data a log.",
+    help="Column of the probability with which the arm was chosen: makes the data a log.",
 )
 @click.option(
     "-o",
@@ -79,7 +78,7 @@ from purse.cli.study import RESULTS, where, wrote
 @seed_option
 @click.option(
     "--stop",
-    help="What happens when a pull cannot be paid: exit, hold or retry [default: retry where "
+    help="Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
     "there is a horizon, else exit].",
 )
 @workers_option
@@ -96,10 +95,10 @@ def replay(
 ) -> None:
     """Replay policies on your own data.
 
-    DATA is a CSV, Parquet or JSON lines file. A log (chosen arm, reward, cost, and the probability
-    it was chosen with) gives estimates of each policy's gain, with intervals; a full table (reward
-    and cost of every arm in every round) is replayed exactly. Without POLICY, two that reckon with
-    a horizon and uniform play.
+    DATA is a CSV, Parquet or JSON lines file. A log has the chosen arm, its reward and cost, and
+    the probability with which it was chosen; it gives estimates of each policy's gain, with
+    intervals. A full table has the reward and cost of every arm in every round; policies are
+    replayed exactly. The default POLICY are two that take a horizon into account, and uniform play.
 
     \b
     purse replay table.csv --budget 25

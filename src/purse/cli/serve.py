@@ -18,7 +18,7 @@ tokens_option = click.option(
     type=click.Path(path_type=Path),
     default=TOKENS,
     show_default=True,
-    help="The file of tokens.",
+    help="Tokens file.",
 )
 
 
@@ -28,20 +28,26 @@ tokens_option = click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Any other than this machine's own needs --tokens.",
+    help="Address to listen on; any but this machine's own needs --tokens.",
 )
-@click.option("--port", type=int, default=8000, show_default=True, help="0 takes one that is free.")
+@click.option(
+    "--port",
+    type=int,
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
 @click.option(
     "--tokens",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Answer only who sends a token of this file.",
+    help="Answer only requests with a token of this file.",
 )
 @click.option(
     "--rate",
     type=float,
     metavar="N",
-    help="Requests per second of one token, or of one address [default: any].",
+    help="Most requests per second of one token, or of one address [default: no limit].",
 )
 @click.option(
     "--max-body",
@@ -49,20 +55,21 @@ tokens_option = click.option(
     default=1_000_000,
     show_default=True,
     metavar="BYTES",
-    help="The largest body that is taken.",
+    help="Largest body of a request.",
 )
 @click.option(
     "--log",
     type=click.Choice(["json", "text"]),
     default="json",
     show_default=True,
-    help="Lines on stderr for machines, or for people.",
+    help="Form of log lines on stderr: for machines, or for people.",
 )
 def serve(**settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
-    On this machine no token is needed; `purse token new` makes one for everywhere else. SIGTERM or
-    Ctrl-C finishes what was begun.
+    A server on this machine's own address needs no tokens. On any other address it needs a tokens
+    file, which `purse token new` writes. After SIGTERM or Ctrl-C the server finishes the requests
+    that it has begun.
     """
     with needs("the service", "serve"):
         from purse.service.server import serve as run
@@ -82,7 +89,7 @@ def token() -> None:
     "--role",
     type=click.Choice(["read", "act", "admin"]),
     required=True,
-    help="read: look; act: also ask, tell and void; admin: everything.",
+    help="read: only read; act: also ask, tell and void; admin: everything.",
 )
 @click.option(
     "--expires",
@@ -90,11 +97,11 @@ def token() -> None:
     type=Duration(),
     default="90d",
     show_default=True,
-    help="How long the token is good for: 30m, 12h, 90d, 4w or never.",
+    help="Time until the token expires: 30m, 12h, 90d, 4w or never.",
 )
 @tokens_option
 def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
-    """Print a new token. It is shown this once: the file holds its hash only."""
+    """Print a new token, once: the file holds only its hash."""
     from purse.service import tokens as kept
 
     now = time.time()
@@ -110,7 +117,7 @@ def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None
 @token.command("list")
 @tokens_option
 def list_tokens(tokens: Path) -> None:
-    """List the tokens: name, role, when made, until when."""
+    """List the tokens: name, role, time of creation and of expiry."""
     from purse.service.tokens import TokenFile
 
     now = time.time()
@@ -127,7 +134,7 @@ def list_tokens(tokens: Path) -> None:
 @click.argument("name")
 @tokens_option
 def revoke(name: str, tokens: Path) -> None:
-    """Revoke a token. Servers that use the file refuse it from now on."""
+    """Revoke a token; servers that use the file refuse it from now on."""
     from purse.service import tokens as kept
 
     if not tokens.exists():

@@ -19,9 +19,9 @@ from purse.cli.output import print_json
     required=True,
     multiple=True,
     type=Budget(),
-    help="One number; for several resources one each, in their order.",
+    help="Budget; for several resources repeat the option, in their order.",
 )
-@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent runs.")
+@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
 @click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
@@ -37,7 +37,7 @@ def simulate(
 ) -> None:
     """Play one policy against one world.
 
-    POLICY is a name or name:option=value,... or the path of a policy file. Prints gain, rounds,
+    POLICY is a name, name:option=value,... or the path of a policy file. Prints gain, rounds,
     spending and how often each arm was pulled.
     """
     import purse
@@ -79,14 +79,14 @@ def simulate(
 @click.command()
 @click.argument("policy")
 @click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
-@click.option("-b", "--budget", required=True, type=Budget())
-@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent runs.")
+@click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
+@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @common
 def regret(policy: str, world: str, budget: float, paths: int, **options: Any) -> None:
     """Measure every notion of regret of one policy on one world.
 
-    They have one name in the literature and are different numbers. Benchmarks meet the same draws
-    as the policy; each line is a mean over paths with half its 95% interval.
+    The literature has one name for several numbers; each has its own line here. The policy and its
+    benchmarks play on the same draws. Each line is a mean over paths with half its 95% interval.
     """
     import purse
 

@@ -19,10 +19,10 @@ RESULTS = Path("purse-results")
 
 
 class Publishable(Protocol):
-    """What can be put on a page."""
+    """A result that can be written as a page."""
 
     def publish(self, folder: Path) -> list[Path]:
-        """Write the page and its figures."""
+        """Write the page and its figures, and return the files."""
 
 
 @click.command()
@@ -33,7 +33,7 @@ class Publishable(Protocol):
     "worlds",
     multiple=True,
     metavar="WORLD",
-    help=f"{WORLD_HELP}; may be repeated [default: four worlds].",
+    help=f"{WORLD_HELP}; repeat it for several [default: four worlds].",
 )
 @click.option(
     "-b",
@@ -41,9 +41,9 @@ class Publishable(Protocol):
     "budgets",
     multiple=True,
     type=Budget(),
-    help="May be repeated [default: several].",
+    help="Budget; repeat it for several [default: several].",
 )
-@click.option("-n", "--paths", type=int, help="Independent runs per policy, world and budget.")
+@click.option("-n", "--paths", type=int, help="Independent paths per policy, world and budget.")
 @click.option(
     "-o",
     "--out",
@@ -64,11 +64,11 @@ def compare(
 ) -> None:
     """Compare policies on worlds over budgets.
 
-    POLICY is a name or name:option=value,... or the path of a policy file; without any, the paper's
-    two algorithms, our variant with a price, and uniform play are compared. Prints each policy's
-    regret against the best fixed arm on the same draws, with a 95% interval, and writes the report
-    (HTML), its figures (PNG, SVG, CSV) and the results (Parquet) to the output folder. Parts that
-    are there already are not computed again: an interrupted run continues where it was.
+    POLICY is a name, name:option=value,... or the path of a policy file. The default is the paper's
+    two algorithms, our variant with a price, and uniform play. Prints each policy's regret against
+    the best fixed arm on the same draws, with a 95% interval. Writes the report (HTML), its figures
+    (PNG, SVG, CSV) and the results (Parquet) to the output folder. Finished parts are not computed
+    again: an interrupted run continues where it stopped.
     """
     from purse.study import compare as defaults
     from purse.study.plan import WorldLike
@@ -96,7 +96,7 @@ def init(path: Path) -> None:
     from purse.study.study_file import EXAMPLE
 
     if path.exists():
-        raise InvalidInput(f"{str(path)!r} is there already; give another name, or remove it")
+        raise InvalidInput(f"{str(path)!r} exists already; give another name, or remove it")
     write_text(path, EXAMPLE.format(name=path))
     click.echo(f"Written to {path}; edit it, then: purse run {path}")
 
@@ -119,9 +119,9 @@ def run(
     on: str | None,
     as_json: bool,
 ) -> None:
-    """Run the study in a file, or continue the one in a folder.
+    """Run the study in a file, or continue the study in a folder.
 
-    What is there already is not played again: an interrupted study continues, a changed one plays
+    Finished parts are not played again: an interrupted study continues, and a changed one plays
     only what is new. Prints the regrets, and writes the report (HTML), its figures (PNG, SVG, CSV)
     and the results (Parquet).
     """
@@ -143,7 +143,7 @@ def run(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
 def status(study: Path, as_json: bool) -> None:
-    """Say how far a study has come."""
+    """Print how many shards of a study are finished."""
     from purse.study import manifest
 
     target = folder_of(study)
@@ -216,7 +216,7 @@ def report(study: Path, out: Path | None) -> None:
 
 
 def folder_of(study: Path) -> Path:
-    """The folder of a study that is named by itself or by its file."""
+    """Return the folder of a study, from the folder or from its study file."""
     return RESULTS / study.stem if study.suffix == ".toml" else study
 
 
@@ -238,8 +238,9 @@ def present(study: Study, target: Path, as_json: bool) -> None:
 
 
 def wrote(result: Publishable, target: Path) -> list[Path]:
-    """The files of the report, its page first; none, and a line that says so, where what it needs
-    is not installed.
+    """Write the report and return its files, the page first.
+
+    Where a package that it needs is not installed, print a line that says so and return no files.
     """
     try:
         return result.publish(target)
@@ -249,7 +250,7 @@ def wrote(result: Publishable, target: Path) -> list[Path]:
 
 
 def where(target: Path, files: list[Path]) -> str:
-    """What was written."""
+    """Return a line that says where the results and the report are."""
     return (
         f"Results and figures are in {target}, the report is {files[0]}"
         if files

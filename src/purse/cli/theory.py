@@ -30,17 +30,17 @@ BOUND_OPTIONS = {
     "folder",
     default="purse-results/paper",
     show_default=True,
-    help="Folder for the page and for what it is made from.",
+    help="Folder for the page and its data.",
 )
 @click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
 @workers_option
 @json_option
 def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
-    """Study every claim of the paper, and write the page that says what is true.
+    """Study every claim of the paper, and write the page that says which are true.
 
-    Runs Theorems 1 to 5, the equations they rest on, and the propositions that do hold; prints the
-    verdicts and writes paper.html (one file), paper.md and pictures. An interrupted run continues
-    where it was.
+    Runs Theorems 1 to 5, the equations that they need, and the propositions that hold. Prints the
+    verdicts, and writes paper.html (one file), paper.md and pictures. An interrupted run continues
+    where it stopped.
     """
     with needs("the page", "report"):
         from purse.paper import study
@@ -77,7 +77,7 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     "folder",
     default="purse-results/leaderboard",
     show_default=True,
-    help="Folder for the page and for what it is made from.",
+    help="Folder for the page and its data.",
 )
 @click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
 @seed_option
@@ -93,9 +93,9 @@ def leaderboard(
 ) -> None:
     """Play the suite with every policy, and say which one to use.
 
-    POLICY is a name or name:option=value,... or the path of a policy file; without any, all that
-    purse ships play. Prints the standings, and writes which-policy.md, a figure and scores.csv. An
-    interrupted run continues where it was.
+    POLICY is a name, name:option=value,... or the path of a policy file. The default is every
+    policy that purse ships. Prints the standings, and writes which-policy.md, a figure and
+    scores.csv. An interrupted run continues where it stopped.
     """
     import purse
     from purse.base.files import write_atomically, write_text
@@ -127,7 +127,7 @@ def leaderboard(
 
 @click.command()
 @click.option("--arms", "n_arms", type=int, metavar="K", help="Number of arms.")
-@click.option("-b", "--budget", required=True, type=Budget())
+@click.option("-b", "--budget", required=True, type=Budget(), help="Budget B.")
 @click.option("--cost-min", type=float, metavar="C", help="The least that a pull may cost.")
 @click.option(
     "--cost-max", type=float, default=1.0, show_default=True, help="The most that a pull may cost."
@@ -141,23 +141,23 @@ def leaderboard(
     "--costs",
     default="any",
     show_default=True,
-    help="What is known of costs: any, per arm (each arm's is constant) or one (the same for all).",
+    help="Known of costs: any, per arm (constant for each arm) or one (the same for all).",
 )
 @click.option(
     "--gap",
     "gaps",
     type=float,
     multiple=True,
-    help="How much less efficient a worse arm is; may be repeated.",
+    help="Gap in efficiency of a worse arm; repeat it for each.",
 )
 @click.option(
     "--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha."
 )
 @click.option("--horizon", type=int, metavar="T", help="Rounds, for the bounds that need it.")
 @click.option(
-    "--all", "everything", is_flag=True, help="The published bounds of all other policies, too."
+    "--all", "everything", is_flag=True, help="Add the published bounds of all other policies."
 )
-@click.option("-w", "--world", metavar="WORLD", help="Take all of this from a world instead.")
+@click.option("-w", "--world", metavar="WORLD", help="Take arms, costs and gaps from this world.")
 @json_option
 def bounds(
     budget: float,
@@ -184,7 +184,7 @@ def bounds(
             if source(name) is not ParameterSource.DEFAULT
         ]:
             raise click.UsageError(
-                f"--world says all that {', '.join(given)} would say; leave one of them out"
+                f"--world and {', '.join(given)} exclude each other; leave one of them out"
             )
         problem = theory.problem_of(world, budget)
     elif known["n_arms"] is None or known["cost_min"] is None:

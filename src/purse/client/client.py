@@ -1,7 +1,7 @@
-"""`purse.Client`: a campaign on a server, with the verbs, types and errors of `purse.Campaign`.
-Needs the extra `client`.
+"""`purse.Client`: campaigns on a server, with the verbs, types and errors of `purse.Campaign`.
 
-Every request can be sent twice without a second effect, so whatever got no answer is sent again.
+It needs the extra `client`. Every request can be sent twice without a second effect, so the client
+repeats a request that got no answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ Ticket = CampaignTicket | int
 
 
 class Client:
-    """A connection to `purse serve`. Several threads may use it."""
+    """A connection to `purse serve`, which several threads may share.
+
+    url       the address of the server, such as http://127.0.0.1:8000
+    token     the token that `purse token new` printed; None: no token
+    timeout   seconds to wait for an answer
+    retries   how often a request without an answer is repeated
+
+    Every method raises the error that `Campaign` would raise. It raises `StorageUnavailable` when
+    no answer came after all repeats.
+    """
 
     def __init__(
         self,
@@ -58,39 +67,65 @@ class Client:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Let go of the connections."""
+        """Close all connections to the server."""
         self._http.close()
 
     def create(self, name: str, **terms: Any) -> Status:
-        """A new campaign, with the arguments of `Campaign.create` except for the storage."""
+        """Create a campaign on the server and return its status.
+
+        terms   the arguments of `Campaign.create` except for `storage`
+
+        Raise `CampaignExists` when the server has a campaign of this name.
+        """
         return self._result(Status, "POST", "/campaigns", {"name": name, **terms})
 
     def campaigns(self) -> list[str]:
-        """The names of all campaigns."""
+        """Return the names of all campaigns on the server."""
         return list(self._send("GET", "/campaigns").json()["campaigns"])
 
     def status(self, name: str) -> Status:
-        """How a campaign stands."""
+        """Return the balances, counts and alarms of a campaign."""
         return self._result(Status, "GET", path(name))
 
     def ask(self, name: str, request_id: str | None = None) -> CampaignTicket:
-        """A ticket for the next round."""
+        """Return a ticket for the next round, and hold the most that its arms may cost.
+
+        request_id   a name for this ask, under which a repeat returns the same ticket
+
+        Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
+        """
         return self.ask_many(name, 1, request_id)[0]
 
     def ask_many(self, name: str, n: int, request_id: str | None = None) -> list[CampaignTicket]:
-        """As many tickets as fit, up to n and at least one."""
+        """Return as many tickets as fit, at least 1 and at most `n`, for one request.
+
+        n            from 1 to 1,000
+        request_id   as for `ask`; a repeat returns the same tickets
+        """
         body = {"n": n, "request_id": uuid.uuid4().hex if request_id is None else request_id}
         return tickets_of(self._send("POST", path(name, "asks"), body))
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
-        """Report what a ticket brought and cost."""
+        """Report the reward and the cost of a ticket, and return a receipt.
+
+        reward   from 0 to 1; with several plays one for each, shape (m,)
+        cost     an amount, at least 0; with several plays or resources one for each, shape (m, d)
+
+        Raise `Conflict` when the ticket was told before with another report; the first report
+        stands.
+        """
         where = path(name, "tickets", number(name, ticket), "tell")
         return self._result(Receipt, "POST", where, {"reward": reward, "cost": cost})
 
     def tell_many(
         self, name: str, reports: Iterable[tuple[Ticket, Any, Any]]
     ) -> list[Receipt | PurseError]:
-        """Many reports at once. Each stands alone: the error of one is returned in its place."""
+        """Report many tickets in one request, and return a receipt or an error for each.
+
+        reports   triples of ticket, reward and cost, as `tell` takes them
+
+        Each report stands alone: the error of one is returned in its place, and the others count.
+        """
         body = {
             "reports": [
                 {"ticket": number(name, ticket), "reward": reward, "cost": cost}
@@ -104,11 +139,11 @@ class Client:
         ]
 
     def void(self, name: str, ticket: Ticket) -> Receipt:
-        """Cancel a ticket."""
+        """Cancel a ticket for which nothing was spent: release its hold and learn nothing."""
         return self._result(Receipt, "POST", path(name, "tickets", number(name, ticket), "void"))
 
     def top_up(self, name: str, amount: Any, request_id: str | None = None) -> Status:
-        """Add to the budget."""
+        """Add to the budget, once for each `request_id`, and return the new status."""
         body = {
             "amount": amount,
             "request_id": uuid.uuid4().hex if request_id is None else request_id,
@@ -116,26 +151,26 @@ class Client:
         return self._result(Status, "POST", path(name, "top-ups"), body)
 
     def pause(self, name: str) -> Status:
-        """Give out no tickets until `resume`."""
+        """Issue no tickets until `resume`, but accept reports; return the new status."""
         return self._result(Status, "POST", path(name, "pause"))
 
     def resume(self, name: str) -> Status:
-        """Give out tickets again."""
+        """Issue tickets again after `pause`; return the new status."""
         return self._result(Status, "POST", path(name, "resume"))
 
     def close(self, name: str) -> Status:
-        """Give out no more tickets, for good."""
+        """Issue no tickets from now on, for good, but accept reports; return the new status."""
         return self._result(Status, "POST", path(name, "close"))
 
     def tickets(
         self, name: str, states: Sequence[str] = OPEN, limit: int = 1000
     ) -> list[CampaignTicket]:
-        """Tickets in these states, oldest first."""
+        """Return at most `limit` tickets in these states, the oldest first."""
         query = {"state": list(states), "limit": limit}
         return tickets_of(self._send("GET", path(name, "tickets"), query=query))
 
     def journal(self, name: str, after: int = 0) -> Iterator[Entry]:
-        """The entries after this one."""
+        """Yield the entries of the journal whose number is above `after`, in order."""
         while lines := self._send(
             "GET", path(name, "journal"), query={"after": after, "limit": PAGE_SIZE}
         ).text.splitlines():
@@ -147,7 +182,7 @@ class Client:
     def _result(
         self, kind: type[T], method: str, where: str, body: Mapping[str, Any] | None = None
     ) -> T:
-        """What the server answers, as a result of this type."""
+        """Return the server's answer as a result of this type."""
         return result_of(kind, self._send(method, where, body).json())
 
     def _send(
@@ -157,8 +192,9 @@ class Client:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> httpx.Response:
-        """Send a request, again where no answer comes, and raise what the server refused it
-        with.
+        """Send a request, repeat it where no answer comes, and return the answer.
+
+        Raise the error that the server answered with.
         """
         content = None if body is None else encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -179,7 +215,7 @@ class Client:
                     if attempt and isinstance(refused, CampaignExists):
                         raise CampaignExists(
                             f"{refused}; an earlier attempt of this call, which got no "
-                            "answer, may have made it"
+                            "answer, may have created it"
                         )
                     raise refused
                 trouble, wait = str(refused), wait + pause_of(response)
@@ -191,7 +227,7 @@ class Client:
 
 
 def number(name: str, ticket: Ticket) -> int:
-    """The number of a ticket of this campaign."""
+    """Return the number of a ticket of this campaign."""
     if isinstance(ticket, CampaignTicket):
         if ticket.campaign != name:
             raise invalid("ticket", ticket, f"must be one of campaign {name!r}")
@@ -200,5 +236,5 @@ def number(name: str, ticket: Ticket) -> int:
 
 
 def tickets_of(response: httpx.Response) -> list[CampaignTicket]:
-    """The tickets of an answer."""
+    """Return the tickets of an answer."""
     return [result_of(CampaignTicket, each) for each in response.json()["tickets"]]

@@ -130,7 +130,7 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
         job.checkpoints,
         first,
         out,
-        new_workspace(job.problem),
+        new_workspace(job.problem, masks=job.masks),
         pulse,
         halt,
     )

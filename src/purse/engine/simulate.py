@@ -1,4 +1,4 @@
-"""`purse.simulate`: a policy against a world, many times over."""
+"""`purse.simulate`: one policy against one world, on many independent paths."""
 
 from __future__ import annotations
 
@@ -47,24 +47,28 @@ def simulate(
     device: str = CPU,
     block: int | None = None,
 ) -> Run:
-    """Play `policy` against `world` on `n_paths` independent paths until the budget is gone.
+    """Play `policy` against `world` on `n_paths` independent paths until the budget is spent.
 
     policy    a name with options, such as "exp3++.bwk:beta=1"; the path of a policy file; or a
               module
     world     a `World`, or text such as "two_worlds:cost_min=0.1,world=2"
-    budget    one number, or one per resource
-    stop      what happens when a pull cannot be paid: "exit" ends the game; "hold" ends it as soon
-              as the most that the chosen arm may cost does not fit; "retry" tries the other arms
-              first
+    budget    one amount, or one per resource, shape (d,)
+    seed      the same seed gives the same numbers
+    stop      the stop rule: "exit" ends the game when a pull cannot be paid; "hold" ends it when
+              the most that the chosen arm may cost does not fit; "retry" tries the other arms
+              first; "fit" offers only arms whose largest cost fits
     plays     arms per round
     horizon   rounds after which the game ends, known to the policy; None: the world's own
-    cost_min, cost_max   what the policy is told, where that is wider than what the world declares
+    cost_min, cost_max   the bounds on costs that the policy is told; None: those of the world
     caps      pulls allowed per arm, one number or one for each, for policies that keep to them
-    checkpoints   so many log-spaced rounds and equal fractions of the budget at which the standing
-              is recorded
-    n_workers, block     threads, and paths per block
-    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); none of these three
-              changes any number
+    checkpoints   the number of log-spaced rounds, and of equal fractions of the budget, at which
+                  the standing of each path is recorded
+    n_workers, block   threads, and paths per block; neither changes any number
+    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); it changes no number
+
+    Return a `Run` with gains, rounds, spending and pulls of each path.
+
+    Raise `InvalidInput` when a value is not allowed, or when the policy cannot play the problem.
     """
     validation.choice("device", device, DEVICES)
     job = make_job(
@@ -93,7 +97,7 @@ def play(
     block: int | None = None,
     device: str = CPU,
 ) -> Run:
-    """Run a job and name its results."""
+    """Play a job on `n_paths` paths and return its results."""
     n_paths = validation.integer("n_paths", n_paths, low=1)
     n_workers = validation.workers(n_workers)
     block = None if block is None else validation.integer("block", block, low=1)
@@ -119,7 +123,7 @@ def play(
 
 
 def to_run(job: Job, results: PathResults) -> Run:
-    """The results of a job under their names, in the user's unit."""
+    """Return the results of a job under their names, in the user's unit."""
     plain, n_marks = job.world.reward_range == (0.0, 1.0), len(job.checkpoints.left)
     return Run(
         policy=job.name,
@@ -146,14 +150,14 @@ def to_run(job: Job, results: PathResults) -> Run:
 
 
 def gpu_engine() -> Any:
-    """The engine for GPUs, which needs an extra."""
+    """Return the engine for GPUs; raise `MissingExtra` when the extra `gpu` is not installed."""
     with needs('device="cuda"', "gpu"):
         from purse.engine import gpu
     return gpu
 
 
 def trajectory(world: World, checkpoints: Floats, record: Checkpoints) -> Trajectory:
-    """A record in the user's unit."""
+    """Return what was recorded at checkpoints, in the user's unit."""
     return Trajectory(
         checkpoints,
         record.rounds,

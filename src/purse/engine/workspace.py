@@ -59,9 +59,10 @@ class Workspace(NamedTuple):
     context: Floats  # (K, p) see `Now`
 
 
-def new_workspace(problem: Problem) -> Workspace:
-    """Allocate the room for one thread."""
+def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
+    """Allocate the room for one thread; without masks nobody may read `allowed` and `owed`."""
     k, m, d = problem.n_arms, problem.plays, problem.n_resources
+    n_masked = k if masks else 0
     return Workspace(
         np.zeros(m, np.int64),
         np.zeros(m),
@@ -71,8 +72,8 @@ def new_workspace(problem: Problem) -> Workspace:
         np.zeros(d, np.int64),
         np.zeros(d),
         np.zeros(k, np.int64),
-        np.ones(k, np.bool_),
-        np.ones(k, np.int64),
+        np.ones(n_masked, np.bool_),
+        np.ones(n_masked, np.int64),
         np.zeros(k, np.int64),
         np.zeros((k, problem.n_features)),
     )

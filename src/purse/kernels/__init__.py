@@ -38,6 +38,7 @@ from purse.kernels.greedy_knapsack import fill as fill
 from purse.kernels.greedy_knapsack import fits as fits
 from purse.kernels.greedy_knapsack import keep_allowed as keep_allowed
 from purse.kernels.greedy_knapsack import known_costs as known_costs
+from purse.kernels.greedy_knapsack import move_arm as move_arm
 from purse.kernels.greedy_knapsack import rank as rank
 from purse.kernels.greedy_knapsack import rank_from as rank_from
 from purse.kernels.greedy_knapsack import show_counted as show_counted

@@ -97,6 +97,28 @@ def insert(scores: Floats, order: Ints, j: int) -> None:
 
 
 @kernel
+def move_arm(i: int, width: float, bases: Floats, slopes: Floats, order: Ints) -> None:
+    """Move arm i alone to where it belongs by falling base + width slope."""
+    k = 0
+    while order[k] != i:
+        k += 1
+    score = bases[i] + width * slopes[i]
+    while k > 0:
+        j = order[k - 1]
+        if bases[j] + width * slopes[j] >= score:
+            break
+        order[k] = j
+        k -= 1
+    while k < order.shape[0] - 1:
+        j = order[k + 1]
+        if bases[j] + width * slopes[j] <= score:
+            break
+        order[k] = j
+        k += 1
+    order[k] = i
+
+
+@kernel
 def fill(prices: KnownCosts, order: Ints, pulls: Floats, purse: int, counts: Floats) -> float:
     """Write how often each arm is in the greedy knapsack of so many units; return the sum."""
     for i in range(counts.shape[0]):

@@ -66,11 +66,11 @@ def draw_allowed(now: Now, chances: Floats, play: Play) -> None:
 
 
 @kernel
-def count_allowed(now: Now) -> int:
-    """Count the arms that may be played."""
-    count = now.allowed.shape[0]
+def count_allowed(now: Now, n_arms: int) -> int:
+    """Count the arms, of so many, that may be played."""
+    count = n_arms
     if now.masked:
-        for i in range(now.allowed.shape[0]):
+        for i in range(n_arms):
             count -= not now.allowed[i]
     return count
 
@@ -93,16 +93,16 @@ def find_allowed(now: Now, n: int) -> int:
 
 @cold
 def take_any(now: Now, play: Play) -> None:
-    """Write allowed arms, each set of as many as there are plays equally likely.
+    """Write allowed arms under a mask, each set of as many as there are plays equally likely.
 
     One pass of selection sampling. Where the allowed arms are too few, the last plays are skipped.
     """
     plays = play.arms.shape[0]
-    n_allowed = count_allowed(now)
+    n_allowed = count_allowed(now, now.allowed.shape[0])
     rest = n_allowed
     taken = 0
     for i in range(now.allowed.shape[0]):
-        if is_allowed(now, i):
+        if now.allowed[i]:
             if uniform(now.key, i) * rest < plays - taken:
                 play.arms[taken] = i
                 play.probs[taken] = min(1.0, plays / n_allowed)
@@ -116,6 +116,6 @@ def take_any(now: Now, play: Play) -> None:
 @kernel
 def show_any(now: Now, plays: int, out: Floats) -> None:
     """Write the probabilities of `take_any`."""
-    n_allowed = count_allowed(now)
+    n_allowed = count_allowed(now, out.shape[0])
     for i in range(out.shape[0]):
         out[i] = min(1.0, plays / n_allowed) if is_allowed(now, i) else 0.0

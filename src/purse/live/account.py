@@ -49,13 +49,13 @@ class Account:
 
     @property
     def left_units(self) -> list[int]:
-        """`left`, exactly, in units of 1e-9, one per resource."""
+        """What can still be held or paid, exactly: units of 1e-9, one entry per resource."""
         with self._lock:
             return self._left_units.tolist()
 
     @property
     def held_units(self) -> list[int]:
-        """`held`, exactly, in units of 1e-9, one per resource."""
+        """What is held for open tickets, exactly: units of 1e-9, one entry per resource."""
         with self._lock:
             return [
                 sum(ticket.held_units[m] for ticket, _ in self._open.values())
@@ -64,26 +64,27 @@ class Account:
 
     @property
     def spent_units(self) -> list[int]:
-        """`spent`, exactly, in units of 1e-9, one per resource."""
+        """What has been paid for told tickets, exactly: units of 1e-9, one entry per resource."""
         with self._lock:
             parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
             return [budget - left - held for budget, left, held in parts]
 
     @property
     def left(self) -> Any:
-        """What can still be held or paid: the budget less what is spent and held. A number, or one
-        per resource.
+        """What can still be held or paid: a number, or one per resource.
+
+        It is the budget less what is spent and held.
         """
         return in_users_unit(self.left_units)
 
     @property
     def held(self) -> Any:
-        """What is held for open tickets."""
+        """What is held for open tickets: a number, or one per resource."""
         return in_users_unit(self.held_units)
 
     @property
     def spent(self) -> Any:
-        """What has been paid."""
+        """What has been paid for told tickets: a number, or one per resource."""
         return in_users_unit(self.spent_units)
 
     @property
@@ -127,7 +128,7 @@ class Account:
         return known
 
     def _can_be_open(self, ticket: Ticket) -> bool:
-        """Whether the compiled steps can take a ticket from a file: they trust arms and sizes."""
+        """Return whether the compiled steps, which trust arms and sizes, can take a ticket."""
         sizes = {len(ticket.arms), len(ticket.probabilities)}
         return (
             len(sizes) == 1

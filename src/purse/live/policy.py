@@ -45,10 +45,23 @@ _SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save
 
 
 class Policy(Account):
-    """A live policy in memory. It never spends more than its budget.
+    """A live policy in memory that never spends more than its budget.
 
-    `ask` returns a `Ticket`; `tell` reports its reward and cost; `void` cancels it. Several tickets
-    may be open at once, and several threads may ask, tell and void, in any order.
+    `ask` returns a `Ticket`, `tell` reports its reward and cost, and `void` cancels it. Several
+    tickets may be open at once. Several threads may ask, tell and void, in any order.
+
+    policy      a name with options, such as "exp3++.bwk:beta=1", a policy file, or a module
+    n_arms      the number of arms, K
+    budget      an amount; for several resources one for each, shape (d,)
+    cost_min, cost_max   the least and the most that a pull costs: one amount, one for each arm, or
+                         one for each arm and resource, shape (K, d)
+    plays       arms in each round
+    horizon     the number of rounds; None: no limit
+    costs, caps   known constant costs, and pulls allowed per arm, for policies that use them
+    seed        the same seed and the same reports give the same choices
+    stop        the stop rule: "hold", "exit", "retry" or "fit"
+
+    Raise `InvalidInput` when a value is not allowed, or when the policy cannot play the problem.
     """
 
     def __init__(
@@ -83,7 +96,7 @@ class Policy(Account):
 
     @classmethod
     def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> Policy:
-        """Return a live policy for a problem that is put together already."""
+        """Return a live policy for a `Problem`, under this stop rule."""
         live = cls.__new__(cls)
         live._begin(policy, replace(problem, stop=stop), seed)
         return live
@@ -114,13 +127,17 @@ class Policy(Account):
 
     @property
     def state(self) -> Any:
-        """What the policy has learnt: a NamedTuple of arrays. Read it, do not write it."""
+        """What the policy has learnt: a NamedTuple of arrays, to read and not to write."""
         return self._game.state
 
     def probabilities(self, allowed: Sequence[int] | None = None) -> Floats:
-        """(K,) The probability of each arm in the next round, among the allowed ones.
+        """Return the probability of each arm in the next round, shape (K,).
 
-        They sum to `plays`, and are 0 and 1 during the initial pulls.
+        allowed   the arms that may be played; None: all of them
+
+        The probabilities sum to `plays`; during the initial pulls each is 0 or 1.
+
+        Raise `PurseError` when the policy draws its arm without computing probabilities.
         """
         with self._lock:
             out = np.zeros(self.problem.n_arms)
@@ -168,7 +185,7 @@ class Policy(Account):
         return None
 
     def _may_fit(self, arms: tuple[int, ...]) -> bool:
-        """Whether rule `fit`, where it is in force, lets these arms be played."""
+        """Return whether these arms may be played under rule `fit`; under other rules they may."""
         most = self.problem.cost_max[list(arms)].sum(axis=0)
         return self.stop != "fit" or bool((most <= self._left_units).all())
 
@@ -196,9 +213,13 @@ class Policy(Account):
             )
 
     def ask(self, allowed: Sequence[int] | None = None) -> Ticket:
-        """Return a ticket for the next round, with one of the `allowed` arms (None: any).
+        """Return a ticket for the next round, and hold the most that its arms may cost.
 
-        Raise `BudgetExhausted` when the budget cannot cover it; then nothing has changed.
+        allowed   the arms that may be played; None: all of them
+
+        Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
+        Raise `HorizonReached` when all rounds of the horizon have been asked for.
+        Raise `AskRefused` when the policy has ended the game.
         """
         self._lock.acquire()  # by hand, here and in `tell`: `with` takes twice the time
         try:
@@ -253,11 +274,17 @@ class Policy(Account):
         space.probs[:] = [*issued.probabilities, *[1.0] * skipped]
 
     def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
-        """Report the reward and cost of a ticket (with several plays or resources: one entry each).
+        """Report the reward and the cost of a ticket, and return whether the pull was paid.
 
-        Return True when it was paid. Under the stop rules `exit` and `retry` a cost that the rest
-        of the budget cannot pay does not count and is not learnt from: `exit` ends the game there,
-        `retry` asks for another arm.
+        reward   from 0 to 1; with several plays one for each, shape (m,)
+        cost     between `cost_min` and `cost_max`; with several plays or resources shape (m, d)
+
+        Under the stop rules `exit` and `retry` the rest of the budget may be too small for a cost.
+        Such a pull does not count and is not learnt from: `exit` ends the game, `retry` asks for
+        another arm.
+
+        Raise `InvalidInput` when a number is out of range; then the ticket stays open.
+        Raise `TicketError` when the ticket is not open.
         """
         self._lock.acquire()
         try:
@@ -303,7 +330,12 @@ class Policy(Account):
             )
 
     def void(self, ticket: Ticket) -> None:
-        """Cancel a ticket: release its hold, learn nothing. An initial pull is asked for again."""
+        """Cancel a ticket: release its hold and learn nothing.
+
+        The next ask repeats an initial pull that was cancelled.
+
+        Raise `TicketError` when the ticket is not open.
+        """
         with self._lock:
             ticket, issued = self._find(ticket)
             del self._open[ticket.id]
@@ -314,7 +346,10 @@ class Policy(Account):
                 self._again.append(issued or Round(*ticket[1:4]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; `Policy.load` continues from it bit for bit."""
+        """Write the policy to a file, whole or not at all.
+
+        `Policy.load` continues from the file bit for bit.
+        """
         with self._lock:
             problem = {
                 field.name: getattr(self.problem, field.name) for field in fields(self.problem)
@@ -336,7 +371,10 @@ class Policy(Account):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Return a policy as it was saved, with its open tickets."""
+        """Return the policy that `save` wrote to this file, with its open tickets.
+
+        Raise `InvalidInput` when the file cannot be read or holds no saved policy of this version.
+        """
         facts, arrays = save_file.load(path)
         try:
             return cls._restore(facts, arrays)

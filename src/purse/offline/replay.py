@@ -34,22 +34,29 @@ def replay(
     round: str = "round",
     probability: str = "probability",
 ) -> TableReplay | LogResult:
-    """Replay policies on a file (CSV, Parquet, JSON lines) or a frame of recorded rounds, with each
-    budget.
+    """Replay policies on recorded rounds with each budget.
 
-    A *log* has a column `probability`: the arm that was chosen in each round, what it returned and
-    cost, and the probability that it was chosen with. Each policy's gain is estimated, with
-    intervals that hold the log's own uncertainty. A *full table* has what every arm returned and
-    cost in every round, as pairs of columns (`reward_small`, `cost_small`, ...) or a row for each
-    round and arm: policies are replayed exactly, on rows in random order.
+    data      a file (CSV, Parquet, JSON lines) or a frame, in one of two forms
+    budgets   one amount or several, in the unit of the recorded costs
+    policies  one policy or several, as in `purse.simulate`
+    horizon   the number of rounds, known to the policy; None: all of a table's, and no limit for a
+              log
+    n_paths   orders of a table's rows, or simulated games for a log
+    stop      the stop rule; None: "retry" where there is a horizon, else "exit"
+    n_workers threads; their number changes no result
+    folder    a folder that keeps the results of a table; a repeat reads them
+    arm, reward, cost, round, probability   the names of the columns; in a wide table, their
+                                            prefixes
 
-    horizon   rounds that a player has and knows of; by default all of a table's, and without limit
-              for a log
-    stop      what happens when a pull cannot be paid; by default "retry" where there is a horizon,
-              "exit" where there is none
-    folder    of a table's results, which are kept there and found again
-    arm, reward, cost, round, probability   the names of the columns; in the wide form what they
-    begin with
+    A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
+    which it was chosen. The column `probability` makes the data a log. Each policy's gain is
+    estimated, with intervals that include the log's own uncertainty. A *full table* has the reward
+    and cost of every arm in every round. It has pairs of columns (`reward_small`, `cost_small`,
+    ...) or a row for each round and arm. Policies are replayed exactly, on rows in random order.
+
+    Return a `LogResult` for a log and a `TableReplay` for a table.
+
+    Raise `InvalidInput` when the data has neither form.
     """
     source = read(data)
     columns: dict[str, Any] = {"arm": arm, "reward": reward, "cost": cost}

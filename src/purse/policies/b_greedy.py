@@ -81,7 +81,7 @@ def init(params: BGreedyParams, problem: Problem) -> BGreedyState:
 
 @kernel
 def choose(params: BGreedyParams, state: BGreedyState, scratch: Any, now: Now, play: Play) -> None:
-    n_arms = count_allowed(now)
+    n_arms = count_allowed(now, state.ratios.shape[0])
     explore = min(1.0, params.scale / now.t)
     u = uniform(now.key, 1)  # number 0 is for ties
     if u < explore:
@@ -108,7 +108,7 @@ def probabilities(
 ) -> None:
     share_largest(now, state.ratios, out)
     explore = min(1.0, params.scale / now.t)
-    n_arms = count_allowed(now)
+    n_arms = count_allowed(now, out.shape[0])
     for i in range(out.shape[0]):
         if not now.masked or now.allowed[i]:
             out[i] = explore / n_arms + (1 - explore) * out[i]

@@ -66,7 +66,8 @@ def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float
     n = state.pulls[i]
     width = common_width(2.0, now.t) * state.slopes[i]
     ratio = min(state.rewards[i] + width, n) / max(state.costs[i] - width, params.lam * n)
-    return (state.rewards[i] + width + width * ratio) * state.bases[i] if n > 0 else FIRST
+    bound = (state.rewards[i] + width + width * ratio) * state.bases[i]
+    return bound if n > 0 else FIRST
 
 
 @kernel

@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.kernels import SIDE, U, cold, gamma, gamma_setup, kernel, prepare_gamma, uniform
-from purse.types import Bools, Floats, Now, Play, Problem
+from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "budgeted-thompson", 1, 1
 REWARD, COST = 0, 2  # where the shapes of an arm's two distributions begin
@@ -75,13 +75,26 @@ def init(params: BudgetedThompsonParams, problem: Problem) -> BudgetedThompsonSt
 def choose(
     params: BudgetedThompsonParams, state: BudgetedThompsonState, scratch: Any, now: Now, play: Play
 ) -> None:
-    play.arms[0] = best_draw(now.key + U(TOSSES) * SIDE, state.moulds, now.masked, now.allowed)
+    if now.masked:
+        play.arms[0] = best_allowed_draw(now, state.moulds)
+    else:
+        play.arms[0] = best_draw(now.key + U(TOSSES) * SIDE, state.moulds)
     play.probs[0] = 1.0
 
 
+@kernel
+def draw_ratio(key: U, mould: Floats) -> tuple[float, float, U]:
+    """Draw theta_r / theta_c of an arm, as two numbers to be divided, and the next key."""
+    paid, key = gamma(key, mould[0])
+    unpaid, key = gamma(key, mould[1])
+    dear, key = gamma(key, mould[2])
+    cheap, key = gamma(key, mould[3])
+    return paid * (dear + cheap), (paid + unpaid) * dear, key
+
+
 @cold
-def best_draw(key: U, moulds: Floats, masked: bool, allowed: Bools) -> int:
-    """Return the allowed arm with the largest theta_r / theta_c.
+def best_draw(key: U, moulds: Floats) -> int:
+    """Return the arm with the largest theta_r / theta_c.
 
     A call of its own, so that its constants stay in registers.
     """
@@ -89,16 +102,25 @@ def best_draw(key: U, moulds: Floats, masked: bool, allowed: Bools) -> int:
     # the best ratio so far is best / price: multiplying is quicker than dividing
     best, price = -1.0, 1.0
     for i in range(moulds.shape[0]):
-        if masked and not allowed[i]:
-            continue
-        paid, key = gamma(key, moulds[i, 0])
-        unpaid, key = gamma(key, moulds[i, 1])
-        dear, key = gamma(key, moulds[i, 2])
-        cheap, key = gamma(key, moulds[i, 3])
-        over, under = paid * (dear + cheap), (paid + unpaid) * dear
+        over, under, key = draw_ratio(key, moulds[i])
         if over * price > best * under:
             best, price = over, under
             arm = i
+    return arm
+
+
+@cold
+def best_allowed_draw(now: Now, moulds: Floats) -> int:
+    """Do the same under a mask."""
+    arm = -1
+    best, price = -1.0, 1.0
+    key = now.key + U(TOSSES) * SIDE
+    for i in range(moulds.shape[0]):
+        if now.allowed[i]:
+            over, under, key = draw_ratio(key, moulds[i])
+            if over * price > best * under:
+                best, price = over, under
+                arm = i
     return arm
 
 

@@ -164,7 +164,7 @@ def draw_active(
             skip -= now.allowed[i] and state.active[later, i] == 1
             if skip < 0:
                 return i
-    return nth_allowed(now, int(u * count_allowed(now)))
+    return nth_allowed(now, int(u * count_allowed(now, params.n_arms)))
 
 
 @kernel

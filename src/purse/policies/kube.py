@@ -61,6 +61,7 @@ from purse.kernels import (
     keep_allowed,
     kernel,
     known_costs,
+    move_arm,
     rank,
     rank_from,
     score_lines,
@@ -176,7 +177,7 @@ def update(
     if now.t % SORT_EVERY == 0:
         sort(state, scratch, now.t)
     else:
-        move(state, i)
+        move_arm(i, state.width[0], state.bases, state.slopes, state.order)
 
 
 @cold
@@ -185,29 +186,6 @@ def sort(state: KubeState, scratch: KubeScratch, t: int) -> None:
     state.width[0] = common_width(2.0, t)
     score_lines(state.width[0], state.bases, state.slopes, scratch.scores)
     rank(scratch.scores, state.order)
-
-
-@kernel
-def move(state: KubeState, i: int) -> None:
-    """Move arm i in `state.order` to where it belongs after its report, the others staying."""
-    k = 0
-    while state.order[k] != i:
-        k += 1
-    width = state.width[0]
-    mine = state.bases[i] + width * state.slopes[i]
-    while k > 0:
-        j = state.order[k - 1]
-        if state.bases[j] + width * state.slopes[j] >= mine:
-            break
-        state.order[k] = j
-        k -= 1
-    while k < state.order.shape[0] - 1:
-        j = state.order[k + 1]
-        if state.bases[j] + width * state.slopes[j] <= mine:
-            break
-        state.order[k] = j
-        k += 1
-    state.order[k] = i
 
 
 @kernel

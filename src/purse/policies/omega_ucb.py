@@ -91,7 +91,8 @@ def score(params: OmegaUcbParams, state: OmegaUcbState, now: Now, i: int) -> flo
     most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
         state.costs[i], state.cost_parts[i], z2
     )
-    return state.factors[i] * (most / (state.pulls[i] + z2)) if state.pulls[i] > 0 else FIRST
+    bound = state.factors[i] * (most / (state.pulls[i] + z2))
+    return bound if state.pulls[i] > 0 else FIRST
 
 
 @kernel

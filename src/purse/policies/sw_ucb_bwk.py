@@ -40,7 +40,8 @@ round has left the window is not learnt from. What is done without a horizon is 
 Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
 Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for
-each edge of a hull; O(w + K) numbers a path.
+each edge of a hull, and one more in each round before which old reports have left the window since
+the last report; O(w + K) numbers a path.
 
 >>> import purse
 >>> world = "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]"
@@ -136,13 +137,16 @@ def params(
 def init(params: SwUcbBwKParams, problem: Problem) -> SwUcbBwKState:
     k, w = problem.n_arms, params.window
     return SwUcbBwKState(
-        *np.zeros((3, k), np.int64),
+        np.zeros(k, np.int64),
+        np.zeros(k, np.int64),
+        np.zeros(k, np.int64),
         np.ones(k),
         np.zeros(k),
         np.full(k, 1 / k),
         np.zeros(1, np.int64),
         np.full(w, -1),
-        *np.zeros((2, w), np.int64),
+        np.zeros(w, np.int64),
+        np.zeros(w, np.int64),
     )
 
 

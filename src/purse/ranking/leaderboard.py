@@ -1,10 +1,9 @@
-"""`purse.leaderboard`: every policy on the suite; who wins where, by how much, and how badly one
-can do.
+"""`purse.leaderboard`: the score of every policy on every case of the suite.
 
-The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is nothing gained. OPT
-is the gain of the best fixed arm on the same draws or, where that is more, of a player who knows
-the means and always takes the arm that is most efficient at the time; with a horizon or several
-resources it is the value of the linear program (`purse.theory.fluid`).
+The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is no gain. OPT is the
+larger of two gains on the same draws: that of the best fixed arm, and that of a player who knows
+the means and always pulls the arm that is most efficient at the time. With a horizon or several
+resources, OPT is the value of the linear program (`purse.theory.fluid`).
 """
 
 from __future__ import annotations
@@ -39,10 +38,14 @@ def leaderboard(
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Leaderboard:
-    """Play the suite with these policies, or with all that purse ships; with `folder`, finished
-    parts are kept and found again.
+    """Play the suite with these policies, and return the score of each on every case.
 
-    `quick` takes budgets of at most 1,000 and a few paths: a look, not for quoting.
+    names       names with options, or paths of policy files; None: all policies that purse ships
+    quick       take budgets of at most 1,000 and 4 paths: a look, not for quoting
+    n_workers   threads; their number changes no result
+    folder      a folder that keeps finished parts; a repeat reads them
+
+    Raise `InvalidInput` when a policy cannot play any case.
     """
     chosen = (
         tuple(names)
@@ -94,9 +97,7 @@ def leaderboard(
 
 
 def moving_oracle(world: World, case: Case, seed: int) -> float:
-    """The mean gain of always taking the arm that is most efficient in its phase of the world; for
-    one resource.
-    """
+    """Return the mean gain of always pulling the phase's most efficient arm, for one resource."""
     tables = world.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
     best = (
@@ -116,7 +117,7 @@ def moving_oracle(world: World, case: Case, seed: int) -> float:
 
 
 def small(case: Case) -> Case:
-    """The case for a quick look."""
+    """Return the case with a small budget and few paths, for a quick look."""
     budget = case.budget
     if isinstance(budget, tuple):
         factor = QUICK_BUDGET / max(budget)

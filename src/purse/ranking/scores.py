@@ -1,4 +1,4 @@
-"""The scores of the leaderboard: who wins where, by how much, and how badly one can do."""
+"""The scores of the leaderboard, with ranks, standings and paired comparisons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """The scores of every policy on every case that it can play, path by path."""
+    """The score of every policy on every case that it can play, path by path."""
 
     cases: tuple[Case, ...]
     policies: tuple[str, ...]
@@ -30,17 +30,17 @@ class Leaderboard:
     refusals: dict[tuple[str, str], str]  # why a policy cannot play a case
 
     def score(self, policy: str, case: str) -> Estimate | None:
-        """Mean normalised regret with its interval; None where the policy cannot play."""
+        """Return the mean score and its 95% interval; None where the policy cannot play."""
         scores = self.scores.get((policy, case))
         return None if scores is None else estimate(scores)
 
     def mean_score(self, policy: str, case: str) -> float | None:
-        """Mean normalised regret; None where the policy cannot play."""
+        """Return the mean normalised regret; None where the policy cannot play."""
         scores = self.scores.get((policy, case))
         return None if scores is None else float(scores.mean())
 
     def ranks(self, case: str) -> dict[str, float]:
-        """Rank of each policy that plays the case, 1 for the best; equal means share a rank."""
+        """Return {policy: rank} for a case, 1 for the best; equal means share a rank."""
         means = {
             policy: mean
             for policy in self.policies
@@ -52,7 +52,10 @@ class Leaderboard:
         }
 
     def frame(self) -> pl.DataFrame:
-        """A row for each policy and case: mean score, interval, rank; null where it cannot play."""
+        """Return a row for each policy and case: mean score, interval and rank.
+
+        The numbers are null where the policy cannot play, and `refused` says why.
+        """
         import polars as pl
 
         rows = []
@@ -73,8 +76,10 @@ class Leaderboard:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def standings(self) -> pl.DataFrame:
-        """A row for each policy: over the cases that it plays mean score and its standard error,
-        mean rank, worst score, and how many it plays.
+        """Return a row for each policy, over the cases that it plays.
+
+        Its columns are the number of cases, mean score with standard error, mean rank, worst score
+        and its case.
         """
         import polars as pl
 
@@ -104,8 +109,9 @@ class Leaderboard:
         return pl.DataFrame(rows).sort("cases", "score", descending=[True, False])
 
     def wins(self) -> Floats:
-        """(N, N) In how many cases the policy of the row is better than that of the column beyond
-        doubt: paired, 95% interval.
+        """Return in how many cases the policy of the row beats that of the column, shape (N, N).
+
+        A win is a paired difference whose 95% interval lies below 0; N is the number of policies.
         """
         table = np.zeros((len(self.policies), len(self.policies)))
         for i, one in enumerate(self.policies):
@@ -126,14 +132,14 @@ class Leaderboard:
 
     @property
     def title(self) -> str:
-        """What was played and what a score is, in a line."""
+        """The suite, its size and the meaning of a score, in a line."""
         return (
             f"suite {VERSION}: {len(self.cases)} cases, {len(self.policies)} policies; "
             "normalised regret 1 - G/OPT, smaller is better"
         )
 
     def rows(self) -> list[list[str]]:
-        """The standings as text, each with the case that the policy does worst on."""
+        """Return the standings as text, each with the case on which the policy is worst."""
         return [
             [
                 row["policy"],
@@ -147,10 +153,10 @@ class Leaderboard:
         ]
 
     def __str__(self) -> str:
-        """The standings as plain text."""
+        """Return the standings as plain text."""
         lines = align_columns([[*HEAD, ""], *self.rows()], left=(0, 5))
         return "\n".join([self.title, *("  ".join(line).rstrip() for line in lines)])
 
     def _repr_html_(self) -> str:
-        """The standings as a table, for notebooks."""
+        """Return the standings as a table, for notebooks."""
         return html.table([*HEAD, "on"], self.rows(), title=self.title, texts=(0, 5))

@@ -94,8 +94,9 @@ class LogFacts(Facts):
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """The runs of a study, read when they are asked for, the frames made from them, and the facts
-    about the study.
+    """The runs of a study, the frames made from them, and the facts about the study.
+
+    The runs are read when a method needs them.
     """
 
     outcome: ClassVar[str] = "regret"  # what single runs are measured by
@@ -105,41 +106,47 @@ class StudyData:
     facts: StudyFacts
 
     def lazy(self) -> pl.LazyFrame:
-        """The same as `frame()`, not yet read: for results that do not fit into memory."""
+        """Return the runs of `frame()` as a lazy frame, for results that do not fit into memory."""
         return self.data
 
     def frame(self) -> pl.DataFrame:
-        """One row per world, budget, policy and path: gain, rounds, the part of the budget that was
-        used, regret.
+        """Return a row per world, budget, policy and path.
+
+        Its columns are gain, rounds, the part of the budget that was used, and regret.
         """
         return self.data.collect()
 
     def table(self) -> pl.DataFrame:
-        """One row per world, budget and policy: mean gain and regret with 95% intervals, what was
-        left, rounds.
+        """Return a row per world, budget and policy.
+
+        Its columns are mean gain and mean regret with 95% intervals, the rest of the budget, and
+        rounds.
         """
         return self.frames["table"]
 
     def shares(self) -> pl.DataFrame:
-        """One row per world, budget, policy, slice of the budget and arm: the arm's share of the
-        pulls in that slice.
+        """Return each arm's share of the pulls: a row per arm and slice of the budget.
+
+        The rows are grouped by world, budget and policy.
         """
         return self.frames["shares"]
 
     def growth(self) -> pl.DataFrame:
-        """One row per world and policy: the slope of log regret against log budget, and the shape
-        that fits best.
+        """Return the growth of regret with the budget: a row per world and policy.
+
+        Its columns are the slope of log regret against log budget, and the shape that fits best.
         """
         return self.frames["growth"]
 
     def bounds(self) -> pl.DataFrame:
-        """One row per world, budget, policy and theorem on its regret: the value, and whether it
-        applies there.
+        """Return the bounds on each policy's regret: a row per world, budget, policy and theorem.
+
+        Its columns are the value of the bound and whether it applies there.
         """
         return self.frames["bounds"]
 
     def references(self) -> pl.DataFrame:
-        """One row per world, budget and yardstick: what it gains."""
+        """Return the gains of the yardsticks: a row per world, budget and yardstick."""
         return self.frames["references"]
 
 

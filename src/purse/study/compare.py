@@ -55,14 +55,25 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     title: str = DEFAULT_TITLE,
 ) -> Study:
-    """Play every policy on every world with every budget, and set each against the best fixed arm
-    on the same draws.
+    """Play every policy on every world with every budget, and measure regret on the same draws.
 
-    `policies` and `world` are one of them, a list, or a dictionary that gives them labels. A policy
-    is text such as "exp3++.bwk:beta=1", the path of a policy file, or a module; a world is a
-    `World`, text such as "two_worlds:world=2", or a function of the budget. With `folder`, finished
-    parts are kept there and used again. `device` is "cpu" or "cuda"; `on` the address of a cluster
-    ("ray://host:10001", "dask://host:8786"); none of these nor `n_workers` changes any number.
+    policies   a policy, a list of them, or {label: policy}; a policy is text such as
+               "exp3++.bwk:beta=1", the path of a policy file, or a module
+    world      a world, a list of them, or {label: world}; a world is a `World`, text such as
+               "two_worlds:world=2", or a function of the budget
+    budgets    one amount, or a list of them
+    n_paths    independent paths of each policy on each world with each budget
+    seed, stop   as in `purse.simulate`
+    device     "cpu" or "cuda"
+    on         the address of a cluster: "ray://host:10001" or "dask://host:8786"
+    folder     a folder that keeps finished parts and results; a repeat plays only what is missing
+    title      the title of the report
+
+    Regret is measured against the best fixed arm. None of `n_workers`, `device` and `on` changes
+    any number.
+    Return the `Study`.
+
+    Raise `InvalidInput` when a value is not allowed, before anything is played.
     """
     plan = Plan.of(
         policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title
@@ -78,7 +89,7 @@ def run(
     on: str | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Study:
-    """Carry out a plan: play the shards that are not there yet, and put everything together."""
+    """Play the shards of a plan that are missing, and return the study."""
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     if on is not None:

@@ -231,4 +231,4 @@ def refuse_repeats(what: str, names: Sequence[object], hint: str = "") -> None:
     """Refuse a list that names something twice, whose paths would be counted twice."""
     for name in names:
         if list(names).count(name) > 1:
-            raise InvalidInput(f"{what} {name!r} is there twice{hint}")
+            raise InvalidInput(f"{what} {name!r} appears twice{hint}")

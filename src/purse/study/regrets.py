@@ -1,4 +1,4 @@
-"""`purse.regrets`: one policy on one world, and every notion of regret that it has there."""
+"""`purse.regrets`: every notion of regret of one policy on one world."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Regrets:
-    """Every notion of regret of a policy on a world, by name; `evidence` is what they are made
-    from.
+    """The notions of regret of a policy on a world, by name, and the evidence for them.
+
+    `regrets["NAME"]` is an estimate with `mean`, `error` (standard error), and `low` and `high`,
+    the ends of the 95% interval.
     """
 
     policy: str
@@ -44,7 +46,7 @@ class Regrets:
         return self.estimates[notion]
 
     def __str__(self) -> str:
-        """A line for each notion: mean, half its 95% interval, and what it is."""
+        """Return a line for each notion: mean, half its 95% interval, and what it is."""
         lines = [
             f"{name}  {mean} {half}  {what}".rstrip()
             for name, mean, half, what in align_columns(self.rows(), left=(0, 2, 3))
@@ -53,25 +55,25 @@ class Regrets:
 
     @property
     def title(self) -> str:
-        """What was played, in a line."""
+        """The policy, the world, the number of paths and the budget, in a line."""
         paths = count(len(self.evidence.gain), "path")
         return f"{self.policy} on {self.world}: {paths}, budget {self.budget:g}"
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """For each notion its name, mean, half its 95% interval, and what it is."""
+        """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
         return [
             (name, *split_mean(each.mean, each.high), first_line(NOTIONS[name]))
             for name, each in self.estimates.items()
         ]
 
     def _repr_html_(self) -> str:
-        """The same as a table, for notebooks."""
+        """Return the same as a table, for notebooks."""
         head = ["regret", "mean", "± 95%", "what it is"]
         return html.table(head, self.rows(), title=self.title, texts=(0, 3))
 
 
 def first_line(function: Callable[..., Any]) -> str:
-    """The first paragraph of a docstring, as one line."""
+    """Return the first paragraph of a docstring, as one line."""
     return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
@@ -86,8 +88,15 @@ def regrets(
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Regrets:
-    """Play `policy` and every arm alone on the same draws; with `folder`, what was computed is kept
-    and found again.
+    """Play `policy` and every arm alone on the same draws, and return every notion of regret.
+
+    policy, world   as in `purse.simulate`
+    budget          one amount; the world must have one resource, and every pull must cost something
+    n_paths, seed, stop   as in `purse.simulate`
+    n_workers       threads; their number changes no result
+    folder          a folder that keeps finished parts; a repeat reads them
+
+    Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
     """
     n_paths = validation.integer("n_paths", n_paths, low=1)
     n_workers = validation.workers(n_workers)
@@ -117,7 +126,7 @@ def measure(
     n_workers: int | None = None,
     bar: Progress,
 ) -> Regrets:
-    """The same, with a store and a progress bar that exist already."""
+    """Return the same as `regrets`, with a store and a progress bar that exist already."""
     place = worlds.make(world, budget)
     if place.n_resources > 1:
         raise InvalidInput(
@@ -164,7 +173,10 @@ def measure(
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:
-    """What the benchmarks of `purse.knapsack` gain, where they apply and do not take too long."""
+    """Return the gains of the benchmarks of `purse.knapsack`.
+
+    The gain is None where a benchmark does not apply or would take too long.
+    """
     world, budget = job.world, job.problem.budget
     gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
 

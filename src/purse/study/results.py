@@ -24,11 +24,14 @@ ROW_GROUP = 1 << 17  # rows of the results that are read at once
 
 @dataclass(frozen=True, eq=False)
 class Study(StudyData):
-    """The results of a comparison, with their tables and their report."""
+    """The results of a comparison of policies, with their tables and their report."""
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> Study:
-        """Read the finished study in a folder; the replay of a table is a `TableStudy`."""
+        """Return the finished study in a folder; for the replay of a table it is a `TableStudy`.
+
+        Raise `PurseError` when the study is not finished.
+        """
         import polars as pl
 
         target, stored = Path(folder), manifest.load(Path(folder))
@@ -44,25 +47,29 @@ class Study(StudyData):
         return Study(runs, frames, facts)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the study as one HTML file."""
+        """Write the study as one HTML file and return its path.
+
+        Raise `MissingExtra` when the extra `report` is not installed.
+        """
         write_text(Path(path), self.html())
         return Path(path)
 
     def html(self) -> str:
-        """The page of the study."""
+        """Return the report of the study as the text of an HTML page."""
         from purse.report import study_page
 
         return study_page.html(self)
 
     def figures(self) -> list[Figure]:
-        """The figures of the page, in its order."""
+        """Return the figures of the report, in the order of the page."""
         from purse.report import study_page
 
         return study_page.figures_of(self)
 
     def publish(self, folder: Path) -> list[Path]:
-        """Write the report to a folder, and each of its figures as PNG, SVG and CSV; the page comes
-        first.
+        """Write the report and its figures (PNG, SVG, CSV) to a folder, and return the files.
+
+        The page comes first among the files.
         """
         from purse.report.charts.export import write_figures
 
@@ -72,8 +79,9 @@ class Study(StudyData):
         ]
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """For each world, its name and the table of regrets for people: a row per policy, a column
-        per budget.
+        """Yield the name of each world and its table of regrets as text.
+
+        A table has a row per policy and a column per budget.
         """
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
             budgets = part["budget"].unique().sort().to_list()
@@ -87,12 +95,13 @@ class Study(StudyData):
             yield str(world), grid
 
     def _repr_html_(self) -> str:
-        """The tables of regrets, for notebooks."""
+        """Return the tables of regrets, for notebooks."""
         return "".join(html.table(head, rows, title=world) for world, (head, *rows) in self.grids())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
-        """The chart of regrets, for notebooks that draw it, and the tables for those that do not;
-        None where nothing is installed that makes charts.
+        """Return the chart of regrets, and the tables for notebooks that draw no charts.
+
+        Return None where the packages that make charts are not installed.
         """
         from purse.report.charts.curves import regret
         from purse.report.charts.export import bundle_for_notebook
@@ -104,7 +113,7 @@ class Study(StudyData):
         return {**chart, "text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
-        """The tables of regrets as plain text."""
+        """Return the tables of regrets as plain text."""
         lines = []
         for world, grid in self.grids():
             lines += [f"{world}: regret against the best fixed arm on the same draws"]
@@ -114,18 +123,18 @@ class Study(StudyData):
 
 @dataclass(frozen=True, eq=False)
 class TableStudy(Study, TableData):
-    """The study that replays a full table; its page tells of gain first."""
+    """The study that replays a full table; its report shows gains before regrets."""
 
     facts: TableFacts
 
     def html(self) -> str:
-        """The page of the replay."""
+        """Return the report of the replay as the text of an HTML page."""
         from purse.report import table_page
 
         return table_page.html(self)
 
     def figures(self) -> list[Figure]:
-        """The figures of the page, in its order."""
+        """Return the figures of the report, in the order of the page."""
         from purse.report import table_page
 
         return table_page.figures_of(self)

@@ -58,7 +58,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     "budgets": (list, "a list of positive numbers"),
     "paths": (int, "a whole number from 1 up"),
     "seed": (int, "a whole number from 0 up"),
-    "stop": (str, "exit, hold or retry"),
+    "stop": (str, "exit, hold, retry or fit"),
     "worlds": (dict, 'a table of texts, such as [worlds] and "label" = "misleading_ratio"'),
 }
 NEEDED = ("policies", "budgets", "worlds")
@@ -149,7 +149,8 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
                     raise InvalidInput(f"{label}: {entry!r} is not a text; {key} must be {words}")
     if missing := [key for key in NEEDED if key not in given]:
         with blame():
-            raise InvalidInput(f"it says no {', '.join(missing)}; `purse init` writes an example")
+            keys = "missing key: " if len(missing) == 1 else "missing keys: "
+            raise InvalidInput(f"{keys}{', '.join(missing)}; `purse init` writes an example")
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:

@@ -1,9 +1,9 @@
-"""Checks that every policy, world and storage must pass, shipped for modules of your own.
+"""Checks that every policy, world and storage must pass, for modules of your own.
 
     >>> from purse.testing import check_policy
     >>> check_policy("exp3.bwk")
 
-Each raises `AssertionError` with a sentence that says what is wrong.
+Each check raises `AssertionError` with a sentence that says what is wrong.
 """
 
 from purse.campaign.conformance import check_storage as check_storage

@@ -20,8 +20,11 @@ HORIZON = 120  # for policies that need one
 
 
 def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple[World, int | None]:
-    """A world, and a horizon, that the policy can play: with random costs, else with fixed ones;
-    without a horizon, else with one.
+    """Return a world and a horizon that the policy can play.
+
+    Random costs come before fixed ones, and no horizon comes before one of 120 rounds.
+
+    Raise `InvalidInput` when the policy can play none of them.
     """
     refusal = InvalidInput()
     for end in (horizon, HORIZON):
@@ -39,7 +42,7 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
 
 
 def standard_world() -> World:
-    """Four arms with random rewards and random costs."""
+    """Return a world of four arms with random rewards and random costs."""
     return worlds.function("two_point")(
         rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2
     )
@@ -61,13 +64,13 @@ def live_policy(
     plays: int,
     horizon: int | None,
 ) -> Policy:
-    """The live policy that knows what the engine's policies are told of this world."""
+    """Return a live policy that knows what the engine's policies are told of this world."""
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     return Policy.of(job.problem, policy, seed=seed, stop=rule)
 
 
 def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:
-    """Report what the world gives for a ticket."""
+    """Report the world's rewards and costs for a ticket, and return whether it was paid."""
     arms = list(ticket.arms)
     return live.tell(
         ticket, rewards[arms], [[amounts.text(unit) for unit in costs[arm]] for arm in arms]
@@ -75,13 +78,13 @@ def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:
 
 
 def through_file(live: Policy) -> Policy:
-    """The policy after it was saved and loaded."""
+    """Return the policy after saving and loading it."""
     with tempfile.TemporaryDirectory() as folder:
         live.save(Path(folder, "policy.npz"))
         return Policy.load(Path(folder, "policy.npz"))
 
 
 def poison(live: Policy) -> None:
-    """Fill the scratch with nonsense: nothing in it may survive from one call to the next."""
+    """Fill the scratch with nonsense, because nothing in it may survive a call."""
     for array in live._game.scratch:
         array[...] = np.nan if array.dtype == np.float64 else -(2**40)

@@ -24,7 +24,17 @@ def check_gpu(
     horizon: int | None = None,
     checkpoints: int = 0,
 ) -> None:
-    """A GPU plays the same paths as the CPU, to the last bit of every result."""
+    """Check that a GPU plays the same paths as the CPU, to the last bit of every result.
+
+    policy   a name with options, the path of a policy file, or a module
+    world    the world to play; None: one that the policy can play
+    rule     the stop rule
+    plays, horizon, checkpoints   as in `purse.simulate`
+
+    It needs a GPU and the extra `gpu`.
+
+    Raise `AssertionError` when a result differs.
+    """
     place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
     budget = (place.cost_max.max(axis=0) * plays * 400.25 / amounts.UNIT).tolist()
     job = make_job(

@@ -18,7 +18,7 @@ MASK_SEEDS, MASK_ROUNDS = 20, 40  # games, and rounds in each, in which arms are
 def check_masks(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
-    """Under masks that change, arms come as often as their tickets' probabilities say."""
+    """Check that arms come as often as their probabilities say, under masks that change."""
     tables = world.n_arms, MASK_SEEDS
     seen, expected, variance = np.zeros(tables), np.zeros(tables), np.zeros(tables)
     for seed in range(MASK_SEEDS):

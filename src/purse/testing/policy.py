@@ -1,4 +1,4 @@
-"""Check a policy: it is sound, and live use and the engine agree to the last bit."""
+"""The check of a policy: it is sound, and live use and the engine agree to the last bit."""
 
 from __future__ import annotations
 
@@ -27,11 +27,17 @@ def check_policy(
     plays: int = 1,
     horizon: int | None = None,
 ) -> None:
-    """Check a policy: it is sound, and live use and the engine agree to the last bit.
+    """Check that a policy is sound, and that live use and the engine agree to the last bit.
 
-    Probabilities are probabilities, under masks too. The budget holds, nothing overflows, the state
-    survives a file. `choose` writes no state, keeps nothing in scratch and honours masks; `update`
-    reads only what is defined there.
+    policy   a name with options, the path of a policy file, or a module
+    world    the world to play; None: one that the policy can play
+    plays, horizon   as in `purse.simulate`
+
+    Probabilities lie in [0, 1] and sum to `plays`, with and without masks. The budget holds,
+    nothing overflows, and the state survives a file. `choose` writes no state, keeps nothing in
+    scratch and honours masks. `update` reads only what is defined there.
+
+    Raise `AssertionError` when one of these does not hold.
     """
     place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
@@ -61,8 +67,9 @@ def check_agreement(
     plays: int,
     horizon: int | None,
 ) -> None:
-    """A live policy that is fed the world's draws ends where the engine's path 0 ends, to the last
-    bit of its state.
+    """Check that a live policy ends where the engine's path 0 ends, to the last bit of its state.
+
+    The live policy is told the world's draws.
     """
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
@@ -108,8 +115,9 @@ def check_agreement(
 def check_late_reports(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
-    """With many open tickets, reports in any order and some voided, probabilities stay sound and
-    the budget holds.
+    """Check that probabilities stay sound and the budget holds under late and voided reports.
+
+    Many tickets are open at once, and reports come in any order.
     """
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
     rewards, costs = draws(world, min(ROUNDS, world.n_rounds or ROUNDS))
@@ -139,9 +147,7 @@ def check_late_reports(
 def check_long_run(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
-    """After at least 1e5 rounds every number is finite and no path has spent more than its
-    budget.
-    """
+    """Check that every number is finite and no budget is exceeded after 1e5 rounds or more."""
     job = make_job(policy, world, budget, plays=plays, horizon=horizon)
     results, state = cpu.play_block(job, 2)
     assert (results.spent <= job.problem.budget).all(), (

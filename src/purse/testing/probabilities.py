@@ -1,4 +1,4 @@
-"""Check the probabilities of a live policy, and that choosing has no side effects."""
+"""The check of a live policy's probabilities, and that choosing has no side effects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from purse.types import SKIP, STOP
 
 
 def check_probabilities(live: Policy, allowed: list[int] | None = None) -> None:
-    """They lie in [0, 1], sum to `plays`, are positive for the arm that comes, and asking twice
-    gives the same and changes no state.
+    """Check the probabilities of the next round.
+
+    They lie in [0, 1], sum to `plays`, and are positive for the chosen arm. Asking twice gives the
+    same arm and changes no state.
     """
     before = [array.tobytes() for array in live.state]
     masked = live._mask(allowed)

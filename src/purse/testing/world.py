@@ -1,4 +1,4 @@
-"""Check a world: its draws are what it declares."""
+"""The check of a world: its draws are what it declares."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from purse.types import World
 
 
 def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
-    """Rewards in [0, 1], costs within what is declared, draws that depend on (seed, path, round,
-    arm) alone, true means.
+    """Check that the draws of a world are what it declares, over `n_rounds` rounds.
+
+    Rewards lie in [0, 1], costs within the declared bounds, and means match the declared ones. A
+    draw depends on seed, path, round and arm alone.
+
+    Raise `AssertionError` when one of these does not hold.
     """
     rounds = min(n_rounds, world.n_rounds or n_rounds)
     rewards, costs = draws(world, rounds, seed=seed)

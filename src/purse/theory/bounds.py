@@ -1,9 +1,8 @@
-"""The paper's theorems, the propositions that do hold, and the lower bound of the two worlds, each
-as a function.
+"""The paper's theorems, the propositions that hold, and the lower bound of the two worlds.
 
-A bound says what it bounds, when it holds, where it comes from, and whether it applies to the
-setting that it was asked about. Outside its conditions it still gives its value. K arms, budget B,
-costs in [c, 1] after division by c_max, log is natural.
+A bound states what it bounds, when it holds, its source, and whether it applies to a setting. It
+has a value outside its conditions as well. K arms, budget B, costs in [c, 1] after division by
+c_max, log is natural.
 
     theorem1        2 sqrt(((e-1) + (e-2) K/B) B K log K / c^3)                 EXP3.BwK, reward
     theorem2        sqrt(K B) / c as stated; sqrt(K B / c) times a constant     every player, reward
@@ -16,6 +15,15 @@ costs in [c, 1] after division by c_max, log is natural.
                     EXP3++.BwK, likewise
     proposition_c   one cost c: K log K / g + (e-1) g B / c;  4 sqrt(B K log K / c) + K     reward
                     i.i.d. rewards, a constant cost per arm: proposition A - 1/c + 1        reward
+
+The functions share these arguments.
+
+    n_arms               K
+    budget               B, in the user's unit
+    cost_min, cost_max   c_min and c_max in the user's unit, 1e-9 c_max <= c_min <= c_max
+    setting              what is known of the world; by default nothing, the adversarial setting
+
+Each raises `InvalidInput` when an argument is out of range.
 """
 
 from __future__ import annotations
@@ -48,8 +56,9 @@ COSTS = ("any", "per arm", "one")
 
 
 class Setting(NamedTuple):
-    """What is known of a world: whether its rounds are i.i.d., and whether costs are constant, per
-    arm or altogether.
+    """The facts known of a world: whether rounds are i.i.d., and which costs are constant.
+
+    `costs` is "any", "per arm" (each arm has a constant cost) or "one" (one cost for all arms).
     """
 
     iid: bool = False
@@ -62,9 +71,7 @@ ADVERSARIAL = Setting()
 
 
 class Bound(NamedTuple):
-    """A bound, with what it is about. `value` is None where the problem does not have what it
-    needs.
-    """
+    """A bound with its conditions and source; `value` is None where the problem lacks an input."""
 
     name: str
     side: str  # "at most", "at least", "exactly" or "order"
@@ -76,15 +83,13 @@ class Bound(NamedTuple):
 
     @property
     def policy(self) -> str | None:
-        """The policy whose regret it bounds, or "every player"; None where it bounds something
-        else.
-        """
+        """The policy whose regret is bounded, or "every player"; None for other quantities."""
         about = re.match(r"(?:mean )?regret of (every player|[^\s,]+)", self.bounds)
         return about[1] if about else None
 
 
 def setting_of(world: World) -> Setting:
-    """What a world is known to be."""
+    """Return what is known of a world: i.i.d. rounds, constant costs, its name."""
     # the constant must be the least that is declared
     one = world.costs is not None and bool((world.costs == world.cost_min.min()).all())
     costs = "any" if world.costs is None else "one" if one else "per arm"
@@ -101,8 +106,9 @@ def theorem1(
     cost_max: float = 1.0,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """The regret of EXP3.BwK as the paper states it: true, up to an additive constant, where
-    proposition C proves it.
+    """Return the paper's upper bound on the regret of EXP3.BwK.
+
+    It is true, up to an additive constant, where proposition C proves it.
 
     >>> round(theorem1(n_arms=10, budget=1e4, cost_min=0.1).value)
     39790
@@ -132,12 +138,14 @@ def theorem2(
     scale: float = 0.25,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """The lower bound on the regret of every player: as stated, or what its proof gives
-    ("corrected") on the world `theorem2`.
+    """Return the lower bound on the regret of every player.
 
-    With T = floor(B/c) rounds and a gap of eps = scale sqrt(K c / B), every player loses on average
-    over the best arm at least eps T (1 - 1/K - sqrt(-(T/K) log(1 - 4 eps^2)) / 2), and at most eps
-    T: so sqrt(K B / c), and not sqrt(K B) / c.
+    form    "stated", as in the paper; or "corrected", what its proof gives on the world `theorem2`
+    scale   the gap between the arms in units of sqrt(K c / B), above 0
+
+    With T = floor(B/c) rounds and a gap of eps = scale sqrt(K c / B), take the mean over which arm
+    is the best. Every player loses at least eps T (1 - 1/K - sqrt(-(T/K) log(1 - 4 eps^2)) / 2),
+    and at most eps T. So the order is sqrt(K B / c), and not sqrt(K B) / c.
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if validation.choice("form", form, ("stated", "corrected")) == "stated":
@@ -186,8 +194,9 @@ def theorem2(
 def theorem3(
     gaps: Sequence[float] | None, budget: float, cost_min: float, *, cost_max: float = 1.0
 ) -> Bound:
-    """The shape of EXP3++.BwK's regret in i.i.d. worlds, with constant 1, from the gaps in
-    efficiency of the worse arms.
+    """Return the order of EXP3++.BwK's regret in i.i.d. worlds, with constant 1.
+
+    gaps   the gaps in efficiency of the worse arms, in the user's unit; None: no value
     """
     _, b, c = scaled(1, budget, cost_min, cost_max)
     when = (
@@ -223,8 +232,10 @@ def theorem4(
     constant: str = "statement",
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """The regret of EXP3++.BwK as the paper states it (sqrt 6), with its proof's constant (6), or
-    with the one that follows (4).
+    """Return the paper's upper bound on the regret of EXP3++.BwK.
+
+    constant   "statement" (sqrt 6), "proof" (6, in the paper's proof) or "derived" (4, which
+               follows)
 
     >>> round(theorem4(n_arms=10, budget=1e4, cost_min=0.1, constant="proof").value)
     91046
@@ -253,8 +264,11 @@ def theorem4(
 
 
 def theorem5(budget: float, alpha: float = 0.5, *, setting: Setting = ADVERSARIAL) -> Bound:
-    """With costs up to B^alpha, what every player loses on the world `theorem5`, mean over which
-    arm is the good one.
+    """Return the mean regret of every player on the world `theorem5`, with costs up to B^alpha.
+
+    alpha   from 0 to 1
+
+    The mean is over which of the two arms is the good one.
 
     >>> theorem5(budget=1024, alpha=0.5).value
     16.0
@@ -289,7 +303,7 @@ def two_worlds(
     cost_max: float = 1.0,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """What every player loses in one of the two worlds of `two_worlds`: kappa(c) B.
+    """Return the regret of every player in one of the worlds of `two_worlds`: kappa(c) B.
 
     >>> round(two_worlds(budget=1000, cost_min=0.1).value, 1)
     888.9
@@ -318,8 +332,9 @@ def two_worlds(
 
 
 def kappa(cost_min: float) -> float:
-    """(1 - 2c)/(1 - c) for c <= 1/3, (1 - c)/(4c) above: the least linear regret in one of the two
-    worlds.
+    """Return the least regret per unit of budget that every player has in one of the two worlds.
+
+    It is (1 - 2c)/(1 - c) for c <= 1/3, and (1 - c)/(4c) above.
 
     >>> kappa(0.5)
     0.25
@@ -329,8 +344,10 @@ def kappa(cost_min: float) -> float:
 
 
 def refuted_from(cost_min: float, constant: float = 4 * (math.e - 1)) -> float:
-    """The budget beyond which kappa(c) B exceeds sqrt(constant 2 B log 2 / c^3), for two arms:
-    Theorem 1's bound, unless another constant is given.
+    """Return the budget above which `two_worlds` contradicts an upper bound, for two arms.
+
+    From there on kappa(c) B exceeds sqrt(constant 2 B log 2 / c^3). The default constant is that of
+    Theorem 1.
 
     >>> round(refuted_from(0.1))
     12059
@@ -353,8 +370,12 @@ def proposition_a(
     policy: str = "exp3.bwk",
     gamma: float | str = "theorem",
 ) -> Bound:
-    """Efficiency over the player's own rounds: for every arm j, E sum_{t <= tau} e_t(j) - e_t(i_t)
-    is at most this, always.
+    """Return the upper bound on the loss of efficiency over the player's own rounds.
+
+    policy   "exp3.bwk" or "exp3++.bwk"
+    gamma    the option of "exp3.bwk"
+
+    For every arm j, E sum_{t <= tau} e_t(j) - e_t(i_t) is at most this. It always holds.
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if validation.choice("policy", policy, POLICIES) == "exp3.bwk":
@@ -376,8 +397,13 @@ def proposition_c(
     gamma: float | str = "theorem",
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """Reward against the best fixed arm, where all costs are one constant, or rewards are i.i.d.
-    and each arm's cost is constant.
+    """Return the upper bound on regret against the best fixed arm, in settings where one is proved.
+
+    policy   "exp3.bwk" or "exp3++.bwk"
+    gamma    the option of "exp3.bwk"
+
+    It holds where all costs are one constant, or where rewards are i.i.d. and each arm's cost is
+    constant.
     """
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     one_cost = setting.costs == "one"
@@ -412,14 +438,12 @@ def proposition_c(
 
 
 def learning(n_arms: int, gamma: float) -> float:
-    """K log K / gamma: what it costs EXP3 to learn; nothing for one arm, and without bound where it
-    does not learn.
-    """
+    """Return K log K / gamma, the cost of learning in EXP3: 0 for K = 1, infinite for gamma = 0."""
     return 0.0 if n_arms == 1 else n_arms * math.log(n_arms) / gamma if gamma else math.inf
 
 
 def proved(setting: Setting) -> bool:
-    """Whether a bound of order sqrt(B) on the reward is proved there (proposition C)."""
+    """Return whether proposition C proves a bound of order sqrt(B) on reward in this setting."""
     validation.choice("costs", setting.costs, COSTS)
     return setting.costs == "one" or (setting.iid and setting.costs == "per arm")
 
@@ -471,8 +495,10 @@ def table(
     gaps: Sequence[float] | None = None,
     setting: Setting = ADVERSARIAL,
 ) -> list[Bound]:
-    """All bounds for a problem, the paper's first; those of other algorithms as the paper's Table 1
-    has them.
+    """Return all bounds for a problem: the paper's first, then those of its Table 1.
+
+    alpha   the power in Theorem 5, from 0 to 1
+    gaps    the gaps in efficiency of the worse arms, for Theorem 3; None: not known
     """
     problem = (n_arms, budget, cost_min)
     return [
@@ -496,12 +522,18 @@ def table(
 
 
 def for_world(world: str | World, budget: float, *, alpha: float = 0.5) -> list[Bound]:
-    """All bounds for a world of one resource: what it is decides which of them apply."""
+    """Return all bounds for a world of one resource; its setting decides which of them apply.
+
+    Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
+    """
     return table(budget=budget, alpha=alpha, **problem_of(world, budget))
 
 
 def problem_of(world: str | World, budget: float) -> dict[str, Any]:
-    """What the bounds need to know of a world of one resource, as arguments of `table`."""
+    """Return the arguments of `table` for a world of one resource.
+
+    Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
+    """
     place = worlds.make(world, budget)
     if place.n_resources > 1:
         raise InvalidInput(
@@ -524,8 +556,9 @@ def problem_of(world: str | World, budget: float) -> dict[str, Any]:
 
 
 def gaps_of(world: World) -> list[float] | None:
-    """How much less efficient each worse arm is, where the world has means; differences that are
-    rounding are none.
+    """Return how much less efficient each worse arm is; None where the world has no constant means.
+
+    Differences of rounding size, up to 1e-12 of the best efficiency, are left out.
     """
     each = world.efficiencies
     return (
@@ -538,7 +571,10 @@ def gaps_of(world: World) -> list[float] | None:
 def scaled(
     n_arms: int, budget: float, cost_min: float, cost_max: float
 ) -> tuple[int, float, float]:
-    """K, and B and c_min in units of c_max, checked."""
+    """Return K, and B and c_min in units of c_max.
+
+    Raise `InvalidInput` when one of them is out of range.
+    """
     top = validation.number("cost_max", cost_max, above=0, low=SMALLEST)
     low = validation.number("cost_min", cost_min, above=0)
     if not SMALLEST * (1 - 1e-12) <= low / top <= 1:

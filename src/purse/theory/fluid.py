@@ -1,5 +1,4 @@
-"""The best mixture of arms: what one can expect to gain with a budget and a horizon who knows the
-means, or the whole sequence.
+"""The best mixture of arms with a budget and a horizon: what a player gains in expectation.
 
     lp_optimum               max sum_i mu(i) x(i)  subject to  sum_i rho_j(i) x(i) <= B_j,  sum_i
                              x(i) <= T,  x >= 0
@@ -7,11 +6,13 @@ means, or the whole sequence.
                              r_t(i) subject to  sum_{t <= tau} sum_i p(i) c_t(i) <= B: fluid, on the
                              draws of one path
 
-With a horizon rounds may be skipped, so p may sum to less than 1; without one the mixture plays
-until the budget is gone. The first is an upper bound on the gain of every policy in an i.i.d.
-world, up to one reward; for one resource both have a closed form: the optimum mixes at most two
-arms, on the upper hull of the points (cost, reward), and for several resources it is solved by
-HiGHS.
+The player of `lp_optimum` knows the means; that of `best_fixed_distribution` knows the whole
+sequence. With a horizon, rounds may be skipped, so p may sum to less than 1. Without one, the
+mixture plays until the budget is spent.
+
+In an i.i.d. world `lp_optimum` bounds the gain of every policy from above, up to one reward. For
+one resource both have a closed form: the optimum mixes at most two arms, on the upper hull of the
+points (cost, reward). For several resources HiGHS solves the linear program.
 """
 
 from __future__ import annotations
@@ -28,14 +29,19 @@ from purse.types import Floats, World
 
 
 class FluidOptimum(NamedTuple):
-    """The value of a linear program and how often each arm is played in it."""
+    """The value of a linear program and how often each arm is pulled in its solution."""
 
     value: float
     plays: Floats  # (K,) expected pulls of each arm
 
 
 def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> FluidOptimum:
-    """What a player who knows the means can expect at most, spending the budgets in expectation.
+    """Return the largest gain of a player who knows the means and keeps the budgets in expectation.
+
+    budget    one amount, or one per resource, shape (d,)
+    horizon   the number of rounds; None: the world's own
+
+    Raise `InvalidInput` when the means of the world change from round to round.
 
     >>> lp_optimum("bernoulli:rewards=[.9,.6],costs=[.8,.3]", budget=50, horizon=100).value
     72.0
@@ -68,11 +74,10 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
 
 
 def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> Floats:
-    """(K,) How often to play each arm: max rewards @ x, costs @ x <= budget, sum x <= rounds, by
-    looking at all pairs of arms.
+    """Return how often to pull each arm, shape (K,): max rewards @ x, costs @ x <= budget.
 
-    An optimum has at most two arms: one alone, as often as budget and rounds allow, or two of which
-    both limits are tight.
+    The sum of x is at most `rounds`. The optimum has at most two arms, so the function compares all
+    pairs: one arm as often as budget and rounds allow, or two arms that exhaust both limits.
     """
     n_arms, best, value = len(costs), np.zeros(len(costs)), 0.0
     for i in range(n_arms):
@@ -99,8 +104,15 @@ def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> 
 def best_fixed_distribution(
     world: str | World, budget: float, *, horizon: int | None = None, seed: int = 0, path: int = 0
 ) -> float:
-    """What the best distribution over arms, played in every round of this path, gains in the fluid
-    sense; for one resource.
+    """Return the fluid gain of the best distribution over arms on the draws of one path.
+
+    budget       one amount
+    horizon      the number of rounds; None: the world's own
+    seed, path   the draws, as `purse.simulate` makes them
+
+    The same distribution is played in every round.
+
+    Raise `InvalidInput` when the world has several resources.
 
     >>> best_fixed_distribution("table:rewards=[[1,0],[0,1]],costs=[[1,1],[1,1]]", budget=2)
     1.0

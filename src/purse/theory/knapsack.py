@@ -6,13 +6,13 @@
     bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded
                       knapsack
     dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B):
-                      the best that any player can do who knows the world's tables, where a pull
-                      that cannot be paid ends the game; with a horizon, V_{t+1}(b) is among the
-                      choices: a round may be skipped
+                      the optimum of players who know the world's tables, where a pull that cannot
+                      be paid ends the game; with a horizon, a round may be skipped, so V_{t+1}(b)
+                      is among the choices
 
-The last three count in steps of the largest amount that divides all costs, and refuse what would
-take too many. With constant arms all are at most B max_i r(i)/c(i), and greedy <= exact <= greedy +
-max_i r(i), bounded <= exact.
+The last three count in steps of the greatest common divisor of all costs. They raise `InvalidInput`
+when the budget has too many steps. With constant arms all are at most B max_i r(i)/c(i), and
+greedy <= exact <= greedy + max_i r(i), bounded <= exact.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 16
 
 
 def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
-    """The gain of the greedy rule for arms that always pay `rewards` at `costs`.
+    """Return the gain of the greedy rule for arms with constant rewards and costs.
+
+    rewards   from 0 to 1, shape (K,)
+    costs     positive amounts, shape (K,)
+    budget    one amount
 
     >>> greedy(rewards=[1, 0.4], costs=[1, 0.5], budget=1.5)
     1.4
@@ -51,7 +55,13 @@ def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
 
 
 def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
-    """The largest gain that arms which always pay `rewards` at `costs` allow.
+    """Return the largest gain for arms with constant rewards and costs: the unbounded knapsack.
+
+    rewards   from 0 to 1, shape (K,)
+    costs     positive amounts, shape (K,)
+    budget    one amount
+
+    Raise `InvalidInput` when the budget has too many steps of the costs' common divisor.
 
     >>> exact(rewards=[1, 0.75], costs=[1, 0.8], budget=1.6)
     1.5
@@ -70,8 +80,14 @@ def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
 
 
 def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
-    """The largest gain that arms which always pay `rewards` at `costs` allow, each pulled at most
-    `caps` times (one number, or one for each).
+    """Return the largest gain for constant arms that have a cap on pulls: the bounded knapsack.
+
+    rewards   from 0 to 1, shape (K,)
+    costs     positive amounts, shape (K,)
+    caps      the most pulls: one number, or one for each arm, shape (K,)
+    budget    one amount
+
+    Raise `InvalidInput` when the budget has too many steps of the costs' common divisor.
 
     >>> bounded(rewards=[1, 0.4], costs=[0.5, 0.25], caps=[1, 5], budget=1.5)
     2.6
@@ -89,8 +105,9 @@ def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
 
 
 def parts(cap: int, most: int) -> list[int]:
-    """Bundles of pulls that sum to anything up to min(cap, most) and to no more: 1, 2, 4, ... and
-    the rest; [0] where the cap is no limit.
+    """Return bundles of pulls 1, 2, 4, ..., rest: their sums are all numbers up to min(cap, most).
+
+    Return [0] where the cap is no limit.
     """
     if cap >= most:
         return [0] if most > 0 else []
@@ -100,8 +117,12 @@ def parts(cap: int, most: int) -> list[int]:
 
 
 def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
-    """The largest expected gain of a player who knows the world; for worlds of one resource that
-    are not shuffled.
+    """Return the largest expected gain of a player who knows the world's tables.
+
+    horizon   the number of rounds; None: the world's own
+
+    Raise `InvalidInput` when the world has several resources, is shuffled or is not made of tables.
+    Raise `InvalidInput` when the budget has too many steps of the costs' common divisor.
 
     >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
     1.5
@@ -139,15 +160,17 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
 
 
 def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
-    """V(b) for b = 0, 1, ...: costs are positive, so what V(b) needs is there before it."""
+    """Return V(B) after filling V(b) for b = 0, 1, ...: V(b) needs only values before it."""
     for b in range(values.shape[0]):
         values[b] = best(chances, rewards, steps, values, b)
     return values[values.shape[0] - 1]
 
 
 def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
-    """The best that each budget 0, 1, ... can buy, one bundle of pulls after another: from above
-    once, from below any number of times (count 0).
+    """Return the largest gain of the whole budget, after filling that of each budget 0, 1, ....
+
+    Each bundle of pulls is added in turn: from above it counts once, from below (count 0) any
+    number of times.
     """
     size = values.shape[0]
     for k in range(counts.shape[0]):
@@ -164,8 +187,9 @@ def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> 
 def fill_changing(
     phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats
 ) -> float:
-    """V_t(b) from the last round to the first; `values` holds two rounds. A player may `skip`
-    rounds where there is a horizon.
+    """Return V_1(B) after filling V_t(b) from the last round to the first.
+
+    `values` holds two rounds. With `skip`, a player may skip rounds.
     """
     for t in range(phases.shape[0] - 1, -1, -1):
         phase = phases[t]
@@ -177,7 +201,7 @@ def fill_changing(
 
 @kernel
 def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -> float:
-    """max_i E[1{c(i) <= b} (r(i) + after(b - c(i)))]."""
+    """Return max_i E[1{c(i) <= b} (r(i) + after(b - c(i)))]."""
     top = 0.0
     for i in range(chances.shape[0]):
         value = 0.0
@@ -189,7 +213,7 @@ def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -
 
 
 def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Ints, int]:
-    """Rewards, costs and budget of constant arms, checked; amounts in units."""
+    """Return rewards, costs and budget of constant arms, checked; amounts are in units."""
     values = per_arm("rewards", rewards)
     prices = costs_per_arm(costs, len(values))
     if prices.shape[1] > 1:
@@ -199,13 +223,13 @@ def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Int
 
 
 def grid(prices: Ints, budget: int) -> tuple[int, int]:
-    """The largest step that divides all costs, and how many of them the budget holds."""
+    """Return the greatest common divisor of all costs, and how often the budget contains it."""
     step = int(np.gcd.reduce(prices.ravel()))
     return step, budget // step
 
 
 def check_work(work: int, budget: int, step: int) -> None:
-    """Refuse what would take too long, before it starts."""
+    """Raise `InvalidInput` when the computation would take too long."""
     if work > MOST_WORK or budget // step > MOST_STEPS:
         raise InvalidInput(
             f"budget={amounts.text(budget)}: {budget // step:,} steps of "

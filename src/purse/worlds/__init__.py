@@ -1,9 +1,9 @@
-"""One file per world: a function of the file's name that returns a `World`, and an EXAMPLE. Nothing
-is registered by hand.
+"""The worlds that purse ships, one per file; no list has to be edited.
 
-`purse.worlds.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls one; `names()` lists them;
-`make("two_worlds:world=2", budget=100)` reads one from text and fills the budget in where the world
-depends on it.
+`purse.worlds.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls the function of a world. `names()`
+lists the worlds. `make("two_worlds:world=2", budget=100)` reads a world from text, and passes the
+budget on where the world depends on it. A file has a function of the file's name, which returns a
+`World`, and an EXAMPLE.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ def __getattr__(name: str) -> Callable[..., World]:
 
 
 def names() -> list[str]:
-    """The names of all worlds that purse ships."""
+    """Return the names of all worlds that purse ships, sorted."""
     return sorted(_WORLDS)
 
 
 def function(name: str) -> Callable[..., World]:
-    """The function that makes the world of this name, or the one in the file at this path, which
-    has the file's name.
+    """Return the function that makes the world of this name, or of the file at this path.
+
+    In a file, the function has the file's name.
+
+    Raise `InvalidInput` when there is no such world or function.
     """
     if name.endswith(".py"):
         module = load_module("world", Path(name))
@@ -57,14 +60,19 @@ def function(name: str) -> Callable[..., World]:
 
 
 def example(name: str) -> str:
-    """The world of this name written out as text, with an example of the options that it needs."""
+    """Return the world of this name as text, with an example of the options that it needs."""
     function(name)
     return str(_MODULES[name].EXAMPLE)
 
 
 def make(world: str | World | Callable[[float], World], budget: Any) -> World:
-    """The world itself, one written as text such as `two_worlds:cost_min=0.1,world=2` or
-    `my_world.py:cost=1`, or a function of the budget.
+    """Return a world from a `World`, from text, or from a function of the budget.
+
+    world    a `World`, which is returned as it is; text such as `two_worlds:cost_min=0.1,world=2`
+             or `my_world.py:cost=1`; or a function that takes the budget and returns a `World`
+    budget   passed on to a world that depends on it
+
+    Raise `InvalidInput` when the text names no world, or an option is not allowed.
     """
     if isinstance(world, World):
         return world

@@ -1,5 +1,6 @@
-"""The one compiled draw that all shipped worlds share: phases x arms x atoms of (probability,
-reward, cost).
+"""The compiled draw that all shipped worlds share.
+
+Its tables are phases x arms x atoms of (probability, reward, cost).
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ class Tables(NamedTuple):
 
 @kernel
 def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
-    """Writes what the arm costs in round t and returns its reward; `key` is the world's stream on
-    this path.
+    """Write the arm's cost in round t, and return its reward.
 
-    Simple worlds take a short way through the same tables: in the loop, where it is inlined, it is
-    worth a tenth of a round.
+    `key` is the world's stream of random numbers on this path. Simple worlds take a short way
+    through the same tables: in the loop, where it is inlined, it saves a tenth of a round.
     """
     return (
         draw_simply(key, tables, t, arm, cost)
@@ -40,7 +40,7 @@ def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 
 @kernel
 def draw_simply(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
-    """The draw for simple worlds."""
+    """Write the cost and return the reward in a simple world."""
     which = U(arm)
     cost[0] = tables.costs[0, which, 0, 0]
     return tables.rewards[0, which, U(bits(at(key, t), arm) >> U(11) >= tables.below[0, which, 0])]
@@ -48,7 +48,7 @@ def draw_simply(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 
 @cold
 def draw_any(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
-    """The draw for any number of phases, atoms and resources."""
+    """Write the cost and return the reward, for any number of phases, atoms and resources."""
     phase = phase_of(key, tables, t)
     atom = 0
     size = tables.rewards.shape[2]
@@ -64,7 +64,7 @@ def draw_any(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 
 @kernel
 def phase_of(key: U, tables: Tables, t: int) -> int:
-    """The first phase whose last round is not before t."""
+    """Return the first phase whose last round is not before t."""
     n_phases = tables.last.shape[0]
     if tables.shuffle:
         t = shuffled(key, (t - 1) % n_phases, n_phases) + 1

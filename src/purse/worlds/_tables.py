@@ -1,6 +1,4 @@
-"""From probabilities, rewards and costs to a `World`: the one place where worlds are checked and
-put together.
-"""
+"""The one place that checks probabilities, rewards and costs and makes a `World` of them."""
 
 from __future__ import annotations
 
@@ -31,11 +29,11 @@ def make_world(
     n_rounds: int | None = None,
     horizon: int | None = None,
 ) -> World:
-    """The world with atoms of (probability, reward, cost): arrays (H, K, A), and costs (H, K, A, d)
-    in units.
+    """Return the world with atoms of (probability, reward, cost).
 
-    What it declares to players follows: the least and the most that each arm may cost, fixed costs
-    where these are equal, and means where there is one phase.
+    Arrays have shape (H, K, A), and costs (H, K, A, d) in units. What the world declares to players
+    follows from them: the least and the most that each arm may cost, fixed costs where these are
+    equal, and means where there is one phase.
     """
     if not probabilities.shape == rewards.shape == costs.shape[:3] or costs.size == 0:
         raise InvalidInput(
@@ -79,8 +77,9 @@ def make_world(
 
 
 def thresholds(probabilities: Floats) -> Words:
-    """(H, K, A - 1) Below which of 2^53 equally likely words this atom, or one before it, is
-    drawn.
+    """Return the word, of 2^53 equally likely ones, below which an atom or one before it is drawn.
+
+    The shape is (H, K, A - 1).
     """
     # 0: no atom with a chance follows, so this takes the rest
     after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]
@@ -89,8 +88,10 @@ def thresholds(probabilities: Floats) -> Words:
 
 
 def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
-    """Atoms for rewards of 1 or 0 with these means (H, K) at these costs (H, K, d): probabilities,
-    rewards, costs.
+    """Return probabilities, rewards and costs of atoms for rewards of 1 or 0.
+
+    means   of the rewards, shape (H, K)
+    costs   shape (H, K, d), in units
     """
     probabilities = np.stack([means, 1 - means], axis=2)
     return (
@@ -101,7 +102,7 @@ def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def positive_units(field: str, value: Any, high: float = math.inf) -> int:
-    """A positive amount, in units."""
+    """Return a positive amount in units."""
     units = amounts.to_units(field, validation.number(field, value, above=0, high=high))
     if units == 0:
         raise invalid(field, value, "must be at least 1e-9")
@@ -109,12 +110,12 @@ def positive_units(field: str, value: Any, high: float = math.inf) -> int:
 
 
 def per_arm(field: str, values: ArrayLike) -> Floats:
-    """(K,) One number in [0, 1] per arm."""
+    """Return one number in [0, 1] per arm, shape (K,)."""
     return check_range(field, reals(field, values, 1))
 
 
 def costs_per_arm(costs: Any, n_arms: int) -> Ints:
-    """(K, d) Costs in units from one number per arm, or one per arm and resource."""
+    """Return costs in units, shape (K, d), from one number per arm, or one per arm and resource."""
     units = amounts.unit_array("costs", costs)
     if units.ndim not in (1, 2) or len(units) != n_arms or units.size == 0:
         raise InvalidInput(f"costs of shape {units.shape} do not match rewards of {n_arms} arms")
@@ -122,8 +123,9 @@ def costs_per_arm(costs: Any, n_arms: int) -> Ints:
 
 
 def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
-    """(.., d) Costs in units for each entry of `rewards`; with `repeat`, costs of its last axis
-    alone hold for all of the first.
+    """Return costs in units for each entry of `rewards`, with a last axis of d resources.
+
+    With `repeat`, costs that have only its last axis hold for all entries of its first.
     """
     units = amounts.unit_array("costs", costs)
     if repeat and units.shape == rewards.shape[1:]:
@@ -136,7 +138,7 @@ def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
 
 
 def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
-    """An array of finite floats with at least one entry."""
+    """Return an array of finite floats with at least one entry."""
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -151,7 +153,7 @@ def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
 
 
 def check_range(field: str, array: Floats) -> Floats:
-    """Refuse entries outside [0, 1]."""
+    """Return the array; raise `InvalidInput` when an entry lies outside [0, 1]."""
     outside = (array < 0) | (array > 1)
     if outside.any():
         raise invalid(field, float(array[outside].flat[0]), "must lie between 0 and 1")

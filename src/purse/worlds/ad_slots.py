@@ -1,6 +1,4 @@
-"""Advertisements: money and impressions are both limited, and ads differ in what a click brings,
-what it costs and how often it comes.
-"""
+"""Advertisements: money and impressions are limited, and ads differ in clicks, value and price."""
 
 from __future__ import annotations
 
@@ -18,12 +16,16 @@ EXAMPLE = "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=
 
 
 def ad_slots(clicks: ArrayLike, values: ArrayLike, prices: Any, views: int) -> World:
-    """Arm i shows ad i to the next of `views` visitors. With probability `clicks[i]` it is clicked,
-    pays `values[i]` and costs `prices[i]` of the first resource, money; showing it takes 1 of the
-    second, impressions.
+    """Return a world in which arm i shows ad i to the next of `views` visitors.
 
-    Give a budget for each: money, and impressions (fewer than there are views, or as many). Views
-    are the horizon.
+    A visitor clicks with probability `clicks[i]`. A click pays `values[i]` and costs `prices[i]` of
+    the first resource, money. Showing an ad takes 1 of the second resource, impressions.
+
+        clicks, values   from 0 to 1, shape (K,)
+        prices           amounts of money, shape (K,)
+        views            the horizon
+
+    The budget has two entries: money, and impressions, at most as many as views.
 
     >>> world = ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
     >>> world.n_resources, world.horizon, world.cost_means.round(3).tolist()

@@ -13,10 +13,11 @@ EXAMPLE = "atoms:probabilities=[[.2,.8],[.5,.5]],rewards=[[1,.5],[0,1]],costs=[[
 
 
 def atoms(probabilities: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
-    """Arm i pays `rewards[i][a]` at `costs[i][a]` with probability `probabilities[i][a]`.
+    """Return a world in which arm i draws one of A pairs of reward and cost.
 
-    Arrays of shape (K, A); costs may have a third axis, one entry per resource. Pad arms that have
-    fewer atoms with probability 0.
+    Pair a has reward `rewards[i][a]`, cost `costs[i][a]` and probability `probabilities[i][a]`. All
+    three have shape (K, A); costs may have a third axis, one entry per resource. An arm with fewer
+    pairs gets pairs of probability 0.
 
     >>> atoms([[0.5, 0.5]], rewards=[[1, 0]], costs=[[1, 0.5]]).efficiencies.round(3)
     array([0.667])

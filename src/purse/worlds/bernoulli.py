@@ -1,4 +1,4 @@
-"""Rewards of 0 or 1, a fixed cost per arm."""
+"""Rewards of 0 or 1, and a fixed cost per arm."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ EXAMPLE = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.2]"
 
 
 def bernoulli(rewards: ArrayLike, costs: Any) -> World:
-    """Arm i pays 1 with probability `rewards[i]`, else 0, and costs `costs[i]` (one number, or one
-    per resource).
+    """Return a world in which arm i pays 1 with probability `rewards[i]` at cost `costs[i]`.
+
+    It pays 0 otherwise. Rewards have shape (K,), and costs (K,) or, for several resources, (K, d).
 
     >>> bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3]).efficiencies
     array([1.125, 2.   ])

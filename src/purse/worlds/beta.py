@@ -1,4 +1,4 @@
-"""Rewards and costs that are continuous and random: beta distributions."""
+"""Continuous random rewards and costs: beta distributions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ CELLS = 32  # of equal probability, for reward and cost each
 def beta(
     rewards: ArrayLike, costs: ArrayLike, concentration: float, cost_min: Any, cost_max: Any = 1
 ) -> World:
-    """Arm i's reward has a beta distribution with mean m = `rewards[i]` and parameters k m, k (1 -
-    m), k = `concentration`; its cost likewise, stretched to [cost_min, cost_max], with mean
-    `costs[i]`; independently.
+    """Return a world in which rewards and costs of each arm have independent beta distributions.
+
+    The reward of arm i has mean m = `rewards[i]` and parameters k m and k (1 - m), with k =
+    `concentration`. Its cost has mean `costs[i]` and the same k, stretched to [cost_min, cost_max].
+    Rewards and costs have shape (K,).
 
     Both enter as 32 equally likely values, the mean of each of 32 quantile cells, so the means are
     exact.
@@ -66,11 +68,11 @@ def beta(
 
 
 def cell_means(means: Floats, concentration: float) -> Floats:
-    """(K, CELLS) The mean of each quantile cell of the beta distribution with parameters a = k m, b
-    = k (1 - m).
+    """Return the mean of each quantile cell of beta distributions, shape (K, CELLS).
 
-    Above 1/2 it is that of the mirrored distribution, because floats are dense near 0 and not near
-    1; the cell around 1/2 gets what is missing, so that the mean is m.
+    The parameters are a = k m and b = k (1 - m). Cells above 1/2 are those of the mirrored
+    distribution, because floats are dense near 0 and not near 1. The cell around 1/2 gets the
+    remainder, so that the mean is m.
     """
     m = means[:, None]
     a, b = concentration * m, concentration * (1 - m)
@@ -85,8 +87,9 @@ def cell_means(means: Floats, concentration: float) -> Floats:
 
 
 def cells_from_0(a: Floats, b: Floats) -> Floats:
-    """E[X; X in cell] / P(cell) = CELLS m (F(q_k+1; a+1, b) - F(q_k; a+1, b)), F the distribution
-    function, q the cells' edges under (a, b).
+    """Return E[X; X in cell] / P(cell) = CELLS m (F(q_k+1; a+1, b) - F(q_k; a+1, b)).
+
+    F is the distribution function, and q are the edges of the cells under (a, b).
     """
     from scipy.special import betainc, betaincinv
 

@@ -1,4 +1,4 @@
-"""An i.i.d. world whose first rounds an adversary has tampered with."""
+"""An i.i.d. world whose first rounds an adversary has changed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ EXAMPLE = "corrupted:rewards=[.9,.6,.4],costs=[.8,.3,.25],rounds=100,fake_reward
 
 
 def corrupted(rewards: ArrayLike, costs: Any, rounds: int, fake_rewards: ArrayLike) -> World:
-    """Arm i pays 1 with probability `rewards[i]` at cost `costs[i]`; in the first `rounds` rounds
-    with probability `fake_rewards[i]` instead.
+    """Return a world in which arm i pays 1 with a false probability in the first `rounds` rounds.
+
+    The probability is `fake_rewards[i]` in these rounds and `rewards[i]` after them. The cost is
+    always `costs[i]`. All three have one entry per arm.
 
     >>> fake = [0.1, 0.9]
     >>> world = corrupted(rewards=[0.9, 0.1], costs=[0.5, 0.5], rounds=20, fake_rewards=fake)

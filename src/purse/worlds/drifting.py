@@ -24,11 +24,11 @@ MOST_STEPS = 1_000  # between two sets of values
 
 
 def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
-    """Arm i's mean reward moves from `rewards[s][i]` to `rewards[s+1][i]` in a straight line over
-    `rounds` rounds, and from the last back to the first.
+    """Return a world in which mean rewards move in a straight line between the rows of `rewards`.
 
-    So do its costs, where they are given for each s. The means change in at most 1,000 equal steps
-    on each way.
+    The mean of arm i takes `rounds` rounds from `rewards[s][i]` to `rewards[s+1][i]`, and as many
+    from the last row back to the first. Costs of shape (K,) are constant; costs of the shape of
+    `rewards` move likewise. The means change in at most 1,000 equal steps between two rows.
 
     >>> world = drifting(rounds=4, rewards=[[0, 1], [1, 0]], costs=[0.5, 0.5])
     >>> world.tables.period, (world.tables.below[:, 0, 0] / 2**53).tolist()

@@ -1,6 +1,4 @@
-"""Rewards without noise, and one arm with a random cost: enough for the mean of reward per cost to
-point to the wrong arm.
-"""
+"""Constant rewards and one random cost make the mean of reward per cost prefer the wrong arm."""
 
 from __future__ import annotations
 
@@ -13,11 +11,11 @@ EXAMPLE = "misleading_costs"
 
 
 def misleading_costs() -> World:
-    """Arm 0 always pays 0.5 and costs 0.1 or 1, equally likely: E[r]/E[c] = 0.909, E[r/c] = 2.75.
-    Arm 1 always pays 1 at cost 0.5.
+    """Return a world in which a random cost makes the mean of reward per cost misleading.
 
-    Arm 1 buys 2 a unit, more than twice as much as arm 0; a learner that averages r/c settles on
-    arm 0.
+    Arm 0 always pays 0.5 and costs 0.1 or 1, equally likely: E[r]/E[c] = 0.909, E[r/c] = 2.75. Arm
+    1 always pays 1 at cost 0.5. Arm 1 returns 2 per unit of budget, more than twice as much as arm
+    0. A learner that averages r/c settles on arm 0.
 
     >>> misleading_costs().efficiencies.round(3)
     array([0.909, 2.   ])

@@ -1,6 +1,4 @@
-"""Random costs for which the mean of reward per cost points to the wrong arm: the counterexample to
-Theorem 3.
-"""
+"""Random costs make the mean of reward per cost prefer the wrong arm: it refutes Theorem 3."""
 
 from __future__ import annotations
 
@@ -13,11 +11,12 @@ EXAMPLE = "misleading_ratio"
 
 
 def misleading_ratio() -> World:
-    """Arm 0 pays 1 half of the time and costs 0.1 or 1, equally likely and independently: E[r]/E[c]
-    = 0.909, E[r/c] = 2.75. Arm 1 pays 1 with probability 0.6 at cost 0.5: both are 1.2.
+    """Return the counterexample to Theorem 3, in which the mean of reward per cost is misleading.
 
-    A budget buys E[r]/E[c], so arm 1 is better; a learner that averages r/c settles on arm 0 and
-    loses 0.291 B.
+    Arm 0 pays 1 with probability 0.5 and costs 0.1 or 1, equally likely and independently:
+    E[r]/E[c] = 0.909, E[r/c] = 2.75. Arm 1 pays 1 with probability 0.6 at cost 0.5: both ratios are
+    1.2. A budget buys E[r]/E[c], so arm 1 is better. A learner that averages r/c settles on arm 0
+    and loses 0.291 B.
 
     >>> misleading_ratio().efficiencies.round(3)
     array([0.909, 1.2  ])

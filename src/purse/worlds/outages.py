@@ -1,4 +1,4 @@
-"""A world in which arms go down and come up again: which arms may be played changes by segment."""
+"""A world with outages: the arms that may be played change from segment to segment."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ def outages(
 ) -> World:
     """Return `world` with outages: in segment s only the arms with `up[s][i]` may be played.
 
-    `segments` is how many rounds each lasts, or one number for all; after the last segment the
-    first comes again. None: the world's own phases. Each segment needs an arm that is up. `budget`
-    is passed on to a world that is text and depends on it.
+        world      a `World`, or text
+        up         rows of 0 and 1, shape (S, K); each row needs an arm that is up
+        segments   the rounds of each segment, or one number for all; None: the world's own phases
+        budget     passed on to a world that is text and depends on it
+
+    After the last segment the first comes again.
 
     >>> place = outages("bernoulli:rewards=[.9,.6],costs=[.5,.5]", up=[[1, 1], [0, 1]], segments=10)
     >>> place.outages.allowed(5), place.outages.allowed(11), place.outages.allowed(21)
@@ -53,7 +56,7 @@ def outages(
 
 
 def last_rounds(world: World, segments: Any, n_segments: int) -> Any:
-    """(S,) Return the last round of each segment."""
+    """Return the last round of each segment, shape (S,)."""
     if segments is None:
         last = np.array(world.tables.last, np.int64)
         if len(last) != n_segments:

@@ -1,6 +1,4 @@
-"""Dynamic pricing: sell a stock to customers who come one by one, and learn which price brings
-most.
-"""
+"""Dynamic pricing: sell a stock to customers one by one, and learn which price brings most."""
 
 from __future__ import annotations
 
@@ -18,12 +16,12 @@ EXAMPLE = "pricing:prices=[2,4,6,8],chances=[.8,.6,.4,.15],customers=4000"
 
 
 def pricing(prices: ArrayLike, chances: ArrayLike, customers: int) -> World:
-    """Arm i offers the price `prices[i]` to the next of `customers`, who buys one piece with
-    probability `chances[i]`.
+    """Return a world in which arm i offers one piece at `prices[i]` to the next customer.
 
-    The budget is the stock; a sale takes 1 from it and pays the price, divided by the highest, so
-    that rewards lie in [0, 1]. No sale costs nothing, so a policy must do without a least cost;
-    customers are the horizon, and a round may be skipped.
+    The customer buys with probability `chances[i]`. A sale takes 1 from the budget, which is the
+    stock, and pays the price divided by the highest price. Without a sale the pull costs nothing,
+    so only policies that need no least cost can play. `customers` is the horizon, and a round may
+    be skipped. Prices are positive; prices and chances have one entry per arm.
 
     >>> world = pricing(prices=[2, 4], chances=[0.9, 0.5], customers=100)
     >>> world.horizon, world.reward_means.tolist(), world.cost_means.ravel().tolist()

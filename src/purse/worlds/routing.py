@@ -1,6 +1,4 @@
-"""Routing requests to models: so many prompts to serve with so many dollars, and models that differ
-in quality and price.
-"""
+"""Routing of prompts to models that differ in quality and price, with a limit on money."""
 
 from __future__ import annotations
 
@@ -19,13 +17,12 @@ POOR = 0.3  # what an answer that is not good is worth
 
 
 def routing(quality: ArrayLike, prices: Any, prompts: int) -> World:
-    """Arm i sends the next of `prompts` to model i. The answer is good (1) with probability
-    `quality[i]`, else worth 0.3; its price is `prices[i]` times its length, which is 0.5 to 1.5
-    times the mean.
+    """Return a world in which arm i sends the next prompt to model i.
 
-    The budget is money; prompts are the horizon. With money alone the cheapest model would win: it
-    is the number of prompts that makes better ones worth their price, and the best one can do is to
-    mix two models.
+    The answer is worth 1 with probability `quality[i]`, else 0.3. Its price is `prices[i]` times
+    its relative length, which is 0.5, 0.75, 1, 1.25 or 1.5, equally likely. The budget is money,
+    and `prompts` is the horizon. With money alone the cheapest model would be best. The limit on
+    prompts makes better models worth their price, and the optimum mixes two models.
 
     >>> routing(quality=[0.5, 0.9], prices=[0.1, 0.5], prompts=100).horizon
     100

@@ -1,6 +1,4 @@
-"""Costs that are the same for all arms but change from round to round: the sum of efficiencies
-prefers the wrong arm.
-"""
+"""Equal costs that change from round to round make the sum of efficiencies prefer the wrong arm."""
 
 from __future__ import annotations
 
@@ -14,12 +12,12 @@ EXAMPLE = "same_costs"
 
 
 def same_costs() -> World:
-    """In odd rounds both arms cost 1, and arm 0 pays 1, arm 1 nothing; in even rounds both cost
-    0.1, and arm 0 pays nothing, arm 1 0.5.
+    """Return a world in which both arms cost the same in each round, and efficiency misleads.
 
-    Every player plays the same number of rounds. Arm 0 gains 0.909 B and arm 1 0.4545 B, but arm
-    1's efficiencies sum to more, 5 against 1 in two rounds: equal costs do not save a bound on
-    efficiency from saying nothing about reward.
+    In odd rounds both arms cost 1; arm 0 pays 1 and arm 1 pays 0. In even rounds both cost 0.1; arm
+    0 pays 0 and arm 1 pays 0.5. Every player plays the same number of rounds. Arm 0 gains 0.909 B
+    and arm 1 gains 0.4545 B. Yet the efficiencies of arm 1 sum to 5 in two rounds, and those of arm
+    0 to 1. So a bound on efficiency says nothing about reward, even where costs are equal.
 
     >>> same_costs().tables.period
     2

@@ -1,6 +1,4 @@
-"""Spend now or save for later? Nobody knows in time, so every player has regret in proportion to
-the budget.
-"""
+"""Whether to spend or to save shows too late, so every player has regret in proportion to B."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ EXAMPLE = "spend_or_save:later=1"
 def spend_or_save(
     budget: float, cost_min: float = 0.1, later: float = 1.0, fixed_costs: bool = False
 ) -> World:
-    """In rounds 1 .. B/2 arm 0 pays nothing at cost c = `cost_min`, arm 1 pays 1 at cost 1. Then
-    both pay `later` at cost c.
+    """Return a world in which the right choice depends on rewards that come only after round B/2.
 
-    With x the part of the first rounds spent on arm 1 the regret is (1 - x) B/2 if nothing pays
-    later, and x B (1/(2c) - 1) if later = 1 and c <= 1/2; the larger is at least 0.44 B for c =
-    0.1, whoever plays. With `fixed_costs` arm 1 costs 1 for ever and pays nothing later: costs that
-    never change do not help.
+    In rounds 1 .. B/2 arm 0 pays nothing at cost c = `cost_min`, and arm 1 pays 1 at cost 1. Then
+    both pay `later` at cost c. Let x be the part of the first rounds spent on arm 1. The regret is
+    (1 - x) B/2 if nothing pays later, and x B (1/(2c) - 1) if later = 1 and c <= 1/2. The larger of
+    the two is at least 0.44 B for c = 0.1 and every player. With `fixed_costs` arm 1 always costs 1
+    and pays nothing later: constant costs do not help.
 
     >>> spend_or_save(budget=100).tables.last.tolist()[0]
     50

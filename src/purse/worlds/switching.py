@@ -23,11 +23,14 @@ EXAMPLE = "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]"
 
 
 def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
-    """In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`; after the
-    last segment the first comes again.
+    """Return a world in which mean rewards and costs change from segment to segment.
 
-    `segments` is how many rounds each lasts, or one number for all; costs of shape (K,) hold in all
-    segments.
+    In segment s arm i pays 1 with probability `rewards[s][i]` at cost `costs[s][i]`. After the last
+    segment the first comes again.
+
+        segments   the rounds of each segment, or one number for all
+        rewards    from 0 to 1, shape (S, K)
+        costs      amounts, shape (S, K), or (K,) for all segments
 
     >>> rewards = [[0.9, 0.1], [0.1, 0.9]]
     >>> switching(segments=[100, 50], rewards=rewards, costs=[0.5, 0.5]).tables.period

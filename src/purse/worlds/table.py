@@ -1,4 +1,4 @@
-"""Recorded rounds: what every arm returned and cost, round by round."""
+"""Recorded rounds: the reward and the cost of every arm, round by round."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ EXAMPLE = "table:rewards=[[1,0],[0,1],[.5,.5]],costs=[[.5,.2],[.1,.1],[.3,.4]],s
 
 
 def table(rewards: ArrayLike, costs: Any, shuffle: bool = False) -> World:
-    """In round t arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]`; after the last row the
-    world ends.
+    """Return a world in which arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]` in round t.
 
-    Arrays of shape (T, K); costs of shape (K,) hold for all rounds, and a third axis is one entry
-    per resource. With `shuffle` each path meets the rows in a random order of its own.
+        rewards   from 0 to 1, shape (T, K)
+        costs     amounts, shape (T, K), or (K,) for all rounds; a third axis has one entry per
+                  resource
+        shuffle   True: each path has its own random order of the rows
+
+    After the last row the world ends.
 
     >>> table(rewards=[[1, 0], [0, 1]], costs=[0.5, 0.2]).n_rounds
     2

@@ -1,6 +1,4 @@
-"""Arms that all cost the same and differ so little that nobody can tell them apart in time. The
-instance of Theorem 2.
-"""
+"""Arms of equal cost that are too alike to be told apart in time: the instance of Theorem 2."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ EXAMPLE = "theorem2:n_arms=5,cost_min=0.5"
 def theorem2(
     n_arms: int, budget: float, cost_min: float, scale: float = 0.25, best: int = 0
 ) -> World:
-    """Every arm costs c = `cost_min` and pays 1 with probability 1/2; arm `best` with 1/2 + `scale`
-    sqrt(K c / B).
+    """Return a world in which all arms cost c = `cost_min` and one arm is slightly better.
 
-    There are T = floor(B/c) rounds whatever is played, so a player loses at most `scale` sqrt(K B /
-    c), and on average over the best arm at least a constant times that. The paper's own scale is 1,
-    for which its argument is empty.
+    Every arm pays 1 with probability 1/2, and arm `best` with 1/2 + `scale` sqrt(K c / B). Every
+    player plays T = floor(B/c) rounds, and so loses at most `scale` sqrt(K B / c). The mean loss
+    over the choices of `best` is at least a constant times that. The paper's scale is 1, for which
+    its argument proves nothing.
 
     >>> theorem2(n_arms=4, budget=100, cost_min=0.25).reward_means
     array([0.525, 0.5  , 0.5  , 0.5  ])

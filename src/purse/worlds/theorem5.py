@@ -1,6 +1,4 @@
-"""Large costs: after a long quiet time one arm pays, and the other takes all that is left. The
-instance of Theorem 5.
-"""
+"""Large costs: late in the game one arm takes all that is left. The instance of Theorem 5."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ NEAR = 1e-12  # relative; in floats 1024 ** 0.9 is not 512
 
 
 class Stakes(NamedTuple):
-    """What is at stake in the world `theorem5`."""
+    """The rounds and amounts of the world `theorem5`."""
 
     quiet_rounds: int  # t* = floor(B - B^alpha): nothing pays before round t* + 1
     large_cost: int  # B^alpha, in units
@@ -26,8 +24,9 @@ class Stakes(NamedTuple):
 
 
 def stakes(budget: float, alpha: float) -> Stakes:
-    """The rounds and amounts of the instance; B^alpha is snapped to a whole number where it is one
-    up to rounding.
+    """Return the rounds and amounts of the instance.
+
+    B^alpha is rounded to a whole number where it is one up to rounding errors.
 
     >>> stakes(1024, 0.9)
     Stakes(quiet_rounds=512, large_cost=512000000000, late_rounds=512)
@@ -42,13 +41,15 @@ def stakes(budget: float, alpha: float) -> Stakes:
 
 
 def theorem5(budget: float, alpha: float = 0.5, best: int = 0) -> World:
-    """Two arms, both pay 0 at cost 1 in rounds 1 .. t* = floor(B - B^alpha). Then arm `best` pays 1
-    at cost 1; the other arm pays 0 at cost B^alpha in round t* + 1, and 1 at cost 1 later.
+    """Return a world of two arms, one of which takes all that is left in round t* + 1.
 
-    Nobody can tell the arms apart before round t* + 1, and who takes the wrong one then has nothing
-    left: the regret against the best fixed arm is 0 or floor(B - t*), and its mean over the two
-    choices of `best` is half of that for every player. (Under the rule `hold` nobody can set
-    B^alpha apart any more, and what is at stake is a single reward.)
+    In rounds 1 .. t* = floor(B - B^alpha) both arms pay 0 at cost 1. Then arm `best` pays 1 at cost
+    1. The other arm pays 0 at cost B^alpha in round t* + 1, and 1 at cost 1 later.
+
+    No player can tell the arms apart before round t* + 1, and the wrong choice there spends the
+    whole budget. So the regret against the best fixed arm is 0 or floor(B - t*). Its mean over the
+    two choices of `best` is half of that for every player. (Under the stop rule `hold` no player
+    can hold B^alpha there, and only one reward is at stake.)
 
     >>> theorem5(budget=100, alpha=0.5, best=1).tables.last[:2]
     array([90, 91])

@@ -16,8 +16,10 @@ EXAMPLE = "two_point:rewards=[.9,.3],costs=[.6,.3],cost_min=.2"
 
 
 def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any = 1) -> World:
-    """Arm i pays 1 with probability `rewards[i]`, and costs `cost_min` or `cost_max` with mean
-    `costs[i]`, independently.
+    """Return a world in which a cost is `cost_min` or `cost_max`, with mean `costs[i]` for arm i.
+
+    Arm i pays 1 with probability `rewards[i]`, independently of its cost. Rewards and costs have
+    shape (K,).
 
     >>> two_point(rewards=[0.5], costs=[0.55], cost_min=0.1).efficiencies.round(3)
     array([0.909])

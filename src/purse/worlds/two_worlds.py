@@ -1,6 +1,4 @@
-"""Two worlds that no player can tell apart until it is too late: the counterexample to Theorems 1
-and 4.
-"""
+"""Two worlds that no player can tell apart in time: the counterexample to Theorems 1 and 4."""
 
 from __future__ import annotations
 
@@ -14,15 +12,18 @@ EXAMPLE = "two_worlds:cost_min=0.1,world=2"
 
 
 def two_worlds(budget: float, cost_min: float = 0.1, world: int = 1) -> World:
-    """Arm 0 costs 1 and arm 1 costs c = `cost_min`. In rounds 1 .. B arm 0 pays r1 = min(1, (1 -
-    c)/(2c)), arm 1 nothing. After that, in world 1 nothing pays; in world 2 arm 1 pays 1.
+    """Return one of two worlds that show the same first B rounds and need different choices there.
 
-    A player cannot run out before round B, so both worlds show the same B rounds. With x the
-    fraction of them spent on arm 0, the regret against the best fixed arm is at least r1 (1 - x) B
-    in world 1 and x B ((1 - c)/c - r1) in world 2. The larger of the two is at least kappa(c) B for
-    every player (up to one reward where B/c is not whole), with kappa(c) = (1 - 2c)/(1 - c) for c
-    <= 1/3 and (1 - c)/(4c) above: no regret of order sqrt(B) is possible, whatever Theorems 1 and 4
-    say.
+    Arm 0 costs 1 and arm 1 costs c = `cost_min`. In rounds 1 .. B arm 0 pays r1 = min(1, (1 -
+    c)/(2c)), and arm 1 pays nothing. After that nothing pays in world 1, and arm 1 pays 1 in world
+    2.
+
+    A player cannot spend the budget before round B, so both worlds show the same B rounds. Let x be
+    the fraction of them spent on arm 0. The regret against the best fixed arm is at least r1 (1 -
+    x) B in world 1 and x B ((1 - c)/c - r1) in world 2. The larger of the two is at least kappa(c)
+    B for every player, up to one reward where B/c is not whole. Here kappa(c) is (1 - 2c)/(1 - c)
+    for c <= 1/3 and (1 - c)/(4c) above. So no regret of order sqrt(B) is possible, in contradiction
+    to Theorems 1 and 4.
 
     >>> two_worlds(budget=100, world=2).costs.ravel() / 1e9
     array([1. , 0.1])

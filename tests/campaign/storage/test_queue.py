@@ -178,7 +178,7 @@ def test_a_guest_hears_of_its_error_and_nobody_else_does(tmp_path: Path) -> None
     assert campaign.tell(1, 1, "0.4").spent == ("0.4",)
     (error,) = guest.hears()
     assert type(error) is BudgetHeld
-    assert "is held for tickets that are out" in str(error)
+    assert "is held for open tickets" in str(error)
     guest.board.renew()
     os.close(file)
     campaign.storage.close()
@@ -444,7 +444,7 @@ def test_who_waits_too_long_gives_up_and_takes_the_notice_down(tmp_path: Path) -
     waiter._board.take_place(waiter._gate.file)
     assert other.enter()
     with (
-        pytest.raises(TimeoutError, match=r"has stood in .* for 0\.1 seconds"),
+        pytest.raises(TimeoutError, match=r"could not lock .* has held it for 0\.1 seconds"),
         waiter.turn(lambda: b"please"),
     ):
         pass

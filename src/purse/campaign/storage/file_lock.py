@@ -79,7 +79,7 @@ class FileLock:
                 self._file = self._porter = None
         if not inside:
             raise TimeoutError(
-                f"another process has stood in {self._path} for {patience:g} seconds"
+                f"could not lock {self._path}: another process has held it for {patience:g} seconds"
             )
 
     def leave(self) -> None:

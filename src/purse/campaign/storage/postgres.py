@@ -133,7 +133,7 @@ class Postgres:
             yield
         except self._psycopg.errors.IntegrityError as error:
             raise PurseError(
-                f"{self._where()} refuses what would break a promise: {error}"
+                f"{self._where()} rejected the write: it would violate a constraint ({error})"
             ) from error
         except self._psycopg.Error as error:
             raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
@@ -266,7 +266,9 @@ class Postgres:
     def _gone(self, name: str) -> NoSuchCampaign:
         """A campaign that was there."""
         self._keys.pop(name, None)
-        return NoSuchCampaign(f"campaign {name!r} is gone, or was made anew; open it again")
+        return NoSuchCampaign(
+            f"campaign {name!r} was deleted, or deleted and recreated; open it again"
+        )
 
     @contextmanager
     def _view(self) -> Iterator[psycopg.Connection[Any]]:

@@ -172,7 +172,9 @@ class Sqlite:
         try:
             yield
         except apsw.ConstraintError as error:
-            raise PurseError(f"{self.path} refuses what would break a promise: {error}") from error
+            raise PurseError(
+                f"{self.path} rejected the write: it would violate a constraint ({error})"
+            ) from error
         except (apsw.Error, OSError) as error:
             raise StorageUnavailable(f"{self.path}: {error}") from error
 
@@ -190,7 +192,7 @@ class Sqlite:
         self.epoch += 1
         if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise StorageUnavailable(
-                f"{self.path}: this file system does not take a write-ahead log"
+                f"{self.path}: this file system does not support a write-ahead log"
             )
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too

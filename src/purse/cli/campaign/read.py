@@ -1,5 +1,6 @@
-"""Verbs that look at campaigns or carry them elsewhere: `purse campaign status`, `list`, `tickets`,
-`export`, `restore`, `audit`.
+"""Verbs that read or copy campaigns.
+
+These are `purse campaign status`, `list`, `tickets`, `export`, `restore` and `audit`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @for_machines
 @stored
 def status(name: str | None, as_json: bool, storage: str) -> None:
-    """Say how a campaign stands; without a name, list all."""
+    """Print the balances and alarms of a campaign; without a name, list all campaigns."""
     if name is None:
         print_list(as_json, storage)
         return
@@ -47,7 +48,7 @@ def listed(as_json: bool, storage: str) -> None:
 
 
 def print_list(as_json: bool, storage: str) -> None:
-    """A line for each campaign."""
+    """Print a line for each campaign."""
     from purse.campaign.storage.base import connect
 
     place = connect(storage, create=False)
@@ -73,14 +74,14 @@ def print_list(as_json: bool, storage: str) -> None:
     multiple=True,
     default=OPEN,
     show_default=True,
-    help="held, told, void, presumed, released or skipped; repeat it.",
+    help="State: held, told, void, presumed, released or skipped; repeat it for several.",
 )
 @click.option(
     "--limit",
     type=int,
     default=1000,
     show_default=True,
-    help="The most that are printed, oldest first.",
+    help="Most tickets that are printed.",
 )
 @for_machines
 @stored
@@ -112,10 +113,10 @@ def export(name: str, out: Path | None, storage: str) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", help="Another name for it.")
+@click.option("--name", help="Name of the new campaign [default: the name in the journal].")
 @stored
 def restore(file: Path, name: str | None, storage: str) -> None:
-    """Make a campaign of an exported journal."""
+    """Create a campaign from an exported journal."""
     from purse.campaign.campaign import Campaign
 
     click.echo(str(Campaign.restore(file, storage=storage, name=name).status()))
@@ -126,10 +127,10 @@ def restore(file: Path, name: str | None, storage: str) -> None:
 @for_machines
 @stored
 def audit(name: str, as_json: bool, storage: str) -> None:
-    """Hold everything against the journal.
+    """Check a campaign against its journal.
 
-    Folds the whole journal and compares counters, tickets, choices and snapshot with it. Exits with
-    1 where something differs.
+    Folds the whole journal and compares balances, counts, tickets, choices and snapshot with it.
+    Exits with 1 where something differs.
     """
     found = opened(name, storage).audit()
     if as_json:
@@ -151,14 +152,14 @@ def audit(name: str, as_json: bool, storage: str) -> None:
 
 
 def opened(name: str, storage: str | Storage) -> Campaign:
-    """A campaign of a storage."""
+    """Return a campaign of a storage."""
     from purse.campaign.campaign import Campaign
 
     return Campaign.open(name, storage=storage)
 
 
 def number_of(ticket: str) -> int:
-    """A ticket's number."""
+    """Return the number of a ticket."""
     if not (ticket.isdecimal() and len(ticket) < 19):
         raise invalid("ticket", ticket, "must be the number of a ticket")
     return int(ticket)
@@ -167,7 +168,7 @@ def number_of(ticket: str) -> int:
 def print_tickets(
     found: Sequence[CampaignTicket], as_json: bool, *, with_state: bool = False
 ) -> None:
-    """A line for each ticket."""
+    """Print a line for each ticket."""
     if as_json:
         print_json({"tickets": [ticket.as_dict() for ticket in found]})
         return
@@ -183,7 +184,7 @@ def print_tickets(
 
 
 def print_receipt(receipt: Receipt) -> None:
-    """What a report came to, for people."""
+    """Print a receipt for people."""
     parts = [
         f"ticket {receipt.ticket} {receipt.state}",
         *(f"{what} {','.join(getattr(receipt, what))}" for what in ("spent", "refunded")),

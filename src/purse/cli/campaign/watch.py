@@ -1,5 +1,6 @@
-"""`purse campaign watch`: a live view of a campaign in the terminal, or a line for each change
-where there is no terminal.
+"""`purse campaign watch`: a live view of a campaign in the terminal.
+
+Where there is no terminal, it prints a line for each change.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ PARTS = (
 
 @click.command()
 @click.argument("name")
-@click.option("--once", is_flag=True, help="Print the view once.")
+@click.option("--once", is_flag=True, help="Print the view once and exit.")
 @stored
 def watch(name: str, once: bool, storage: str) -> None:
     """Watch a campaign in the terminal.
 
-    Shows the budget, arms, open tickets, alarms, and when the money runs out. It only reads, and
-    Ctrl-C ends it. Where the output is no terminal, prints a line for each change.
+    Shows the budget, arms, open tickets, alarms, and when the budget runs out. It only reads, and
+    Ctrl-C ends it. Where the output is no terminal, it prints a line for each change.
     """
     from rich.console import Console
     from rich.live import Live
@@ -68,7 +69,7 @@ def watch(name: str, once: bool, storage: str) -> None:
 def changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
-    """How the campaign stands, its history, its oldest open tickets and the time, each second."""
+    """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
     from purse.campaign.history import History
 
     history = History(campaign.terms)
@@ -80,7 +81,7 @@ def changes(
 
 
 def line(status: Status, history: dict[str, Any]) -> str:
-    """How the campaign stands, on one line."""
+    """Return the status of the campaign on one line."""
     purses = ", ".join(
         f"{purse.resource} spent {purse.spent} held {purse.held} presumed "
         f"{purse.presumed} left {purse.left} overrun {purse.overrun}"
@@ -94,7 +95,7 @@ def line(status: Status, history: dict[str, Any]) -> str:
 def view(
     status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float
 ) -> RenderableType:
-    """The whole picture."""
+    """Return the whole view."""
     from rich.console import Group
     from rich.text import Text
 
@@ -114,7 +115,7 @@ def view(
 
 
 def bar(purse: BalanceStatus) -> Text:
-    """One resource: how its budget is split, and in numbers."""
+    """Return the balance of one resource as a bar and in numbers."""
     from rich.text import Text
 
     budget = float(purse.budget)
@@ -131,16 +132,16 @@ def bar(purse: BalanceStatus) -> Text:
 
 
 def runs_out(forecast: dict[str, float] | None) -> str:
-    """When the money ends, as it is spent now."""
+    """Return when the budget runs out at the present rate of spending."""
     if forecast is None:
-        return "nothing was spent of late"
+        return "nothing was spent recently"
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
     lasts = format_time(forecast["seconds"])
     return f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {lasts}, until {at}"
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:
-    """What is known of each arm."""
+    """Return a table with pulls, means and intervals of each arm."""
     from rich import box
     from rich.table import Table
 
@@ -170,7 +171,7 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
 
 
 def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> Text:
-    """What is out, the oldest first."""
+    """Return the open tickets, the oldest first."""
     from rich.text import Text
 
     count = sum(status.counts[state] for state in OPEN)

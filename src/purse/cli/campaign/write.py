@@ -1,5 +1,6 @@
-"""Verbs of live campaigns that change something: `purse campaign new`, `ask`, `tell`, `void`,
-`top-up`, `pause`, `resume`, `close`.
+"""Verbs that change campaigns.
+
+These are `purse campaign new`, `ask`, `tell`, `void`, `top-up`, `pause`, `resume` and `close`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BATCH = 1000  # reports in one transaction
 
 @click.group()
 def campaign() -> None:
-    """Spend a real budget: ask which arm, tell what it brought and cost.
+    """Spend a real budget: ask which arm to pull, and tell its reward and cost.
 
     \b
     purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
@@ -43,23 +44,23 @@ def campaign() -> None:
     multiple=True,
     required=True,
     metavar="NAME=COST",
-    help="An arm and the most that a pull of it may cost; repeat it.",
+    help="Arm and the most that a pull of it may cost; repeat it for each arm.",
 )
-@click.option("--budget", required=True, metavar="AMOUNT", help="What may be spent in all.")
-@click.option("--cost-min", required=True, metavar="AMOUNT", help="The least that a pull costs.")
+@click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
+@click.option("--cost-min", required=True, metavar="AMOUNT", help="Least that a pull costs.")
 @click.option(
     "--resource",
     "resources",
     multiple=True,
     default=defaults.RESOURCES,
     show_default=True,
-    help="What is spent; repeat it, and give amounts as 0.01,500.",
+    help="Resource that is spent; repeat it for several, and give amounts as 0.01,500.",
 )
 @click.option(
     "--policy",
     default=DEFAULT,
     show_default=True,
-    help="Name or name:option=value,... or a policy file.",
+    help="Name, name:option=value,... or the path of a policy file.",
 )
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
 @click.option(
@@ -67,20 +68,20 @@ def campaign() -> None:
     type=Duration(),
     default=f"{defaults.EXPIRES_AFTER // 3600}h",
     show_default=True,
-    help="How long a ticket may stay unreported: 90s, 30m, 1h, 7d or never.",
+    help="Time after which a ticket without a report expires: 90s, 30m, 1h, 7d or never.",
 )
 @click.option(
     "--on-expiry",
     default="presume",
     show_default=True,
-    help="presume: count it as spent at its most; release: give it back, a weaker promise.",
+    help="presume: count the hold as spent; release: give it back, a weaker promise.",
 )
 @click.option(
     "--seed",
     type=int,
     default=0,
     show_default=True,
-    help="Same seed and same reports, same choices.",
+    help="Seed: the same seed and the same reports give the same choices.",
 )
 @stored
 def new(
@@ -92,7 +93,7 @@ def new(
     storage: str,
     **options: Any,
 ) -> None:
-    """Create a campaign."""
+    """Create a campaign and print its status."""
     import warnings
 
     from purse.campaign.campaign import Campaign
@@ -121,13 +122,13 @@ def new(
     type=int,
     default=1,
     show_default=True,
-    help="Tickets; fewer come where no more fit.",
+    help="Most tickets; fewer come where no more fit.",
 )
 @click.option(
     "--request",
     "request_id",
     metavar="ID",
-    help="A name for this ask: a repeat returns the same tickets and holds nothing more.",
+    help="Name of this ask: a repeat returns the same tickets and holds nothing more.",
 )
 @for_machines
 @stored
@@ -142,20 +143,18 @@ def ask(name: str, count: int, request_id: str | None, as_json: bool, storage: s
 @click.command()
 @click.argument("name")
 @click.argument("ticket", metavar="TICKET|-")
-@click.option("--reward", type=float, help="From 0 to 1.")
-@click.option(
-    "--cost", metavar="AMOUNT", help="What it really cost; with several resources as 0.01,500."
-)
+@click.option("--reward", type=float, help="Reward, from 0 to 1.")
+@click.option("--cost", metavar="AMOUNT", help="True cost; for several resources as 0.01,500.")
 @for_machines
 @stored
 def tell(
     name: str, ticket: str, reward: float | None, cost: str | None, as_json: bool, storage: str
 ) -> None:
-    """Report what a ticket brought and cost.
+    """Report the reward and the cost of a ticket.
 
     With - in place of the ticket, reports are read from stdin, a JSON object on each line:
-    {"ticket": 17, "reward": 0.93, "cost": "0.0021"}. Each stands alone: what is wrong with one is
-    said, and the others count.
+    {"ticket": 17, "reward": 0.93, "cost": "0.0021"}. Each report stands alone: an error in one is
+    printed, and the others count.
     """
     if ticket == "-":
         if reward is not None or cost is not None:
@@ -171,7 +170,7 @@ def tell(
 
 
 def report_of(number: int, line: str) -> tuple[int, Any, Any]:
-    """The report on a line of stdin."""
+    """Return the report on a line of stdin."""
     try:
         report = json.loads(line)
         ticket, reward, cost = (report.pop(field) for field in ("ticket", "reward", "cost"))
@@ -181,13 +180,13 @@ def report_of(number: int, line: str) -> tuple[int, Any, Any]:
         raise invalid(
             f"stdin, line {number}",
             line.strip(),
-            'must be as {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
+            'must be like {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
         ) from None
     return ticket, reward, cost
 
 
 def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -> None:
-    """Tell all reports; what is wrong with one goes to stderr, and the exit code is 2."""
+    """Tell all reports; an error of one goes to stderr, and the exit code is 2."""
     answers = [
         answer
         for start in range(0, len(reports), BATCH)
@@ -226,7 +225,7 @@ def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -
 @click.argument("ticket")
 @stored
 def void(name: str, ticket: str, storage: str) -> None:
-    """Cancel a ticket, for which nothing was spent."""
+    """Cancel a ticket for which nothing was spent, and release its hold."""
     read.print_receipt(read.opened(name, storage).void(read.number_of(ticket)))
 
 
@@ -237,16 +236,16 @@ def void(name: str, ticket: str, storage: str) -> None:
     "--request",
     "request_id",
     metavar="ID",
-    help="A name for this top-up: a repeat adds nothing more.",
+    help="Name of this top-up: a repeat adds nothing more.",
 )
 @stored
 def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None:
-    """Add to the budget."""
+    """Add an amount to the budget."""
     click.echo(str(read.opened(name, storage).top_up(listed(amount), request_id)))
 
 
 def switch(verb: str, text: str) -> click.Command:
-    """A verb that changes whether a campaign gives out tickets."""
+    """Return a verb that changes whether a campaign issues tickets."""
 
     @click.command(verb, help=text)
     @click.argument("name")
@@ -258,7 +257,7 @@ def switch(verb: str, text: str) -> click.Command:
 
 
 def arm_of(text: str, n_resources: int) -> tuple[str, Any]:
-    """An arm's name and its largest cost."""
+    """Return the name of an arm and its largest cost."""
     name, equals, most = text.rpartition("=")
     if not (name and equals):
         raise invalid("arm", text, "must be NAME=COST, such as small=0.01")
@@ -266,7 +265,10 @@ def arm_of(text: str, n_resources: int) -> tuple[str, Any]:
 
 
 def amounts(field: str, text: str, count: int) -> list[str]:
-    """An amount for each of `count` resources; one stands for all. The library reads them."""
+    """Return an amount for each of `count` resources; one amount stands for all.
+
+    The library checks the amounts.
+    """
     parts = text.split(",")
     if len(parts) not in (1, count):
         raise invalid(
@@ -276,16 +278,16 @@ def amounts(field: str, text: str, count: int) -> list[str]:
 
 
 def listed(text: str) -> str | list[str]:
-    """One amount, or several between commas."""
+    """Return one amount, or a list of those between commas."""
     parts = text.split(",")
     return parts if len(parts) > 1 else text
 
 
 for command in (
     new, ask, tell, void, top_up,
-    switch("pause", "Give out no tickets until it is resumed; reports are taken."),
-    switch("resume", "Give out tickets again."),
-    switch("close", "Give out no tickets any more; reports are taken."),
+    switch("pause", "Issue no tickets until the campaign is resumed; reports are accepted."),
+    switch("resume", "Issue tickets again."),
+    switch("close", "Issue no tickets from now on; reports are accepted."),
     read.status, read.listed, read.tickets, watch.watch,
     read.export, read.restore, read.audit,
 ):  # fmt: skip

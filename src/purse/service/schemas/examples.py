@@ -98,8 +98,8 @@ ENTRY: dict[str, Any] = {
 }  # fmt: skip
 PROBLEM: dict[str, Any] = {
     "type": "urn:purse:problem:conflict",
-    "title": "Something else has been said before",
+    "title": "The request conflicts with an earlier one",
     "status": 409,
-    "detail": "ticket 1 was told before with another report: reward 0.93, cost 0.0021; that one "
-    "stands, this one is kept: reward 0.9, cost 0.5",
+    "detail": "ticket 1 was told before with another report: reward 0.93, cost 0.0021; the first "
+    "report stands, this one is only recorded: reward 0.9, cost 0.5",
 }
