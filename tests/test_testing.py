@@ -10,31 +10,29 @@ import pytest
 import purse
 from purse import policies, worlds
 from purse.compiler.jit import kernel
+from purse.errors import PurseError
 from purse.testing import check_policy, check_world
 from purse.testing.games import standard_world
 from purse.types import Ints, World
 from purse.worlds._draw import draw as shared_draw
 
 POLICY = '''\
-"""Chance: every arm equally likely, and the pulls are counted; or something that a policy must not
-do.
-"""
+"""Chance: every allowed arm equally likely, and the pulls are counted; or a fault."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
-from purse.kernels.random import uniform
+from purse.kernels import count_allowed, is_allowed, kernel, nth_allowed, uniform
 from purse.types import SKIP, STOP
 
 NAME = "chance"
 WAYS = (
-    "sound", "skips", "stops", "zero", "other", "nan",
-    "fickle", "counts", "nan_state", "overflow", "too_much", "negative",
+    "sound", "skips", "stops", "zero", "other", "nan", "fickle", "counts", "nan_state", "overflow",
+    "too_much", "negative", "unmasked", "remembers", "peeks", "biased",
 )
-SOUND, SKIPS, STOPS, ZERO, OTHER, NAN = range(6)
-FICKLE, COUNTS, NAN_STATE, OVERFLOW, TOO_MUCH, NEGATIVE = range(6, len(WAYS))
+SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, FICKLE, COUNTS, NAN_STATE, OVERFLOW = range(10)
+TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED = range(10, len(WAYS))
 
 
 class ChanceParams(NamedTuple):
@@ -43,58 +41,74 @@ class ChanceParams(NamedTuple):
 
 
 class ChanceState(NamedTuple):
-    counts: np.ndarray  # (P, K)
+    counts: np.ndarray  # (K,)
+
+
+class ChanceScratch(NamedTuple):
+    calls: np.ndarray  # (1,)
 
 
 def params(problem, *, way="sound"):
     return ChanceParams(problem.n_arms, WAYS.index(way))
 
 
-def init(params, problem, n_paths):
-    return ChanceState(np.zeros((n_paths, params.n_arms)))
+def init(params, problem):
+    return ChanceState(np.zeros(params.n_arms))
+
+
+def scratch(params, problem):
+    return ChanceScratch(np.zeros(1))
 
 
 @kernel
-def row(state, path):
-    return ChanceState(state.counts[path])
-
-
-@kernel
-def choose(key, params, state, t, left, arms, probs):
-    arms[0] = int(uniform(key, 0) * params.n_arms)
-    probs[0] = 1 / params.n_arms
-    if params.way == SKIPS and t % 3 == 0:
-        arms[0] = SKIP
-    elif params.way == STOPS and t > 20:
-        arms[0] = STOP
-        probs[0] = 1.0
+def choose(params, state, scratch, now, play):
+    n_allowed = count_allowed(now, params.n_arms)
+    play.arms[0] = nth_allowed(now, int(uniform(now.key, 0) * n_allowed))
+    play.probs[0] = 1 / n_allowed
+    if params.way == SKIPS and now.t % 3 == 0:
+        play.arms[0] = SKIP
+    elif params.way == STOPS and now.t > 20:
+        play.arms[0] = STOP
+        play.probs[0] = 1.0
     elif params.way == ZERO:
-        probs[0] = 0.0
+        play.probs[0] = 0.0
     elif params.way == OTHER:
-        probs[0] = 0.3
+        play.probs[0] = 0.3
     elif params.way == NAN:
-        probs[0] = np.nan
+        play.probs[0] = np.nan
     elif params.way == FICKLE:
-        arms[0] = int(state.counts[0]) % params.n_arms
+        play.arms[0] = int(state.counts[0]) % params.n_arms
         state.counts[0] += 1
     elif params.way == COUNTS:
         state.counts[0] += 1
+    elif params.way == UNMASKED:
+        play.arms[0] = int(uniform(now.key, 0) * params.n_arms)
+    elif params.way == REMEMBERS:
+        scratch.calls[0] += 1
+        play.arms[0] = nth_allowed(now, int(scratch.calls[0]) % n_allowed)
+    elif params.way == BIASED and now.masked:
+        play.arms[0] = nth_allowed(now, 0)
 
 
 @kernel
-def update(key, params, state, t, arms, probs, rewards, costs):
-    state.counts[arms[0]] += 1
+def update(params, state, scratch, now, play):
+    i = play.arms[0]
+    state.counts[i] += 1
     if params.way == NAN_STATE:
-        state.counts[arms[0]] = np.nan
+        state.counts[i] = np.nan
     elif params.way == OVERFLOW:
-        state.counts[arms[0]] *= 1.1
+        state.counts[i] *= 1.1
+    elif params.way == PEEKS:
+        state.counts[i] += now.left[0] > 20
 
 
 @kernel
-def probabilities(params, state, t, left, out):
+def probabilities(params, state, scratch, now, out):
     for i in range(params.n_arms):
-        out[i] = 1 / params.n_arms
-        if params.way == TOO_MUCH:
+        out[i] = 1 / count_allowed(now, params.n_arms) if is_allowed(now, i) else 0.0
+        if params.way == SKIPS and now.t % 3 == 0:
+            out[i] = 0.0
+        elif params.way == TOO_MUCH:
             out[i] = 0.5
         elif params.way == NEGATIVE:
             out[i] = 2.0 if i == 0 else -1 / 3
@@ -183,8 +197,12 @@ def test_a_policy_that_ends_the_game_passes(chance: str) -> None:
         ("zero", r"chose arm \d with probability 0\.0 in round 1"),
         ("other", r"arm \d came with 0\.3, its probability was 0\.25"),
         ("nan", r"chose arm \d with probability nan in round 1"),
-        ("fickle", r"asked twice in round 1, it chose \(\d,\) and \(\d,\)"),
-        ("counts", r"state\.counts differs"),
+        ("fickle", r"choosing changed the state in round 1"),
+        ("counts", r"choosing changed the state in round 1"),
+        ("unmasked", r"chose no arm, or one that does not exist|chose arm \d, which is masked"),
+        ("remembers", r"asked twice in round|live, .* in the engine"),
+        ("peeks", r"state\.counts differs"),
+        ("biased", r"under masks arms came"),
         ("nan_state", r"state\.counts is not finite after late reports"),
         ("overflow", r"state\.counts is not finite after \d+ rounds"),
     ],
@@ -192,7 +210,7 @@ def test_a_policy_that_ends_the_game_passes(chance: str) -> None:
 def test_a_faulty_policy_is_caught_and_the_fault_is_named(
     way: str, message: str, chance: str
 ) -> None:
-    with pytest.raises(AssertionError, match=message):
+    with pytest.raises((AssertionError, PurseError), match=message):
         check_policy(f"{chance}:way={way}")
 
 

@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import helper
 import numpy as np
-from purse.compiler.jit import kernel
+from purse.kernels import kernel
 
 NAME = "mine"
 
@@ -57,23 +57,18 @@ def params(problem):
     return MineParams(offset=0, spare=2)
 
 
-def init(params, problem, n_paths):
-    return MineState(np.zeros((n_paths, 1)))
+def init(params, problem):
+    return MineState(np.zeros(1))
 
 
 @kernel
-def row(state, path):
-    return MineState(state.nothing[path])
+def choose(params, state, scratch, now, play):
+    play.arms[0] = helper.favourite(now.t) + params.offset
+    play.probs[0] = 1.0
 
 
 @kernel
-def choose(key, params, state, t, left, arms, probs):
-    arms[0] = helper.favourite(t) + params.offset
-    probs[0] = 1.0
-
-
-@kernel
-def update(key, params, state, t, arms, probs, rewards, costs):
+def update(params, state, scratch, now, play):
     pass
 """
 ASK = """

@@ -17,7 +17,8 @@ from purse.base.progress import Progress
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
 from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
-from purse.engine.job import make_job
+from purse.engine.gpu_memory import PathMemory
+from purse.engine.job import NoScratch, make_job
 from purse.engine.loop import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
@@ -137,7 +138,7 @@ def test_a_state_that_a_gpu_cannot_hold_is_refused() -> None:
         purse.PurseError,
         match=r"^state\.flags has items of 1 bytes \(bool\); a GPU needs 8: float64 or int64$",
     ):
-        gpu.launch_of(SmallState(np.zeros((1, 3), np.bool_)))
+        gpu.launch_of(PathMemory(SmallState(np.zeros(3, np.bool_)), NoScratch(np.zeros(0))))
 
 
 def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,8 +282,8 @@ def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
 
 FAULTY = {
     "nothing": (
-        "arms[0] = int(uniform(key, 1)",
-        "unused = int(uniform(key, 1)",
+        "    play.arms[0] = arm\n",
+        "    unused = arm\n",
         "chose no arm, or one that does not exist",
     ),
     "too_far": (
@@ -292,11 +292,11 @@ FAULTY = {
         "chose no arm, or one that does not exist",
     ),
     "unknown_name": (
-        "best = best_arm(state)\n    arms",
-        "best = best_arms(state)\n    arms",
+        "best = best_arm(state, now)\n    explore",
+        "best = best_arms(state, now)\n    explore",
         "does not compile: .*best_arms",
     ),
-    "wrong_index": ("+= costs[0, 0]", "+= costs[0]", "does not compile"),
+    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", "does not compile"),
 }
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.kernels import kernel
 
 NAME = "in-turn"
 
@@ -39,31 +39,26 @@ class InTurnParams(NamedTuple):
 
 
 class InTurnState(NamedTuple):
-    pulls: np.ndarray  # (P, K)
+    pulls: np.ndarray  # (K,)
 
 
 def params(problem, *, chance=1.0):
     return InTurnParams(problem.n_arms, chance)
 
 
-def init(params, problem, n_paths):
-    return InTurnState(np.zeros((n_paths, params.n_arms)))
+def init(params, problem):
+    return InTurnState(np.zeros(params.n_arms))
 
 
 @kernel
-def row(state, path):
-    return InTurnState(state.pulls[path])
+def choose(params, state, scratch, now, play):
+    play.arms[0] = (now.t - 1) % params.n_arms
+    play.probs[0] = params.chance
 
 
 @kernel
-def choose(key, params, state, t, left, arms, probs):
-    arms[0] = (t - 1) % params.n_arms
-    probs[0] = params.chance
-
-
-@kernel
-def update(key, params, state, t, arms, probs, rewards, costs):
-    state.pulls[arms[0]] += 1
+def update(params, state, scratch, now, play):
+    state.pulls[play.arms[0]] += 1
 '''
 
 
@@ -192,7 +187,7 @@ def test_options_of_a_policy_file_are_checked(in_turn: str) -> None:
         (None, "policy file {path!r} does not exist"),
         (
             "NAME = 'half'\ndef params(problem): ...\n",
-            "{path} is not a policy: it has no init, row, choose, update",
+            "{path} is not a policy: it has no init, choose, update",
         ),
         (
             "def (:\n",
@@ -229,7 +224,7 @@ def test_a_file_that_does_not_load_is_read_again_once_it_is_mended(tmp_path: Pat
 def test_a_module_that_is_no_policy_gets_one_clear_line() -> None:
     with pytest.raises(
         purse.InvalidInput,
-        match=r"is not a policy: it has no NAME, params, init, row, choose, update$",
+        match=r"is not a policy: it has no NAME, params, init, choose, update$",
     ):
         policies.load(ModuleType("empty"))
 
@@ -241,8 +236,8 @@ def test_an_edited_file_is_seen_in_the_same_process(tmp_path: Path) -> None:
     first = purse.simulate(f"{path}:epsilon=0", "misleading_ratio", 100, n_paths=1).pulls[0]
     path.write_text(
         source.replace(
-            "if state.rewards[i] * state.costs[best] >",
-            "if state.rewards[i] * state.costs[best] <",
+            "state.rewards[i] * state.costs[best] >",
+            "state.rewards[i] * state.costs[best] <",
             1,
         )
     )

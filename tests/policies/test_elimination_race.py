@@ -7,6 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import elimination_race
 from purse.types import Floats, Problem
@@ -184,4 +185,4 @@ def test_refuses_several_plays() -> None:
         purse.InvalidInput,
         match=r"^elimination-race plays problems with plays=1, and this one has plays=2$",
     ):
-        elimination_race.params(problem(plays=2))
+        make_policy("elimination-race", problem(plays=2))

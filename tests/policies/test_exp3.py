@@ -7,6 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.kernels.horizon import rounds_of
 from purse.policies import exp3
 from purse.testing import check_policy
@@ -165,4 +166,4 @@ def test_refuses_several_plays() -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3 plays problems with plays=1, and this one has plays=2$"
     ):
-        exp3.params(problem(plays=2))
+        make_policy("exp3", problem(plays=2))

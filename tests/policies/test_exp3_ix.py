@@ -8,6 +8,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.policies import exp3_ix
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
@@ -200,7 +201,7 @@ def test_refuses_several_plays_and_an_unknown_number_of_rounds() -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3-ix plays problems with plays=1, and this one has plays=2$"
     ):
-        exp3_ix.params(problem(plays=2))
+        make_policy("exp3-ix", problem(plays=2))
     told = problem(budget=[10, 10], cost_min=[[0.5, 0], [0, 0.5]], n_resources=2)
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3-ix needs to know how many rounds there are"

@@ -7,6 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.policies import exp3_ix, exp3_ix_bwk
 from purse.testing import check_policy
 from tests.policies.test_exp3_ix import PlainExp3Ix, problem, rates, world_of
@@ -132,9 +133,9 @@ def test_refuses_what_it_cannot_play() -> None:
         purse.InvalidInput,
         match=r"^exp3-ix.bwk plays problems with plays=1, and this one has plays=2$",
     ):
-        exp3_ix_bwk.params(problem(plays=2))
+        make_policy("exp3-ix.bwk", problem(plays=2))
     with pytest.raises(
         purse.InvalidInput,
         match=r"^exp3-ix.bwk plays problems with n_resources=1, and this one has n_resources=2$",
     ):
-        exp3_ix_bwk.params(problem(n_resources=2))
+        make_policy("exp3-ix.bwk", problem(n_resources=2))

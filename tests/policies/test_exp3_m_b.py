@@ -11,7 +11,7 @@ from purse import worlds
 from purse.base import amounts
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.engine.job import make_job
+from purse.engine.job import make_job, make_policy
 from purse.policies import exp3_m_b
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
@@ -121,7 +121,7 @@ def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purs
 def give(live: purse.Policy, log_weights: list[float]) -> None:
     """These log-weights to a live policy."""
     state, top = live.state, max(log_weights)
-    state.log_weights[0], state.shift[0], state.weights[0] = (
+    state.log_weights[:], state.shift[0], state.weights[:] = (
         log_weights,
         top,
         [math.exp(max(-708, x - top)) for x in log_weights],
@@ -292,7 +292,7 @@ def test_all_arms_as_plays() -> None:
         ticket = live.ask()
         assert (sorted(ticket.arms), ticket.probabilities) == ([0, 1, 2], (1.0, 1.0, 1.0))
         live.tell(ticket, [1, 0, 0.5], [[0.5], [0.5], [1]])
-    assert live.state.log_weights.tolist() == [[0, 0, 0]]
+    assert live.state.log_weights.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("option", ["", ":gamma=0", ":gamma=1"])
@@ -323,4 +323,4 @@ def test_refuses_several_resources() -> None:
         purse.InvalidInput,
         match=r"^exp3.m.b plays problems with n_resources=1, and this one has n_resources=2$",
     ):
-        exp3_m_b.params(problem(n_resources=2))
+        make_policy("exp3.m.b", problem(n_resources=2))

@@ -8,7 +8,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.engine import cpu
-from purse.engine.job import make_job
+from purse.engine.job import make_job, make_policy
 from purse.kernels import exp3_p as kernel
 from purse.policies import exp3_p
 from purse.testing import check_policy
@@ -187,7 +187,7 @@ def test_refuses_several_plays_and_an_unknown_number_of_rounds() -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3.p plays problems with plays=1, and this one has plays=2$"
     ):
-        exp3_p.params(problem(plays=2))
+        make_policy("exp3.p", problem(plays=2))
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3.p needs to know how many rounds there are"
     ):

@@ -7,6 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.policies import exp3_p, exp3_p_bwk
 from tests.policies.test_exp3_p import PlainExp3P, problem, world_of
 from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
@@ -116,9 +117,9 @@ def test_refuses_what_it_cannot_play() -> None:
         purse.InvalidInput,
         match=r"^exp3.p.bwk plays problems with plays=1, and this one has plays=2$",
     ):
-        exp3_p_bwk.params(problem(plays=2))
+        make_policy("exp3.p.bwk", problem(plays=2))
     with pytest.raises(
         purse.InvalidInput,
         match=r"^exp3.p.bwk plays problems with n_resources=1, and this one has n_resources=2$",
     ):
-        exp3_p_bwk.params(problem(n_resources=2))
+        make_policy("exp3.p.bwk", problem(n_resources=2))

@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.policies import exp3pp
+from purse.engine.job import make_policy
 from purse.testing import check_policy
 from purse.types import Floats, Problem, World
 from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
@@ -212,4 +212,4 @@ def test_refuses_several_plays() -> None:
         purse.InvalidInput,
         match=r"^exp3\+\+ plays problems with plays=1, and this one has plays=2$",
     ):
-        exp3pp.params(problem(plays=2))
+        make_policy("exp3++", problem(plays=2))

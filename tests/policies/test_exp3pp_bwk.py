@@ -8,6 +8,7 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.engine.job import make_policy
 from purse.policies import exp3pp_bwk
 from purse.types import Floats, Problem, World
 from tests.support.policies import (
@@ -331,9 +332,9 @@ def test_refuses_several_plays_and_resources_in_one_line() -> None:
         purse.InvalidInput,
         match=r"^exp3\+\+.bwk plays problems with plays=1, and this one has plays=2$",
     ):
-        exp3pp_bwk.params(problem(plays=2))
+        make_policy("exp3++.bwk", problem(plays=2))
     with pytest.raises(
         purse.InvalidInput,
         match=r"^exp3\+\+.bwk plays problems with n_resources=1, and this one has n_resources=2$",
     ):
-        exp3pp_bwk.params(problem(n_resources=2))
+        make_policy("exp3++.bwk", problem(n_resources=2))

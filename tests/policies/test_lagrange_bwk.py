@@ -163,7 +163,7 @@ def test_three_rounds_by_hand() -> None:
     (third,) = tell_all(live, (0, 0.5))
     # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y = (2
     # - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
-    assert live.state.prices == pytest.approx([0.54377, 0.45623], abs=1e-5)
+    assert live._game.scratch.prices == pytest.approx([0.54377, 0.45623], abs=1e-5)
     for i in range(2):
         gains[i] += ((1 / 3 if i == third else 0) + beta) / p[i]
     assert live.state.gains == pytest.approx(gains)
@@ -204,7 +204,7 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
             live.tell(ticket, reward, [(units / amounts.UNIT).tolist()])
             cost[:2] = factors * units * live.problem.unit_scale
             weights = np.exp(-eta * (payoffs - payoffs.min()))
-            assert live.state.prices == pytest.approx(weights / weights.sum(), abs=1e-12)
+            assert live._game.scratch.prices == pytest.approx(weights / weights.sum(), abs=1e-12)
         payoffs += (reward + 1 - z * cost + z - 1) / (1 + z)
 
 

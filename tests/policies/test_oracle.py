@@ -11,8 +11,8 @@ from purse.engine.job import make_job
 from purse.policies import oracle
 
 
-def chosen(world: purse.World, **options: Any) -> list[int]:
-    return make_job("oracle", world, budget=10, **options).params.arms.tolist()
+def ranked(world: purse.World, budget: Any = 10) -> list[int]:
+    return make_job("oracle", world, budget=budget).params.arms.tolist()
 
 
 def test_three_rounds_by_hand() -> None:
@@ -23,12 +23,25 @@ def test_three_rounds_by_hand() -> None:
 
 
 def test_ranks_by_mean_reward_per_mean_cost() -> None:
-    assert chosen(worlds.function("misleading_ratio")()) == [1]
-    assert chosen(worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5]), plays=2) == [1, 0]
+    assert ranked(worlds.function("misleading_ratio")()) == [1, 0]
+    assert ranked(worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])) == [1, 0, 2]
+
+
+def test_several_plays_take_the_best() -> None:
+    world = worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
+    run = purse.simulate("oracle", world, budget=3.3, plays=2, n_paths=5)
+    assert run.pulls.tolist() == [[3, 3, 0]] * 5
+
+
+def test_under_a_mask_the_best_of_the_allowed_arms() -> None:
+    # rule `fit` masks arms that the rest cannot pay: 1.1 after arm 1 is 0.4, after arm 0 it is 0.1
+    world = worlds.function("bernoulli")([0.3, 1, 0.05], [0.3, 0.7, 0.1])
+    run = purse.simulate("oracle", world, budget=1.1, stop="fit", n_paths=5)
+    assert run.pulls.tolist() == [[1, 1, 1]] * 5
 
 
 def test_the_first_of_equal_arms() -> None:
-    assert chosen(worlds.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1]
+    assert ranked(worlds.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(("budget", "best"), [([10, 1], 0), ([1, 10], 1)])
@@ -36,7 +49,7 @@ def test_with_two_resources_the_one_counts_that_a_pull_takes_most_of_its_budget_
     budget: list[float], best: int
 ) -> None:
     world = worlds.function("bernoulli")([1, 1], [[0.5, 0.1], [0.1, 0.5]])
-    assert make_job("oracle", world, budget=budget).params.arms.tolist() == [best]
+    assert ranked(world, budget) == [best, 1 - best]
 
 
 def test_earns_what_the_docstring_says() -> None:

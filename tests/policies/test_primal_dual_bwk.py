@@ -9,6 +9,7 @@ import purse
 from purse import worlds
 from purse.base import amounts
 from purse.engine.draws import draws
+from purse.engine.job import make_policy
 from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
@@ -260,4 +261,4 @@ def test_refuses_several_plays() -> None:
         purse.InvalidInput,
         match=r"^primal-dual-bwk plays problems with plays=1, and this one has plays=2$",
     ):
-        primal_dual_bwk.params(Problem.of(n_arms=3, budget=10, cost_min=0.5, plays=2))
+        make_policy("primal-dual-bwk", Problem.of(n_arms=3, budget=10, cost_min=0.5, plays=2))

@@ -8,7 +8,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.engine import cpu
-from purse.engine.job import make_job
+from purse.engine.job import make_job, make_policy
 from purse.policies import sao
 from purse.types import Floats, Problem
 from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
@@ -263,4 +263,4 @@ def test_refuses_several_plays() -> None:
     with pytest.raises(
         purse.InvalidInput, match=r"^sao plays problems with plays=1, and this one has plays=2$"
     ):
-        sao.params(problem(plays=2))
+        make_policy("sao", problem(plays=2))

@@ -46,6 +46,16 @@ class Plain:
         self.reports.append((t, arm, reward, cost))
 
 
+def ask(live: purse.Policy) -> tuple[Ticket, Floats]:
+    """The ticket of the next round, and the shares that it was drawn from: those in the scratch
+    where the choice wrote them, else those of the state.
+    """
+    fresh = live._game.scratch.shares
+    fresh[:] = np.nan
+    ticket = live.ask()
+    return ticket, live.state.shares if np.isnan(fresh).all() else fresh
+
+
 def deviation(
     live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
 ) -> tuple[float, int]:
@@ -55,8 +65,10 @@ def deviation(
     waiting: list[Ticket] = []
     worst, skipped = 0.0, 0
     for t in range(1, n_rounds + 1):
-        ticket = live.ask()
-        worst = max(worst, float(np.abs(live.state.shares - plain.shares(t)).max()))
+        chances, wanted = live.probabilities(), plain.shares(t)
+        every = 1.0 if live.problem.horizon else wanted.sum()
+        ticket, shares = ask(live)
+        worst = max(worst, *np.abs(shares - wanted), *np.abs(chances - wanted / every))
         skipped += ticket.skipped
         waiting += [] if ticket.skipped else [ticket]
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):

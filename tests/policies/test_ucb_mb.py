@@ -80,6 +80,7 @@ def known(
     """A live policy that has these sums before round t, and may cost 1 only."""
     live = purse.Policy("ucb-mb", n_arms=len(pulls), plays=plays, budget=1000, cost_min=1, seed=0)
     live.t = t - 1
+    live._game.workspace.owed[:] = 0  # no initial pull is left
     live.state.pulls[:], live.state.rewards[:], live.state.costs[:] = pulls, rewards, costs
     live.state.bases[:], live.state.slopes[:] = np.array(rewards) / costs, 1 / np.sqrt(pulls)
     return live

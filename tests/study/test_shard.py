@@ -163,8 +163,8 @@ def test_what_does_not_decide_the_numbers_does_not_change_the_key() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("np.zeros((n_paths, params.n_arms))", "np.ones((n_paths, params.n_arms))"),
-        ("state.rewards[arms[0]] += rewards[0]", "state.rewards[arms[0]] += 2 * rewards[0]"),
+        ("State(np.zeros(params.n_arms)", "State(np.ones(params.n_arms)"),
+        ("] += play.rewards[0]", "] += 2 * play.rewards[0]"),
         ("epsilon: float = 0.1", "epsilon: float = 0.2"),
     ],
     ids=["first state", "code", "default"],

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import purse
-from purse import worlds
-from purse.base import amounts
+from purse import policies, worlds
+from purse.base import amounts, spec
 from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
@@ -217,11 +217,14 @@ def index_deviation(policy: str, index: Callable[..., float], **more: Any) -> fl
 
 
 def refuses(policy: str, *options: str, allowed: str = "must be a number above 0") -> None:
-    """Two plays, two resources and a word for a number are each refused in one line."""
+    """Two plays, two resources and a word for a number are each refused in one line, which calls
+    a policy from a file by its `NAME`.
+    """
+    name = policies.load(spec.parse(policy)[0]).NAME
     for field, told in (("plays", {"plays": 2}), ("n_resources", {"n_resources": 2})):
         with pytest.raises(
             purse.InvalidInput,
-            match=rf"^{re.escape(policy)} plays problems with {field}=1, and this one has "
+            match=rf"^{re.escape(name)} plays problems with {field}=1, and this one has "
             rf"{field}=2$",
         ):
             purse.Policy(policy, n_arms=3, budget=10, cost_min=0.5, **told)
@@ -244,7 +247,7 @@ def index_edges(policy: str) -> None:
     for i in (3, 0, 1):
         live.tell(tickets[i], 1, 0.5)
     assert live.probabilities()[2] == live.probabilities().max()
-    assert np.isfinite(scores(live)).all()
+    assert all(np.isfinite(array).all() for array in (*live.state, *live._game.scratch))
 
 
 def scores(live: purse.Policy) -> list[float]:

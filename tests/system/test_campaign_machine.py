@@ -5,6 +5,7 @@ reference ledger after every step.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from itertools import count
 from typing import Any, ClassVar
 
@@ -351,7 +352,7 @@ class CampaignMachine(RuleBasedStateMachine):
     def books_agree(self) -> None:
         status, ledger = self.campaign.status(), self.ledger
         assert min(ledger.left) >= 0
-        assert [tuple(purse) for purse in status.purses] == ledger.purses()
+        assert [astuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
         assert (status.status, status.rounds, status.entries) == (
             ledger.status,

@@ -24,7 +24,7 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # from the old to the new.
 GOLDEN = {
     "everything": "cfd258b04aa27f9719cdb904567e09e49b0526e0282b3e0fb964e1782a0b5b94",
-    "initial-pulls": "a039fed182ef81a1f827bf0e53846b7be8d6070ca6f946849614945374309c0b",
+    "initial-pulls": "21f6d37f809a9aa300c31d37199d5dc192ce1abd17426506db35e4d0972cb996",
     "to-the-end": "6508a1da21c85b52bf3b9bf82629a1289f6d1ea78e86dd67fcb978984c90b0db",
 }
 POLICIES = ["exp3++.bwk", "primal-dual-bwk"]

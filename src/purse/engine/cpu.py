@@ -138,11 +138,12 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
 
 
 def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
-    """The results of paths 0 .. n_paths - 1 and the policy's state at their ends."""
-    results = empty_results(job, n_paths)
-    return results, play_rows(
-        compiled_loop(job), job, 0, results, np.zeros(1), np.zeros(1, np.int64)
-    )
+    """Return the results of paths 0 .. n_paths - 1 and the policy's state at their ends."""
+    results, stop_flag = empty_results(job, n_paths), np.zeros(1, np.int64)
+    states = play_rows(compiled_loop(job), job, 0, results, np.zeros(1), stop_flag)
+    if stop_flag[0] == FAULT:
+        raise fault_error(job)
+    return results, states
 
 
 def block_size(job: Job) -> int:
@@ -208,7 +209,7 @@ def simulate(
 def fault_error(job: Job) -> PurseError:
     """What to say of a policy that broke the rules."""
     return PurseError(
-        f"{job.name} chose no arm, or one that does not exist; "
+        f"{job.name} chose no arm, or one that does not exist or is masked; "
         "`purse.testing.check_policy` tells more"
     )
 

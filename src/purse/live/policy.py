@@ -174,7 +174,10 @@ class Policy(Account):
         self._left_units[:], space.owed[:] = left, owed
         if outcome == NO_ARM:
             raise BudgetExhausted(self._why_none_fits())
-        return Round(t, *self._read_choice(), initial=outcome == INITIAL)
+        first = space.arms[0]
+        # also where the budget cannot cover it: then the outcome says so instead
+        initial = self._game.game.initial_rounds > 0 and first >= 0 and bool(owed[first])
+        return Round(t, *self._read_choice(), initial=initial)
 
     def _next_again(self, masked: bool) -> Round | None:
         """Return the first round to ask for again whose arms are all allowed."""

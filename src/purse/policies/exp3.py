@@ -44,21 +44,21 @@ problem. SIAM Journal on Computing 32, 2002.
 
 from __future__ import annotations
 
+from typing import Any
+
 from purse.kernels import kernel, number, rounds_of, sumtree
 from purse.policies.exp3_bwk import (
     Exp3BwKParams,
-    Exp3BwKScratch,
     Exp3BwKState,
     choose,
     gamma_of,
     init,
     learn,
     probabilities,
-    scratch,
 )
 from purse.types import Now, Play, Problem
 
-__all__ = ["NAME", "PLAYS", "choose", "init", "params", "probabilities", "scratch", "update"]
+__all__ = ["NAME", "PLAYS", "choose", "init", "params", "probabilities", "update"]
 
 NAME, PLAYS = "exp3", 1
 
@@ -75,7 +75,5 @@ def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:
 
 
 @kernel
-def update(
-    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3BwKParams, state: Exp3BwKState, scratch: Any, now: Now, play: Play) -> None:
     learn(params, state, play.arms[0], play.probs[0], play.rewards[0], 1.0)

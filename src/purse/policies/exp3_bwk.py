@@ -46,12 +46,12 @@ bandits with knapsack, 2019.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.errors import invalid
-from purse.kernels import cold, draw_allowed, exp, kernel, number, restrict, sumtree, uniform
+from purse.kernels import cold, exp, kernel, number, restrict, sumtree, take_any, uniform
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "exp3.bwk", 1, 1
@@ -69,10 +69,6 @@ class Exp3BwKState(NamedTuple):
     log_weights: Floats  # (K,)
     tree: Floats  # (2 leaf,)
     shift: Floats  # (1,)
-
-
-class Exp3BwKScratch(NamedTuple):
-    chances: Floats  # (K,) used under a mask
 
 
 def params(problem: Problem, *, gamma: float | str = "theorem") -> Exp3BwKParams:
@@ -96,10 +92,6 @@ def init(params: Exp3BwKParams, problem: Problem) -> Exp3BwKState:
     return Exp3BwKState(np.zeros(params.n_arms), sumtree.ones(params.n_arms), np.zeros(1))
 
 
-def scratch(params: Exp3BwKParams, problem: Problem) -> Exp3BwKScratch:
-    return Exp3BwKScratch(np.zeros(params.n_arms))
-
-
 @kernel
 def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
     share = state.tree[params.leaf + arm] / state.tree[1]
@@ -107,13 +99,9 @@ def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
 
 
 @kernel
-def choose(
-    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
-) -> None:
+def choose(params: Exp3BwKParams, state: Exp3BwKState, scratch: Any, now: Now, play: Play) -> None:
     if now.masked:
-        for i in range(params.n_arms):
-            scratch.chances[i] = probability(params, state, i)
-        draw_allowed(now, scratch.chances, play)
+        choose_allowed(params, state, now, play)
         return
     u = uniform(now.key, 0)
     if u < params.gamma:
@@ -125,10 +113,27 @@ def choose(
     play.probs[0] = probability(params, state, play.arms[0])
 
 
+@cold
+def choose_allowed(params: Exp3BwKParams, state: Exp3BwKState, now: Now, play: Play) -> None:
+    """Draw among the allowed arms; without room for all probabilities, which a GPU would miss."""
+    whole = 0.0
+    for i in range(params.n_arms):
+        whole += probability(params, state, i) if now.allowed[i] else 0.0
+    if whole == 0.0:
+        take_any(now, play)
+        return
+    rest = uniform(now.key, 0) * whole
+    for i in range(params.n_arms):
+        if now.allowed[i]:
+            play.arms[0] = i
+            play.probs[0] = probability(params, state, i) / whole
+            rest -= probability(params, state, i)
+            if rest < 0:
+                return
+
+
 @kernel
-def update(
-    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3BwKParams, state: Exp3BwKState, scratch: Any, now: Now, play: Play) -> None:
     learn(params, state, play.arms[0], play.probs[0], play.rewards[0], play.costs[0, 0])
 
 
@@ -160,7 +165,7 @@ def move_shift(params: Exp3BwKParams, state: Exp3BwKState) -> None:
 
 @kernel
 def probabilities(
-    params: Exp3BwKParams, state: Exp3BwKState, scratch: Exp3BwKScratch, now: Now, out: Floats
+    params: Exp3BwKParams, state: Exp3BwKState, scratch: Any, now: Now, out: Floats
 ) -> None:
     for i in range(params.n_arms):
         out[i] = probability(params, state, i)

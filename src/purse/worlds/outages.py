@@ -50,8 +50,6 @@ def outages(
         inner,
         name=f"outages of {inner.name}",
         outages=Outages(rows.astype(np.bool_), last_rounds(inner, segments, len(rows))),
-        reward_means=None,  # what a fixed arm gains is no longer its mean times the rounds
-        cost_means=None,
     )
 
 
