@@ -62,7 +62,7 @@ def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -
         threads.append(threading.Thread(target=work, args=(place, act)))
         threads[-1].start()
         # until it has joined the queue, behind the one under way
-        while len(campaign._clerk._queue) <= place:
+        while len(campaign._committer._queue) <= place:
             threads[-1].join(0.001)
     storage.go.set()
     for thread in threads:

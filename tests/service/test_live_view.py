@@ -16,7 +16,7 @@ import pytest
 
 from purse import Campaign
 from purse.campaign.ledger import COUNTS
-from purse.campaign.storage.base import connect
+from purse.campaign.storage.connect import connect
 from purse.campaign.storage.memory import Memory
 from purse.errors import StorageUnavailable
 from purse.service import live_view

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from purse import Campaign, PurseError
-from purse.campaign.storage.base import connect
+from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn
 DIFFERENT, SAME, LAST, REPEAT = KINDS = (

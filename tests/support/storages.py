@@ -95,7 +95,7 @@ class SqliteHarness(StorageHarness):
         self.address = f"sqlite:///{path}"
 
     def connect(self) -> Any:
-        from purse.campaign.storage.base import connect
+        from purse.campaign.storage.connect import connect
 
         return connect(self.address)
 
@@ -115,7 +115,7 @@ class PostgresHarness(StorageHarness):
         self.address = address
 
     def connect(self) -> Any:
-        from purse.campaign.storage.base import connect
+        from purse.campaign.storage.connect import connect
 
         return connect(self.address)
 

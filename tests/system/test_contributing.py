@@ -10,8 +10,6 @@ from textwrap import dedent
 
 import pytest
 
-from purse import kernels
-
 ROOT = Path(__file__).parent.parent.parent
 FILES = re.findall(
     r"^\d\. Write `([^`]+)`.*?^   ```python\n(.*?)^   ```",
@@ -20,9 +18,6 @@ FILES = re.findall(
 )
 
 
-@pytest.mark.skipif(
-    not hasattr(kernels, "index_rule"), reason="index rules are still in the making"
-)
 @pytest.mark.parametrize("kind", ["policies", "worlds"])
 def test_a_newcomers_file_passes_its_test(kind: str, tmp_path: Path) -> None:
     (source, code), (check, text) = [each for each in FILES if f"/{kind}/" in each[0]]

@@ -118,14 +118,14 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     there.probabilities()  # it has learnt nothing yet
     for ticket in here.ask_many(6):
         here.tell(ticket, 1, "0.5")
-    steps, calls = there._clerk.recovered()._steps, count(1)
+    steps, calls = there._committer.recovered()._steps, count(1)
 
     def interrupted(seat: Any, t: int) -> Any:
         if next(calls) == 4:
             raise KeyboardInterrupt
         return steps.tell(seat, t)
 
-    there._clerk.recovered()._steps = steps._replace(tell=interrupted)
+    there._committer.recovered()._steps = steps._replace(tell=interrupted)
     with pytest.raises(KeyboardInterrupt):
         there.ask("again")
     assert there.ask("again").id == 7

@@ -60,7 +60,7 @@ def played(harness: StorageHarness, policy: str = "exp3++.bwk", rounds: int = 15
 def mind(campaign: Campaign) -> dict[str, bytes]:
     """What the policy of a campaign has learnt, after the last entry, as bytes."""
     campaign.probabilities()
-    return {name: array.tobytes() for name, array in campaign._clerk.recovered().state.items()}
+    return {name: array.tobytes() for name, array in campaign._committer.recovered().state.items()}
 
 
 def folded(campaign: Campaign) -> dict[str, bytes]:
@@ -103,7 +103,7 @@ def test_recovery_twice_gives_identical_bytes(harness: StorageHarness) -> None:
         chances = campaign.probabilities()
         seen.append(
             (
-                campaign._clerk.recovered().snapshot(),
+                campaign._committer.recovered().snapshot(),
                 chances,
                 campaign.status(),
                 campaign.tickets(),

@@ -100,8 +100,8 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = harness.open("c")
-    ask = ask_operation(1, "r", campaign._clerk.choose)
-    campaign._clerk._queue.append(ask)
+    ask = ask_operation(1, "r", campaign._committer.choose)
+    campaign._committer._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)
 

@@ -69,7 +69,7 @@ class JournalReplay:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.ledger = Ledger(terms)
-        self.mind = Learner(terms)
+        self.learner = Learner(terms)
         self.findings: list[str] = []
 
     def fold(self, entry: Entry) -> None:
@@ -78,7 +78,7 @@ class JournalReplay:
             check_types(entry)
             self.compare(entry)
             self.ledger.fold(entry)
-            self.mind.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
+            self.learner.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
         except Exception as error:  # an entry may be anything
             why = str(error) if isinstance(error, PurseError) else repr(error)
             raise InvalidInput(
@@ -102,28 +102,28 @@ class JournalReplay:
         except PurseError as error:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
-    def decide(self, book: DryRunRules, entry: Entry) -> None:
+    def decide(self, transaction: DryRunRules, entry: Entry) -> None:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
             case "created":
-                book.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
             case "asked":
-                book.ask(body["n"], entry.request or "", self.mind.choose)
+                transaction.ask(body["n"], entry.request or "", self.learner.choose)
             case "told":
-                book.tell(ticket, body["rewards"], body["costs"])
+                transaction.tell(ticket, body["rewards"], body["costs"])
             case "conflict":
-                book.void(ticket) if "void" in body["report"] else book.tell(
+                transaction.void(ticket) if "void" in body["report"] else transaction.tell(
                     ticket, body["report"]["rewards"], body["report"]["costs"]
                 )
             case "voided":
-                book.void(ticket)
+                transaction.void(ticket)
             case "expired":
-                book.expire([self.ledger.tickets[ticket]])
+                transaction.expire([self.ledger.tickets[ticket]])
             case "topped_up":
-                book.top_up(body["units"], entry.request or "")
+                transaction.top_up(body["units"], entry.request or "")
             case kind:
-                book.set_status(
+                transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
 
@@ -140,7 +140,7 @@ class JournalReplay:
         digest = sha256(compact([self.ledger.seq, counts, self.ledger.balances]).encode())
         for number in sorted(self.ledger.tickets):
             digest.update(line(self.ledger.tickets[number]))
-        for array in self.mind.state.values():
+        for array in self.learner.state.values():
             digest.update(array.tobytes())
         return digest.hexdigest()
 
@@ -166,9 +166,9 @@ def check_types(entry: Entry) -> None:
         raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")
 
 
-def line(slot: TicketRecord) -> bytes:
+def line(record: TicketRecord) -> bytes:
     """A ticket as bytes, without the times."""
-    return compact([slot.id, slot.state, slot.body]).encode()
+    return compact([record.id, record.state, record.body]).encode()
 
 
 def pages(storage: Storage, name: str, after: int, upto: int) -> Iterator[Entry]:
@@ -190,8 +190,8 @@ def audit(terms: Terms, storage: Storage) -> Audit:
             if (
                 stored is not None
                 and stored.seq == entry.seq
-                and stored.code == replay.mind.code
-                and replay.mind.snapshot() != stored
+                and stored.code == replay.learner.code
+                and replay.learner.snapshot() != stored
             ):
                 replay.find(
                     f"the snapshot after entry {entry.seq} is not what the journal comes to"
@@ -221,20 +221,20 @@ def compare_tickets(replay: JournalReplay, storage: Storage) -> None:
     after, seen, issued, differ = 0, 0, len(ledger.tickets), set[int]()
     while page := storage.tickets(name, STATES, after, PAGE_SIZE):
         differ |= {
-            slot.id
-            for slot in page
-            if slot.id in ledger.tickets and ledger.tickets[slot.id] != slot
+            record.id
+            for record in page
+            if record.id in ledger.tickets and ledger.tickets[record.id] != record
         }
-        after, seen = page[-1].id, seen + sum(slot.id <= issued for slot in page)
+        after, seen = page[-1].id, seen + sum(record.id <= issued for record in page)
     if seen < issued:
         replay.find(f"{issued - seen} tickets are missing")
     for _ in range(READ_ATTEMPTS):
         for entry in pages(storage, name, ledger.seq, storage.overview(name).seq):
             ledger.fold(entry)
         stored = {
-            number: slot
+            number: record
             for number in differ
-            for slot in storage.tickets(name, STATES, number - 1, 1)
+            for record in storage.tickets(name, STATES, number - 1, 1)
         }
         differ = {number for number in differ if stored.get(number) != ledger.tickets[number]}
         if not differ or storage.overview(name).seq == ledger.seq:
@@ -268,7 +268,7 @@ def restore(entries: Iterable[Entry], storage: Storage, name: str | None) -> Ter
             ledger.balances,
             list(ledger.tickets.values()),
             rows,
-            replay.mind.snapshot(),
+            replay.learner.snapshot(),
         ),
     )
     return replay.terms

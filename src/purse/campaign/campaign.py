@@ -27,7 +27,8 @@ from purse.campaign.operations import Operation, Report, ask_operation, tell_ope
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, OPEN, PAUSED, RUNNING, STATES
-from purse.campaign.storage.base import MOST_DUE, Storage, connect
+from purse.campaign.storage.base import MOST_DUE, Storage
+from purse.campaign.storage.connect import connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms
 from purse.errors import InvalidInput, PurseError, TicketError, invalid, shorten
 from purse.policies import DEFAULT
@@ -46,7 +47,7 @@ class Campaign:
     def __init__(self, terms: Terms, kept: Storage) -> None:
         self.terms = terms
         self.storage = kept
-        self._clerk = GroupCommitter(terms, kept)
+        self._committer = GroupCommitter(terms, kept)
 
     @classmethod
     def create(
@@ -110,9 +111,9 @@ class Campaign:
         if terms.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=2)
         kept = connect(storage)
-        book = Transaction(Ledger(terms), kept.now())
-        book.add("created", terms.as_dict())
-        kept.create(name, write_set(book))
+        transaction = Transaction(Ledger(terms), kept.now())
+        transaction.add("created", terms.as_dict())
+        kept.create(name, write_set(transaction))
         return cls(terms, kept)
 
     @classmethod
@@ -156,9 +157,9 @@ class Campaign:
         """
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         return [
-            make_results.ticket(self.terms, slot)
-            for slot in self._clerk.do(
-                ask_operation(n, self._request(request_id), self._clerk.choose)
+            make_results.ticket(self.terms, record)
+            for record in self._committer.do(
+                ask_operation(n, self._request(request_id), self._committer.choose)
             )
         ]
 
@@ -192,7 +193,7 @@ class Campaign:
         """
         read = [self._read(*report) for report in reports]
         found = iter(
-            self._clerk.do(
+            self._committer.do(
                 tell_operation([report for report in read if isinstance(report, Report)])
             )
         )
@@ -208,7 +209,9 @@ class Campaign:
         a pull.
         """
         number = self._number(ticket)
-        return self._clerk.do(Operation(lambda book: book.void(number), tickets=(number,)))
+        return self._committer.do(
+            Operation(lambda transaction: transaction.void(number), tickets=(number,))
+        )
 
     def top_up(self, amount: Any, request_id: str | None = None) -> Status:
         """Add to the budget, once for each `request_id`, and return the new status.
@@ -221,7 +224,9 @@ class Campaign:
         units, request = self.terms.amounts("amount", amount), self._request(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._clerk.do(Operation(lambda book: book.top_up(units, request), requests=(request,)))
+        self._committer.do(
+            Operation(lambda transaction: transaction.top_up(units, request), requests=(request,))
+        )
         return self.status()
 
     def pause(self) -> Status:
@@ -237,7 +242,7 @@ class Campaign:
         return self._set_status("closed", CLOSED)
 
     def _set_status(self, kind: str, status: str) -> Status:
-        self._clerk.do(Operation(lambda book: book.set_status(kind, status)))
+        self._committer.do(Operation(lambda transaction: transaction.set_status(kind, status)))
         return self.status()
 
     def expire(self) -> int:
@@ -248,9 +253,11 @@ class Campaign:
         count = MOST_DUE
         total = 0
         while count == MOST_DUE:
-            count = self._clerk.do(
+            count = self._committer.do(
                 Operation(
-                    lambda book: sum(entry.kind == "expired" for entry in book.entries),
+                    lambda transaction: sum(
+                        entry.kind == "expired" for entry in transaction.entries
+                    ),
                     expires=True,
                 )
             )
@@ -277,8 +284,8 @@ class Campaign:
             []
             if not wanted
             else [
-                make_results.ticket(self.terms, slot)
-                for slot in self.storage.tickets(self.name, wanted, 0, limit)
+                make_results.ticket(self.terms, record)
+                for record in self.storage.tickets(self.name, wanted, 0, limit)
             ]
         )
 
@@ -289,9 +296,9 @@ class Campaign:
         """
         number = self._number(number)
         found = [
-            slot
-            for slot in self.storage.tickets(self.name, STATES, number - 1, 1)
-            if slot.id == number
+            record
+            for record in self.storage.tickets(self.name, STATES, number - 1, 1)
+            if record.id == number
         ]
         if not found:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
@@ -307,9 +314,11 @@ class Campaign:
     def probabilities(self) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}."""
         out = np.zeros(len(self.terms.arms))
-        self._clerk.do(
+        self._committer.do(
             Operation(
-                lambda book: book.foresee(self._clerk.recovered().probabilities, out),
+                lambda transaction: transaction.foresee(
+                    self._committer.recovered().probabilities, out
+                ),
                 needs_policy=True,
             )
         )

@@ -70,14 +70,14 @@ def terms(name: str, budget: int = 100) -> Terms:
 def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
     """A new campaign."""
     made = terms(name, budget)
-    book = Transaction(Ledger(made), 1_000)
-    book.add("created", made.as_dict())
-    storage.create(name, write_set(book))
+    transaction = Transaction(Ledger(made), 1_000)
+    transaction.add("created", made.as_dict())
+    storage.create(name, write_set(transaction))
     return made
 
 
 def book_of(made: Terms, found: LockedState, now: int = 2_000) -> Transaction:
-    """A book on what was found."""
+    """A transaction on what was found."""
     ledger = Ledger(made, found.seq, found.head, found.balances)
     ledger.tickets, ledger.requests = found.tickets, found.requests
     return Transaction(ledger, now)
@@ -98,11 +98,11 @@ def changed(
                 requests=dict(found.requests),
             )
         )
-        book = book_of(made, found)
-        act(book)
+        transaction = book_of(made, found)
+        act(transaction)
         return (
-            write_set(book, Snapshot(found.seq, "code", "digest", b"\0body"))
-            if book.entries
+            write_set(transaction, Snapshot(found.seq, "code", "digest", b"\0body"))
+            if transaction.entries
             else None
         )
 
@@ -148,8 +148,15 @@ def check_write_and_read(opened: Open) -> None:
     """
     storage, other = opened(), opened()
     made = begun(storage, "round")
-    changed(storage, made, ReadSet(requests=("r",)), lambda book: book.ask(3, "r", cheap))
-    changed(storage, made, ReadSet(tickets=(2,)), lambda book: book.tell(2, [0.1 + 0.2], [10**9]))
+    changed(
+        storage, made, ReadSet(requests=("r",)), lambda transaction: transaction.ask(3, "r", cheap)
+    )
+    changed(
+        storage,
+        made,
+        ReadSet(tickets=(2,)),
+        lambda transaction: transaction.tell(2, [0.1 + 0.2], [10**9]),
+    )
     (found,) = changed(
         other,
         made,
@@ -160,8 +167,8 @@ def check_write_and_read(opened: Open) -> None:
     assert set(found.tickets) == {1, 2, 3}, (
         f"tickets {set(found.tickets)} were found: wanted, of the request, and due are 1, 2 and 3"
     )
-    assert [slot.id for slot in found.due] == [1, 3], (
-        f"tickets {[slot.id for slot in found.due]} are due instead of 1 and 3"
+    assert [record.id for record in found.due] == [1, 3], (
+        f"tickets {[record.id for record in found.due]} are due instead of 1 and 3"
     )
     assert found.tickets[2].body["report"]["rewards"] == [0.1 + 0.2], (
         "a reward came back with other bits"
@@ -178,10 +185,10 @@ def check_write_and_read(opened: Open) -> None:
     )
     assert other.entries("round", 1, 1) == entries[1:2], "a page of entries is not what follows"
     assert entries[0].body == _listed(made.as_dict()), "the terms came back changed"
-    assert [slot.id for slot in other.tickets("round", STATES, 1, 1)] == [2], (
+    assert [record.id for record in other.tickets("round", STATES, 1, 1)] == [2], (
         "a page of tickets is not what follows"
     )
-    assert [slot.id for slot in other.tickets("round", ("held",), 0, 9)] == [1, 3], (
+    assert [record.id for record in other.tickets("round", ("held",), 0, 9)] == [1, 3], (
         "tickets of one state are not those in it"
     )
     assert other.snapshot("round") == Snapshot(2, "code", "digest", b"\0body"), (
@@ -205,17 +212,24 @@ def check_refusals(opened: Open) -> None:
     """
     storage = opened()
     made = begun(storage, "refusals", budget=2)
-    changed(storage, made, ReadSet(), lambda book: book.ask(1, "r", cheap))
-    changed(storage, made, ReadSet(tickets=(1,)), lambda book: book.tell(1, [1.0], [10**9]))
+    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(1, "r", cheap))
+    changed(
+        storage,
+        made,
+        ReadSet(tickets=(1,)),
+        lambda transaction: transaction.tell(1, [1.0], [10**9]),
+    )
     before = storage.overview("refusals")
 
     def broken(_: LockedState) -> WriteSet | None:
         raise ZeroDivisionError
 
     def overspends(found: LockedState) -> WriteSet | None:
-        book = book_of(made, found)
-        book.add("topped_up", {"units": [0]})
-        return write_set(book)._replace(balances=[found.balances[0]._replace(held=2 * 10**9)])
+        transaction = book_of(made, found)
+        transaction.add("topped_up", {"units": [0]})
+        return write_set(transaction)._replace(
+            balances=[found.balances[0]._replace(held=2 * 10**9)]
+        )
 
     def repeats(
         request: str | None, ticket: int | None
@@ -258,8 +272,8 @@ def check_reading_while_writing(opened: Open) -> None:
         return
     looked: list[int] = []
 
-    def act(book: Transaction) -> None:
-        book.ask(1, "r", cheap)
+    def act(transaction: Transaction) -> None:
+        transaction.ask(1, "r", cheap)
         reader = threading.Thread(target=lambda: looked.append(other.overview("reading").seq))
         reader.start()
         reader.join(20)
@@ -281,7 +295,7 @@ def check_no_lost_update(opened: Open) -> None:
                 stores[number],
                 made,
                 ReadSet(),
-                lambda book, k=k: book.ask(1, f"{number}-{k}", cheap),  # type: ignore[misc]
+                lambda transaction, k=k: transaction.ask(1, f"{number}-{k}", cheap),  # type: ignore[misc]
             )
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]

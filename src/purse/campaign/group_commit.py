@@ -161,14 +161,14 @@ class GroupCommitter:
     def _attempt(
         self, operations: list[Operation], turn: Turn, guests: list[list[Operation]]
     ) -> None:
-        mind: Learner | None = None
+        learner: Learner | None = None
         before: Snapshot | None = None
         try:
-            mind = self.recovered() if operations[0].needs_policy else None
-            mark, left = self._left(mind, turn.found)
-            if mind is not None and left is not None:
-                before = mind.snapshot()
-                mind.restore(left)
+            learner = self.recovered() if operations[0].needs_policy else None
+            mark, left = self._left(learner, turn.found)
+            if learner is not None and left is not None:
+                before = learner.snapshot()
+                learner.restore(left)
             now = self.storage.now()
             wants = ReadSet(
                 tuple(
@@ -181,69 +181,69 @@ class GroupCommitter:
                         request for operation in operations for request in operation.requests
                     )
                 ),
-                None if mind is None else mind.seq,
+                None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
             )
 
             def decide(found: LockedState) -> WriteSet | None:
                 if before is not None and found.head.handover != mark:
                     raise Elsewhere
-                change = self._decide(operations, mind, found, now)
-                if guests and change is not None and mind is not None and mind.size < ROOM:
+                change = self._decide(operations, learner, found, now)
+                if guests and change is not None and learner is not None and learner.size < ROOM:
                     change.head.handover = f"{self.terms.id} {os.urandom(8).hex()}"
-                    turn.left = mind.snapshot().packed(change.head.handover)
+                    turn.left = learner.snapshot().packed(change.head.handover)
                 turn.answers = [encode_results(guest) if guest else None for guest in guests]
                 return change
 
             self.storage.change(self.terms.name, wants, decide)
         except Elsewhere:
-            assert mind is not None
-            mind.restore(before)
+            assert learner is not None
+            learner.restore(before)
             raise
         except BaseException:
             self.learner = None  # it may have learnt a half, or what is no longer there
             raise
 
-    def _left(self, mind: Learner | None, found: bytes | None) -> tuple[str, Snapshot | None]:
+    def _left(self, learner: Learner | None, found: bytes | None) -> tuple[str, Snapshot | None]:
         """What another process has learnt since and left, so that it need not be learnt here; and
         the mark that the campaign's head has to bear then.
         """
         mark, left = Snapshot.unpacked(found) if found is not None else ("", None)
         newer = (
-            mind is not None
+            learner is not None
             and left is not None
-            and left.seq > mind.seq + FEW
+            and left.seq > learner.seq + FEW
             and mark.startswith(self.terms.id)
-            and mind.is_compatible(left)
+            and learner.is_compatible(left)
         )
         return mark, left if newer else None
 
     def _decide(
-        self, operations: list[Operation], mind: Learner | None, found: LockedState, now: int
+        self, operations: list[Operation], learner: Learner | None, found: LockedState, now: int
     ) -> WriteSet | None:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
-        book, snapshot = Transaction(ledger, now), None
-        if mind is not None:
-            if mind.seq > found.seq or self.storage.epoch != self._epoch:
+        transaction, snapshot = Transaction(ledger, now), None
+        if learner is not None:
+            if learner.seq > found.seq or self.storage.epoch != self._epoch:
                 raise JournalRewound
-            mind.learn(parsed(found.told), found.seq)
-            snapshot = self._snapshot(mind, ledger)
-        book.expire(found.due)
+            learner.learn(parsed(found.told), found.seq)
+            snapshot = self._snapshot(learner, ledger)
+        transaction.expire(found.due)
         for operation in operations:
             operation.answer, operation.error = None, None
             try:
-                operation.answer = operation.decide(book)
+                operation.answer = operation.decide(transaction)
             except PurseError as error:
                 operation.error = error
-        return write_set(book, snapshot) if book.entries else None
+        return write_set(transaction, snapshot) if transaction.entries else None
 
-    def _snapshot(self, mind: Learner, ledger: Ledger) -> Snapshot | None:
+    def _snapshot(self, learner: Learner, ledger: Ledger) -> Snapshot | None:
         if ledger.seq - ledger.head.snapshot < SNAPSHOT_EVERY:
             return None
         ledger.head.snapshot = ledger.seq
-        return mind.snapshot()
+        return learner.snapshot()
 
     def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
         """The policy's choice in round t."""
@@ -254,11 +254,11 @@ class GroupCommitter:
         the beginning where that cannot be trusted.
         """
         if self.learner is None:
-            mind, self._epoch = Learner(self.terms), max(0, self.storage.epoch)
-            mind.restore(self.storage.snapshot(self.terms.name))
-            while page := self.storage.told(self.terms.name, mind.seq, PAGE_SIZE):
-                mind.learn(parsed(page), page[-1][0])
-            self.learner = mind
+            learner, self._epoch = Learner(self.terms), max(0, self.storage.epoch)
+            learner.restore(self.storage.snapshot(self.terms.name))
+            while page := self.storage.told(self.terms.name, learner.seq, PAGE_SIZE):
+                learner.learn(parsed(page), page[-1][0])
+            self.learner = learner
         return self.learner
 
 
@@ -276,14 +276,14 @@ def parsed(told: Any) -> list[tuple[int, dict[str, Any]]]:
     return [(seq, body) for (seq, _), body in zip(told, bodies, strict=True)]
 
 
-def write_set(book: Transaction, snapshot: Snapshot | None = None) -> WriteSet:
-    """What a book has decided, to be written."""
-    ledger = book.ledger
+def write_set(transaction: Transaction, snapshot: Snapshot | None = None) -> WriteSet:
+    """What a transaction has decided, to be written."""
+    ledger = transaction.ledger
     return WriteSet(
         ledger.seq,
         ledger.head,
         ledger.balances,
-        [ledger.tickets[number] for number in book.touched],
-        book.entries,
+        [ledger.tickets[number] for number in transaction.touched],
+        transaction.entries,
         snapshot,
     )

@@ -122,7 +122,7 @@ class Learner:
                 min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
             ]
             pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
-            space.left_units[:] = amounts.LARGEST
+            space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
             if step(game, t) != DONE:
                 raise PurseError(
                     f"entry {number} of the journal of {self.terms.name!r} holds an "

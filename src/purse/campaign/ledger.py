@@ -131,33 +131,35 @@ class Ledger:
 
     def told(self, entry: Entry) -> None:
         """Settle a hold: spend up to it, count the rest as overrun."""
-        body, slot = entry.body, self.tickets[entry.ticket or 0]
-        if slot.state in OPEN:
-            self.move(slot.body["held"], **{slot.state: -1})
+        body, record = entry.body, self.tickets[entry.ticket or 0]
+        if record.state in OPEN:
+            self.move(record.body["held"], **{record.state: -1})
         self.move(body["spent"], spent=1)
         if any(body["overrun"]):
             self.move(body["overrun"], overrun=1)
             self.count("overruns", 1)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
-        self.put(slot._replace(state=TOLD, body={**slot.body, "report": report}), slot.state)
+        self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
         least = [units for arm in body["arms"] for units in self.terms.cost_min[arm]]
         if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
             self.count("below_minimum", 1)
 
     def voided(self, entry: Entry) -> None:
         """Release a hold; an initial pull will be asked for again."""
-        slot = self.tickets[entry.ticket or 0]
-        self.move(slot.body["held"], **{slot.state: -1})
-        self.put(slot._replace(state=VOID), slot.state)
-        self.take(slot.body["arms"], -1)
-        if slot.body["t"] <= self.terms.initial_rounds:
-            self.head.again.append([slot.body["t"], slot.body["arms"], slot.body["probabilities"]])
+        record = self.tickets[entry.ticket or 0]
+        self.move(record.body["held"], **{record.state: -1})
+        self.put(record._replace(state=VOID), record.state)
+        self.take(record.body["arms"], -1)
+        if record.body["t"] <= self.terms.initial_rounds:
+            self.head.again.append(
+                [record.body["t"], record.body["arms"], record.body["probabilities"]]
+            )
 
     def expired(self, entry: Entry) -> None:
         """Presume a hold spent, or release it where the terms say so."""
-        slot, state = self.tickets[entry.ticket or 0], entry.body["to"]
-        self.move(slot.body["held"], held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
-        self.put(slot._replace(state=state), HELD)
+        record, state = self.tickets[entry.ticket or 0], entry.body["to"]
+        self.move(record.body["held"], held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
+        self.put(record._replace(state=state), HELD)
 
     def conflict(self, _: Entry) -> None:
         """Count what was said too late."""
@@ -201,11 +203,11 @@ class Ledger:
             for was, part in zip(self.balances, units, strict=True)
         ]
 
-    def put(self, slot: TicketRecord, before: str) -> None:
+    def put(self, record: TicketRecord, before: str) -> None:
         """A ticket in a new state."""
-        self.tickets[slot.id] = slot
+        self.tickets[record.id] = record
         self.count(before, -1)
-        self.count(slot.state, 1)
+        self.count(record.state, 1)
 
     def count(self, what: str, change: int) -> None:
         """How many there are."""

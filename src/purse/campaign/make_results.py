@@ -16,45 +16,45 @@ from purse.types import SKIP
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
-def ticket(terms: Terms, slot: TicketRecord) -> CampaignTicket:
+def ticket(terms: Terms, record: TicketRecord) -> CampaignTicket:
     """A stored ticket for its user."""
-    body = slot.body
+    body = record.body
     arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
-    deadline = None if slot.deadline is None else slot.deadline / 1000
+    deadline = None if record.deadline is None else record.deadline / 1000
     held = texts(body["held"])
     return CampaignTicket(
         terms.name,
-        slot.id,
+        record.id,
         body["t"],
         arms,
         tuple(body["probabilities"]),
         held,
-        slot.state,
+        record.state,
         body["request"],
-        slot.at / 1000,
+        record.at / 1000,
         deadline,
     )
 
 
-def receipt(slot: TicketRecord, *, duplicate: bool = False) -> Receipt:
+def receipt(record: TicketRecord, *, duplicate: bool = False) -> Receipt:
     """What became of a ticket that was told, voided or released."""
-    held = slot.body["held"]
-    if slot.state != TOLD:
+    held = record.body["held"]
+    if record.state != TOLD:
         return Receipt(
-            slot.id,
-            slot.state,
+            record.id,
+            record.state,
             duplicate,
             False,
             texts([0] * len(held)),
             texts(held),
             texts([0] * len(held)),
         )
-    report = slot.body["report"]
+    report = record.body["report"]
     set_apart = held if report["from"] in OPEN else [0] * len(held)
     refunded = [most - paid for most, paid in zip(set_apart, report["spent"], strict=True)]
     return Receipt(
-        slot.id,
-        slot.state,
+        record.id,
+        record.state,
         duplicate,
         report["from"] != HELD,
         texts(report["spent"]),

@@ -55,7 +55,7 @@ class Operation:
 def ask_operation(n: int, request: str, choose: Choose) -> Operation:
     """Up to n tickets."""
     return Operation(
-        lambda book: book.ask(n, request, choose),
+        lambda transaction: transaction.ask(n, request, choose),
         requests=(request,),
         needs_policy=True,
         expires=True,
@@ -68,17 +68,17 @@ def tell_operation(reports: Sequence[Report]) -> Operation:
     """A receipt for each report, or the error in its place."""
     tickets = tuple(report.ticket for report in reports)
     return Operation(
-        lambda book: [told(book, report) for report in reports],
+        lambda transaction: [told(transaction, report) for report in reports],
         tickets=tickets,
         words=(TELL, reports),
         size=len(reports),
     )
 
 
-def told(book: Transaction, report: Report) -> Receipt | PurseError:
+def told(transaction: Transaction, report: Report) -> Receipt | PurseError:
     """The receipt of one report among many, or why there is none."""
     try:
-        return book.tell(*report)
+        return transaction.tell(*report)
     except PurseError as error:
         return error
 
@@ -94,7 +94,7 @@ def encode(terms: Terms, operations: Sequence[Operation]) -> bytes | None:
         return compact(
             [__version__, terms.id, [operation.words for operation in operations]]
         ).encode()
-    except TypeError:  # a number that JSON cannot hold: the book will refuse it
+    except TypeError:  # a number that JSON cannot hold: the transaction will refuse it
         return None
 
 

@@ -233,14 +233,14 @@ class Transaction:
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
         """Settle a ticket (P3, P6)."""
-        slot = self.find(ticket)
+        record = self.find(ticket)
         report = {"rewards": list(rewards), "costs": list(costs)}
-        if slot.state == SKIPPED:
+        if record.state == SKIPPED:
             raise TicketError(f"ticket {ticket} skipped its round: there is nothing to tell")
-        if slot.state == TOLD:
-            said = slot.body["report"]
+        if record.state == TOLD:
+            said = record.body["report"]
             if said["rewards"] == report["rewards"] and said["costs"] == report["costs"]:
-                return receipt(slot, duplicate=True)
+                return receipt(record, duplicate=True)
             self.add("conflict", {"report": report}, ticket=ticket)
             raise Conflict(
                 f"ticket {ticket} was told before with another report: {format_report(said)}; "
@@ -250,7 +250,7 @@ class Transaction:
             sum(costs[m :: len(self.terms.resources)]) for m in range(len(self.terms.resources))
         ]
         spent, overrun = settle(
-            slot.body["held"] if slot.state in OPEN else [0] * len(total), total
+            record.body["held"] if record.state in OPEN else [0] * len(total), total
         )
         for purse, more in zip(self.ledger.balances, overrun, strict=True):
             if purse.overrun + more > amounts.LARGEST:
@@ -258,45 +258,45 @@ class Transaction:
                     f"cost={amounts.text(more)}: with it the overrun would exceed what can "
                     f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
                 )
-        known = {name: slot.body[name] for name in ("t", "arms", "probabilities")}
+        known = {name: record.body[name] for name in ("t", "arms", "probabilities")}
         self.add(
             "told",
-            {**known, **report, "from": slot.state, "spent": spent, "overrun": overrun},
+            {**known, **report, "from": record.state, "spent": spent, "overrun": overrun},
             ticket=ticket,
         )
         return receipt(self.ledger.tickets[ticket])
 
     def void(self, ticket: int) -> Receipt:
         """Release a hold."""
-        slot = self.find(ticket)
-        if slot.state == TOLD:
+        record = self.find(ticket)
+        if record.state == TOLD:
             self.add("conflict", {"report": {"void": True}}, ticket=ticket)
             raise Conflict(
-                f"ticket {ticket} was told before: {format_report(slot.body['report'])}; "
+                f"ticket {ticket} was told before: {format_report(record.body['report'])}; "
                 "that report stands"
             )
-        if slot.state == SKIPPED:
+        if record.state == SKIPPED:
             raise TicketError(f"ticket {ticket} skipped its round: there is nothing to void")
-        if slot.state in (VOID, RELEASED):
-            return receipt(slot, duplicate=True)
-        self.add("voided", {"from": slot.state, "released": slot.body["held"]}, ticket=ticket)
+        if record.state in (VOID, RELEASED):
+            return receipt(record, duplicate=True)
+        self.add("voided", {"from": record.state, "released": record.body["held"]}, ticket=ticket)
         return receipt(self.ledger.tickets[ticket])
 
     def find(self, ticket: int) -> TicketRecord:
         """A ticket that was issued."""
-        slot = self.ledger.tickets.get(ticket)
-        if slot is None:
+        record = self.ledger.tickets.get(ticket)
+        if record is None:
             raise TicketError(
                 f"ticket {ticket} is not one that campaign {self.terms.name!r} issued"
             )
-        return slot
+        return record
 
     def expire(self, due: Sequence[TicketRecord]) -> None:
         """Presume spent, or release, what has outlived its deadline."""
-        for slot in due:
-            if slot.state == HELD and slot.deadline is not None and slot.deadline <= self.now:
+        for record in due:
+            if record.state == HELD and record.deadline is not None and record.deadline <= self.now:
                 to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
-                self.add("expired", {"to": to, "units": slot.body["held"]}, ticket=slot.id)
+                self.add("expired", {"to": to, "units": record.body["held"]}, ticket=record.id)
 
     def top_up(self, units: Sequence[int], request: str) -> None:
         """Add to the budget, once for each request."""

@@ -36,11 +36,13 @@ def load(name: str | ModuleType) -> ModuleType:
         module = load_module("policy", Path(name))
     else:
         stem = name.replace("+", "p").replace(".", "_").replace("-", "_")
-        if not (_FOLDER / f"{stem}.py").is_file():
-            raise unknown("policy", name, names())
-        module = import_module(f"{__name__}.{stem}")
-        if name != module.NAME:
-            raise unknown("policy", name, names())
+        module = None
+        if (_FOLDER / f"{stem}.py").is_file():
+            module = import_module(f"{__name__}.{stem}")
+        if module is None or name != module.NAME:
+            if name in (known := names()):
+                raise InvalidInput(f"policy {name!r} lies in a file of another name, not {stem}.py")
+            raise unknown("policy", name, known)
     if missing := [part for part in _PARTS if not hasattr(module, part)]:
         raise InvalidInput(
             f"{getattr(module, '__file__', module)} is not a policy: it has no {', '.join(missing)}"

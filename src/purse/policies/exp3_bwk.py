@@ -26,6 +26,8 @@ constant, or where rewards are i.i.d. and each arm's cost is a constant (`bounds
 Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be
 paid is not learnt from.
 
+Under a mask the probabilities are renormalised over the allowed arms; no theorem covers masks.
+
 Needs B (for gamma) and c_min. O(log K) a round: only the pulled arm's weight changes, so the
 weights live in a sum tree.
 

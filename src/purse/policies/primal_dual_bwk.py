@@ -38,6 +38,8 @@ Departures from the paper: C is its ln(D K T) with constant 1, where the paper l
 open; prices move after the initial pulls; a late report moves them by the bounds of the moment.
 Where T is the least of the budgets it takes part as B, too.
 
+Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
+
 Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on
 their arm, and where there is one resource so do indices.
 

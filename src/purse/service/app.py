@@ -8,7 +8,7 @@ from functools import partial
 
 from fastapi import FastAPI
 
-from purse.campaign.storage.base import connect
+from purse.campaign.storage.connect import connect
 from purse.service import problems
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache

@@ -42,6 +42,7 @@ def check_policy(
     place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    check_masks(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     for rule in STOP_RULES:
         for where in (place, half_down(place)) if place.outages is None else (place,):
             check_agreement(
@@ -53,7 +54,6 @@ def check_policy(
                 plays=plays,
                 horizon=horizon,
             )
-    check_masks(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
 
 

@@ -26,6 +26,9 @@ _MODULES = {
     for info in iter_modules([str(Path(__file__).parent)])
     if not info.name.startswith("_")
 }
+for _name, _module in _MODULES.items():
+    if missing := [part for part in (_name, "EXAMPLE") if not hasattr(_module, part)]:
+        raise InvalidInput(f"worlds/{_name}.py is not a world: it has no {', '.join(missing)}")
 _WORLDS: dict[str, Callable[..., World]] = {
     name: getattr(module, name) for name, module in _MODULES.items()
 }

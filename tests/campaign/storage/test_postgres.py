@@ -9,7 +9,7 @@ from purse import (
     MissingExtra,
     StorageUnavailable,
 )
-from purse.campaign.storage.base import connect
+from purse.campaign.storage.connect import connect
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},

@@ -271,7 +271,7 @@ def test_what_would_not_find_room_is_not_said(tmp_path: Path) -> None:
         ask_operation(4, request, no_choice),
     ):
         try:
-            done.answer = campaign._clerk.do(done)
+            done.answer = campaign._committer.do(done)
         except PurseError:
             assert done.error is not None
         text = encode_results([done])
@@ -315,7 +315,7 @@ def test_who_only_reports_chooses_for_nobody(
     guest.wants(campaign, ask("theirs"))
     reporter.tell(number, 1, "0.5")
     assert guest.reply is None
-    assert reporter._clerk.learner is None
+    assert reporter._committer.learner is None
     reporter.storage.close()
 
 
@@ -339,8 +339,11 @@ def test_the_next_takes_over_what_the_last_has_learnt(
     other.ask()
     assert learnt == [0]
     campaign.ask()  # so that it knows as much
-    assert other._clerk.recovered().state.keys() == campaign._clerk.recovered().state.keys()
-    assert other._clerk.recovered().snapshot().body == campaign._clerk.recovered().snapshot().body
+    assert other._committer.recovered().state.keys() == campaign._committer.recovered().state.keys()
+    assert (
+        other._committer.recovered().snapshot().body
+        == campaign._committer.recovered().snapshot().body
+    )
     assert campaign.audit().ok
     other.storage.close()
 
@@ -351,7 +354,7 @@ def stranger_left() -> tuple[Campaign, Snapshot]:
     for _ in range(30):
         stranger.tell(stranger.ask(), 1, "0.1")
     stranger.ask()
-    return stranger, stranger._clerk.recovered().snapshot()
+    return stranger, stranger._committer.recovered().snapshot()
 
 
 def found_there(folder: Path, text: Callable[[Campaign], bytes]) -> None:
@@ -363,12 +366,15 @@ def found_there(folder: Path, text: Callable[[Campaign], bytes]) -> None:
             clean.tell(clean.ask(), 0.5, "0.3")
         guest.board.keep(guest.file, text(campaign))
         guest.wants(campaign, ask("theirs"))
-        known = campaign._clerk.learner
+        known = campaign._committer.learner
         campaign.ask()
-        assert campaign._clerk.learner is known  # it has learnt the rest, and not all of it again
+        assert (
+            campaign._committer.learner is known
+        )  # it has learnt the rest, and not all of it again
         clean.ask()
         assert (
-            campaign._clerk.recovered().snapshot().body == clean._clerk.recovered().snapshot().body
+            campaign._committer.recovered().snapshot().body
+            == clean._committer.recovered().snapshot().body
         )
         assert guest.reply is not None
         assert campaign.audit().ok

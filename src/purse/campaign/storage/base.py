@@ -1,4 +1,4 @@
-"""Where campaigns are kept: a small interface, and `connect`, which finds what implements it.
+"""The interface of a storage, which is where campaigns are kept.
 
 A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller
 decide, writes what was decided and commits: all of that in `change`, and nothing is written
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -20,7 +19,6 @@ from purse.campaign.journal import Entry
 from purse.campaign.learner import Snapshot
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN
-from purse.errors import invalid
 
 MOST_DUE = 1_000  # holds that expire in one transaction
 ROOM = 16_000  # bytes of a notice, of an answer and of what a turn leaves
@@ -165,31 +163,4 @@ def among(states: Sequence[str]) -> str:
         f"state IN ('held', 'presumed') AND state IN ({listed})"
         if set(states) <= set(OPEN)
         else f"state IN ({listed})"
-    )
-
-
-def connect(storage: str | Storage, *, create: bool = True) -> Storage:
-    """The storage behind an address, made where it is not there and may be; one that is connected
-    already is taken as it is.
-    """
-    if not isinstance(storage, str):
-        return storage
-    scheme = urlsplit(storage).scheme
-    if scheme == "memory":
-        from purse.campaign.storage.memory import Memory
-
-        return Memory.shared(storage)
-    if scheme == "sqlite":
-        from purse.campaign.storage.sqlite import Sqlite
-
-        return Sqlite(storage, create=create)
-    if scheme in ("postgresql", "postgres"):
-        from purse.campaign.storage.postgres import Postgres
-
-        return Postgres(storage)
-    raise invalid(
-        "storage",
-        storage,
-        "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or "
-        "postgresql://USER@HOST/DATABASE",
     )

@@ -66,48 +66,48 @@ class Memory:
         with self._lock:
             if name in self._campaigns:
                 raise CampaignExists(f"there is a campaign {name!r} already")
-            record = StoredCampaign()
-            self._write(record, change)
-            self._campaigns[name] = record
+            stored = StoredCampaign()
+            self._write(stored, change)
+            self._campaigns[name] = stored
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
     ) -> None:
         """Read, decide and write, while nobody else does."""
         with self._lock:
-            record = self._find(name)
+            stored = self._find(name)
             requests = {
-                request: record.requests[request]
+                request: stored.requests[request]
                 for request in wants.requests
-                if request in record.requests
+                if request in stored.requests
             }
             due = [
-                slot
-                for slot in record.held.values()
+                record
+                for record in stored.held.values()
                 if wants.due is not None
-                and slot.deadline is not None
-                and slot.deadline <= wants.due
+                and record.deadline is not None
+                and record.deadline <= wants.due
             ][:MOST_DUE]
             ids = {
                 *wants.tickets,
-                *(slot.id for slot in due),
+                *(record.id for record in due),
                 *(
                     each["id"]
                     for entry in requests.values()
                     for each in entry.body.get("tickets", ())
                 ),
             }
-            tickets = {number: record.tickets[number] for number in ids if number in record.tickets}
+            tickets = {number: stored.tickets[number] for number in ids if number in stored.tickets}
             told = (
-                record.told[bisect_right(record.told, (wants.told_after, "\uffff")) :]
+                stored.told[bisect_right(stored.told, (wants.told_after, "\uffff")) :]
                 if wants.told_after is not None
                 else []
             )
             change = decide(
                 LockedState(
-                    record.seq,
-                    deepcopy(record.head),
-                    list(record.balances),
+                    stored.seq,
+                    deepcopy(stored.head),
+                    list(stored.balances),
                     tickets,
                     requests,
                     told,
@@ -115,36 +115,36 @@ class Memory:
                 )
             )
             if change is not None:
-                self._write(record, change)
+                self._write(stored, change)
 
-    def _write(self, record: StoredCampaign, change: WriteSet) -> None:
+    def _write(self, stored: StoredCampaign, change: WriteSet) -> None:
         for entry in change.entries:  # the same rules that the other back-ends have as constraints
-            if entry.request is not None and entry.request in record.requests:
+            if entry.request is not None and entry.request in stored.requests:
                 raise PurseError(f"request {entry.request!r} has been answered already")
-            if entry.kind == TOLD and entry.ticket in record.reported:
+            if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
         if any(min(purse) < 0 or purse.left < 0 for purse in change.balances):
             raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
-        record.seq, record.head, record.balances = (
+        stored.seq, stored.head, stored.balances = (
             change.seq,
             deepcopy(change.head),
             list(change.balances),
         )
-        record.tickets.update({slot.id: slot for slot in change.tickets})
-        for slot in change.tickets:
-            record.held.pop(slot.id, None)
-            record.held.update({slot.id: slot} if slot.state == HELD else {})
-        record.entries += [
+        stored.tickets.update({record.id: record for record in change.tickets})
+        for record in change.tickets:
+            stored.held.pop(record.id, None)
+            stored.held.update({record.id: record} if record.state == HELD else {})
+        stored.entries += [
             entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
         ]
-        record.requests.update(
+        stored.requests.update(
             {entry.request: entry for entry in change.entries if entry.request is not None}
         )
-        record.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
-        record.told += [
+        stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
+        stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]
-        record.snapshot = change.snapshot or record.snapshot
+        stored.snapshot = change.snapshot or stored.snapshot
 
     def _find(self, name: str) -> StoredCampaign:
         if name not in self._campaigns:
@@ -163,15 +163,15 @@ class Memory:
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
         with self._lock:
-            record, now = self._find(name), self.now()
-            held = record.held.values()
-            overdue = sum(slot.deadline is not None and slot.deadline <= now for slot in held)
+            stored, now = self._find(name), self.now()
+            held = stored.held.values()
+            overdue = sum(record.deadline is not None and record.deadline <= now for record in held)
             return Overview(
-                record.seq,
-                deepcopy(record.head),
-                list(record.balances),
+                stored.seq,
+                deepcopy(stored.head),
+                list(stored.balances),
                 overdue,
-                min((slot.at for slot in held), default=None),
+                min((record.at for record in held), default=None),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
@@ -192,9 +192,9 @@ class Memory:
         """The tickets in these states that follow."""
         with self._lock:
             return [
-                slot
-                for slot in self._find(name).tickets.values()
-                if slot.state in states and slot.id > after
+                record
+                for record in self._find(name).tickets.values()
+                if record.state in states and record.id > after
             ][:limit]
 
     def snapshot(self, name: str) -> Snapshot | None:

@@ -220,7 +220,7 @@ class Postgres:
             row[0],
             CampaignRecord(**orjson.loads(row[1])),
             list(before),
-            {slot.id: slot for slot in slots},
+            {record.id: record for record in slots},
             answered,
             told.fetchall() if told else [],
             late,
@@ -415,7 +415,7 @@ def write(
     rows = [(*entry[:5], compact(entry.body)) for entry in change.entries]
     db.execute(ADD_ENTRIES, (campaign, compact(rows)))
     if change.tickets:
-        slots = [(*slot[:4], compact(slot.body)) for slot in change.tickets]
+        slots = [(*record[:4], compact(record.body)) for record in change.tickets]
         db.execute(PUT_TICKETS, (campaign, compact(slots)))
     for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
         if new != old:

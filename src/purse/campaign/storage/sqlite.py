@@ -372,7 +372,7 @@ def found(
             requests[request] = entry
     if wants.due is not None:
         due = [ticket_record(row) for row in db.execute(DUE, (campaign, wants.due))]
-        tickets.update({slot.id: slot for slot in due})
+        tickets.update({record.id: record for record in due})
     for number in (
         *wants.tickets,
         *(each["id"] for entry in requests.values() for each in entry.body.get("tickets", ())),
@@ -394,7 +394,7 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
     rows = [(campaign, *entry[:5], compact(entry.body)) for entry in change.entries]
     db.executemany("INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     if change.tickets:
-        slots = [(campaign, *slot[:4], compact(slot.body)) for slot in change.tickets]
+        slots = [(campaign, *record[:4], compact(record.body)) for record in change.tickets]
         db.executemany(PUT_TICKET, slots)
     for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
         if new != old:

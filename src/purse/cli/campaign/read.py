@@ -49,7 +49,7 @@ def listed(as_json: bool, storage: str) -> None:
 
 def print_list(as_json: bool, storage: str) -> None:
     """Print a line for each campaign."""
-    from purse.campaign.storage.base import connect
+    from purse.campaign.storage.connect import connect
 
     place = connect(storage, create=False)
     found = [opened(name, place).status() for name in place.names()]
