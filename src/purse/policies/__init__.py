@@ -36,10 +36,9 @@ def load(name: str | ModuleType) -> ModuleType:
         module = load_module("policy", Path(name))
     else:
         stem = name.replace("+", "p").replace(".", "_").replace("-", "_")
-        module = None
-        if (_FOLDER / f"{stem}.py").is_file():
-            module = import_module(f"{__name__}.{stem}")
-        if module is None or name != module.NAME:
+        there = (_FOLDER / f"{stem}.py").is_file()
+        module = import_module(f"{__name__}.{stem}") if there else ModuleType(stem)
+        if getattr(module, "NAME", None) != name:
             if name in (known := names()):
                 raise InvalidInput(f"policy {name!r} lies in a file of another name, not {stem}.py")
             raise unknown("policy", name, known)
