@@ -200,7 +200,7 @@ def test_a_policy_that_ends_the_game_passes(chance: str) -> None:
         ("fickle", r"choosing changed the state in round 1"),
         ("counts", r"choosing changed the state in round 1"),
         ("unmasked", r"chose no arm, or one that does not exist|chose arm \d, which is masked"),
-        ("remembers", r"asked twice in round|live, .* in the engine"),
+        ("remembers", r"asked twice in round|live, .* in the engine|under masks arms came"),
         ("peeks", r"state\.counts differs"),
         ("biased", r"under masks arms came"),
         ("nan_state", r"state\.counts is not finite after late reports"),
