@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from purse.errors import MissingExtra
-from tests.support.cli import Command, run
+from tests.support.cli import PROGRESS, Command, run
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def command(
     def go(*words: str) -> tuple[int, str, str]:
         code = run(monkeypatch, *words)
         captured = capsys.readouterr()
-        return code, captured.out, captured.err
+        return code, captured.out, PROGRESS.sub("", captured.err)
 
     return go
 

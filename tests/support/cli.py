@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -13,6 +14,10 @@ from purse import cli
 
 WORLD = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 Command = Callable[..., tuple[int, str, str]]  # words -> exit code, stdout, stderr
+
+
+# a machine that compiles slowly says so after some seconds, which is no complaint
+PROGRESS = re.compile(r"^.*: \d+% after \d+ s\n", re.MULTILINE)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
