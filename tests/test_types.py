@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import purse
 from purse.base.amounts import LARGEST, UNIT
 from purse.errors import InvalidInput
 from purse.types import Problem, Run, Ticket, World
 
 GOOD: dict[str, Any] = {"n_arms": 3, "budget": 10, "cost_min": 0.1}
+WHOLE = "must be a whole number from 1 up"
 COST_SHAPES = "must be one number, one for each of the 3 arms, or an array of shape (3, 1)"
 
 
@@ -39,34 +39,35 @@ def run_of(**changes: Any) -> Run:
     return Run(**(facts | changes))
 
 
+SEVERAL = run_of(  # budgets, arms, and paths of which one ended
+    budget=np.array([10.0, 2.5]),
+    spent_units=np.full((2, 2), UNIT),
+    pulls=np.ones((2, 20), np.int64),
+    ended=np.array([True, False]),
+)
+ALONE = run_of(
+    gain=np.array([4.0]),
+    rounds=np.array([0]),
+    spent_units=np.array([[0]]),
+    pulls=np.array([[0, 0]]),
+    ended=np.array([False]),
+)
+
+
 def test_numbers_stand_for_all_arms_and_resources() -> None:
     problem = Problem.of(n_arms=3, budget=10, cost_min="0.1", cost_max=2, n_resources=2)
     assert problem.budget.tolist() == [10 * UNIT] * 2
     assert problem.cost_min.tolist() == [[UNIT // 10] * 2] * 3
     assert problem.cost_max.tolist() == [[2 * UNIT] * 2] * 3
     assert (problem.n_arms, problem.n_resources, problem.plays) == (3, 2, 1)
-    assert (
-        problem.horizon
-        is problem.costs
-        is problem.caps
-        is problem.reward_means
-        is problem.cost_means
-        is None
-    )
+    for field in ("horizon", "costs", "caps", "reward_means", "cost_means"):
+        assert getattr(problem, field) is None
 
 
 def test_arrays_stand_for_themselves() -> None:
-    problem = Problem.of(
-        n_arms=2,
-        n_resources=2,
-        budget=[1, 2],
-        cost_min=[[0.1, 0], [0.2, 0.3]],
-        cost_max=[1, 3],
-        costs=[[0.5], [0.6]],
-        caps=[4, 0],
-        plays=2,
-        horizon=7,
-    )
+    amounts = {"budget": [1, 2], "cost_min": [[0.1, 0], [0.2, 0.3]], "cost_max": [1, 3]}
+    more = {"costs": [[0.5], [0.6]], "caps": [4, 0], "plays": 2, "horizon": 7}
+    problem = Problem.of(n_arms=2, n_resources=2, **amounts, **more)
     assert problem.budget.tolist() == [UNIT, 2 * UNIT]
     assert problem.cost_min.tolist() == [[UNIT // 10, 0], [UNIT // 5, 3 * UNIT // 10]]
     assert problem.cost_max.tolist() == [[UNIT, UNIT], [3 * UNIT, 3 * UNIT]]
@@ -82,37 +83,49 @@ def test_one_cap_stands_for_all_arms() -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "values", "message"),
+    [
+        ("n_arms", [0, 2.5], WHOLE),
+        ("n_resources", [0], WHOLE),
+        ("budget", [0, -1], "must be positive"),
+        ("budget", [float("nan"), "1e-10", None], "must be a number with at most nine decimals"),
+        (
+            "budget",
+            [[1, 2], [], [[1]]],
+            "must be one positive number, or one per resource, of which there are 1",
+        ),
+        ("cost_min", [0, -0.5], "must be positive"),
+        ("cost_min", [[0.1, 0, 0.1]], "cost_min=0: must be positive"),
+        ("cost_min", [1.5], "must be at most cost_max=1"),
+        ("cost_min", [[0.1, 0.2], [0.1]], COST_SHAPES),
+        ("cost_max", [[[1, 1, 1]], []], COST_SHAPES),
+        ("cost_max", [float("inf")], "must be a number"),
+        ("costs", [[1, 2]], COST_SHAPES),
+        ("plays", [0, 4], "must be a whole number from 1 to 3"),
+        ("horizon", [0, "5"], WHOLE),
+        ("caps", [-1], "must be a whole number from 0 up"),
+        ("caps", [[1, 2, 2.5]], "caps=2.5: must be a whole number from 0 up"),
+        ("caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], "caps="),
+    ],
+)
+def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(
+    field: str, values: list[Any], message: str
+) -> None:
+    for value in values:
+        said = f"{field}={value!r}: {message}" if message.startswith("must") else message
+        with pytest.raises(InvalidInput) as caught:
+            Problem.of(**GOOD | {field: value})
+        assert unquoted(caught.value).startswith(said.replace("'", ""))
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_arms": 0}, "n_arms=0: must be a whole number from 1 up"),
-        ({"n_arms": 2.5}, "n_arms=2.5: must be a whole number from 1 up"),
-        ({"n_resources": 0}, "n_resources=0: must be a whole number from 1 up"),
-        ({"budget": 0}, "budget=0: must be positive"),
-        ({"budget": -1}, "budget=-1: must be positive"),
-        ({"budget": float("nan")}, "budget=nan: must be a number with at most nine decimals"),
-        ({"budget": "1e-10"}, "budget='1e-10': must be a number with at most nine decimals"),
-        (
-            {"budget": [1, 2]},
-            "budget=[1, 2]: must be one positive number, or one per resource, of which there are 1",
-        ),
-        ({"budget": []}, "budget=[]: must be one positive number"),
-        ({"budget": [[1]]}, "budget=[[1]]: must be one positive number"),
         ({"budget": [1, -2], "n_resources": 2}, "budget=[1, -2]: must be positive"),
-        ({"budget": None}, "budget=None: must be a number"),
-        ({"cost_min": 0}, "cost_min=0: must be positive"),
-        ({"cost_min": -0.5}, "cost_min=-0.5: must be positive"),
-        ({"cost_min": [0.1, 0, 0.1]}, "cost_min=0: must be positive"),
-        ({"cost_min": 1.5}, "cost_min=1.5: must be at most cost_max=1"),
         (
             {"cost_min": [0.1, 0.6, 0.1], "cost_max": [0.2, 0.5, 0.2]},
             "cost_min=0.6: must be at most cost_max=0.5",
         ),
-        ({"cost_min": [0.1, 0.2]}, f"cost_min=[0.1, 0.2]: {COST_SHAPES}"),
-        ({"cost_min": [0.1]}, f"cost_min=[0.1]: {COST_SHAPES}"),
-        ({"cost_max": [[1, 1, 1]]}, f"cost_max=[[1, 1, 1]]: {COST_SHAPES}"),
-        ({"cost_max": []}, f"cost_max=[]: {COST_SHAPES}"),
-        ({"cost_max": float("inf")}, "cost_max=inf: must be a number"),
-        ({"costs": [1, 2]}, f"costs=[1, 2]: {COST_SHAPES}"),
         (
             {"cost_min": [[0.1, 0.1], [0, 0], [0, 0.1]], "n_resources": 2},
             "cost_min=0: must not be negative, and each arm needs a resource that it always uses",
@@ -121,32 +134,16 @@ def test_one_cap_stands_for_all_arms() -> None:
             {"cost_min": [[0.1, -1], [1, 1], [1, 0.1]], "n_resources": 2},
             "cost_min=-1: must not be negative",
         ),
-        ({"plays": 0}, "plays=0: must be a whole number from 1 to 3"),
-        ({"plays": 4}, "plays=4: must be a whole number from 1 to 3"),
         (
             {"plays": 3, "cost_max": 2_000_000_000},
-            "cost_max='2000000000': must be at most 1,537,228,672 for 3 plays",
+            "cost_max=2000000000: must be at most 1,537,228,672 for 3 plays",
         ),
-        ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
-        ({"horizon": "5"}, "horizon='5': must be a whole number from 1 up"),
-        ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
-        ({"caps": [1, 2, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
     ],
 )
-def test_a_bad_field_is_refused_with_its_name_value_and_what_is_allowed(
-    changes: dict[str, Any], message: str
-) -> None:
+def test_fields_that_do_not_fit_together_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Problem.of(**(GOOD | changes))
-    assert unquoted(caught.value).startswith(message.replace("'", ""))
-
-
-@pytest.mark.parametrize(
-    "caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], ids=["too_few", "ragged", "too_deep"]
-)
-def test_caps_of_a_wrong_shape_are_refused(caps: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"^caps="):
-        Problem.of(**GOOD, caps=caps)
+        Problem.of(**GOOD | changes)
+    assert unquoted(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("costs", [-1, 0, 0.05, 1.5])
@@ -174,13 +171,8 @@ def test_policies_see_costs_as_parts_of_the_largest() -> None:
 
 
 def test_the_scarcest_resource_decides_what_policies_see_of_several_budgets() -> None:
-    problem = Problem.of(
-        n_arms=2,
-        n_resources=2,
-        budget=[100, 30],
-        cost_min=[[1, 1], [2, 0]],
-        cost_max=[[4, 2], [5, 2]],
-    )
+    costs = {"cost_min": [[1, 1], [2, 0]], "cost_max": [[4, 2], [5, 2]]}
+    problem = Problem.of(n_arms=2, n_resources=2, budget=[100, 30], **costs)
     assert (problem.unit_scale * UNIT).tolist() == pytest.approx([1 / 5, 1 / 2])
     with pytest.raises(
         InvalidInput, match=r"^cost_min=0: this policy needs every pull to cost something"
@@ -216,25 +208,20 @@ def test_a_world_with_bad_costs_is_refused(cost_min: Any, cost_max: Any, message
     assert unquoted(caught.value) == message
 
 
-def test_efficiency_is_mean_reward_per_mean_cost() -> None:
-    place = world(
-        [[1], [2]],
-        [[4], [4]],
-        reward_means=np.array([0.5, 0.9]),
-        cost_means=np.array([[2.0], [3.0]]),
-    )
-    assert (place.n_arms, place.n_resources) == (2, 1)
-    assert place.efficiencies.tolist() == pytest.approx([0.25, 0.3])
-
-
-def test_several_resources_have_no_single_efficiency() -> None:
-    place = world(
-        [[1, 1], [1, 1]],
-        [[4, 10], [2, 10]],
-        reward_means=np.array([0.5, 0.9]),
-        cost_means=np.array([[2.0, 1.0], [1.0, 8.0]]),
-    )
-    assert place.efficiencies is None
+@pytest.mark.parametrize(
+    ("cost_max", "cost_means", "efficiencies"),
+    [
+        ([[4], [4]], [[2.0], [3.0]], [0.25, 0.3]),
+        ([[4, 10], [2, 10]], [[2.0, 1.0], [1.0, 8.0]], None),
+    ],
+)
+def test_efficiency_is_mean_reward_per_mean_cost_of_one_resource(
+    cost_max: Any, cost_means: Any, efficiencies: list[float] | None
+) -> None:
+    means = {"reward_means": np.array([0.5, 0.9]), "cost_means": np.array(cost_means)}
+    place = world(np.ones_like(cost_max), cost_max, **means)
+    assert (place.n_arms, place.n_resources) == np.shape(cost_max)
+    assert place.efficiencies == (efficiencies and pytest.approx(efficiencies))
 
 
 @pytest.mark.parametrize(
@@ -262,48 +249,23 @@ def test_a_run_is_shown_in_a_few_lines() -> None:
 
 
 def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -> None:
-    run = run_of(
-        budget=np.array([10.0, 2.5]),
-        spent_units=np.full((2, 2), UNIT),
-        pulls=np.ones((2, 20), np.int64),
-        ended=np.array([True, False]),
-    )
-    lines = str(run).splitlines()
+    lines = str(SEVERAL).splitlines()
     assert "budget 10, 2.5," in lines[0]
     assert lines[3] == "  spent   1, 1"
     assert lines[4] == "  pulls   " + "5.0% " * 12 + "..."
     assert lines[5] == "  1 of 2 paths reached the end of the world before the end of the budget"
 
 
-def test_a_run_of_one_path_or_without_pulls_is_shown_too() -> None:
-    alone = run_of(
-        gain=np.array([4.0]),
-        rounds=np.array([0]),
-        spent_units=np.array([[0]]),
-        pulls=np.array([[0, 0]]),
-        ended=np.array([False]),
-    )
-    assert "gain    4 (standard error nan)" in str(alone)
-    assert "pulls   0.0% 0.0%" in str(alone)
+def test_a_run_of_one_path_without_pulls_is_shown_too() -> None:
+    assert "gain    4 (standard error nan)" in str(ALONE)
+    assert "pulls   0.0% 0.0%" in str(ALONE)
+    assert rows_of(ALONE._repr_html_())[1] == ["gain", "4", "", "4", "4"]
 
 
 def test_spent_is_in_the_unit_of_the_user() -> None:
     run = run_of(spent_units=np.array([[1], [10 * UNIT]]))
     assert run.spent.tolist() == [[1e-9], [10.0]]
     assert run.n_paths == 2
-
-
-def test_simulate_gives_a_run_that_can_be_shown() -> None:
-    run = purse.simulate("uniform", "bernoulli:rewards=[1,1],costs=[.5,.5]", 10, n_paths=3, seed=5)
-    first, gain, rounds, spent, pulls = str(run).splitlines()
-    assert first.startswith("uniform on bernoulli")
-    assert first.endswith(": 3 paths, budget 10, stop=exit, seed=5")
-    assert [gain, rounds, spent] == [
-        "  gain    20 (standard error 0)",
-        "  rounds  20",
-        "  spent   10",
-    ]
-    assert pulls.startswith("  pulls   ")
 
 
 def test_a_run_is_a_frame_with_a_row_for_each_path() -> None:
@@ -333,33 +295,15 @@ def test_a_notebook_shows_a_run_as_a_table() -> None:
 
 
 def test_a_notebook_shows_resources_twelve_arms_and_worlds_that_ended() -> None:
-    run = run_of(
-        budget=np.array([10.0, 2.5]),
-        spent_units=np.full((2, 2), UNIT),
-        pulls=np.ones((2, 20), np.int64),
-        ended=np.array([True, False]),
-    )
-    names = [row[0] for row in rows_of(run._repr_html_())]
-    assert names == [
-        "",
-        "gain",
-        "rounds",
-        "spent of resource 0",
-        "spent of resource 1",
+    shown = SEVERAL._repr_html_()
+    assert [row[0] for row in rows_of(shown)] == [
+        *("", "gain", "rounds", "spent of resource 0", "spent of resource 1"),
         *(f"pulls of arm {arm}" for arm in range(12)),
         "...",
     ]
-    assert run._repr_html_().endswith(
+    assert shown.endswith(
         "<p>1 of 2 paths reached the end of the world before the end of the budget</p>"
     )
-    alone = run_of(
-        gain=np.array([4.0]),
-        rounds=np.array([3]),
-        spent_units=np.array([[UNIT]]),
-        pulls=np.array([[1, 2]]),
-        ended=np.array([False]),
-    )
-    assert rows_of(alone._repr_html_())[1] == ["gain", "4", "", "4", "4"]
 
 
 def rows_of(page: str) -> list[list[str]]:

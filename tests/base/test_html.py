@@ -38,12 +38,9 @@ class Cells(HTMLParser):
 
 
 def test_a_table_has_a_head_and_rows_and_numbers_to_the_right() -> None:
-    found = Cells(
-        table(
-            ["policy", "gain", "note"], [["uniform", "3", "fine"], ["fixed", "4", ""]], texts=(0, 2)
-        )
-    )
-    assert found.rows == [["policy", "gain", "note"], ["uniform", "3", "fine"], ["fixed", "4", ""]]
+    head, rows = ["policy", "gain", "note"], [["uniform", "3", "fine"], ["fixed", "4", ""]]
+    found = Cells(table(head, rows, texts=(0, 2)))
+    assert found.rows == [head, *rows]
     assert found.sides == ["text-align:left", "text-align:right", "text-align:left"] * 3
     assert found.tags == {"table", "thead", "tbody", "tr", "th", "td"}
 
@@ -90,17 +87,8 @@ def test_results_take_the_colours_of_the_page(dark: bool, opened: Any, tmp_path:
 
 
 def test_names_of_worlds_are_escaped() -> None:
-    empty = np.zeros((1, 1), np.int64)
+    rounds, empty = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
     run = Run(
-        "<i>",
-        "a&b",
-        np.array([1.0]),
-        "exit",
-        0,
-        np.zeros(1),
-        np.zeros(1, np.int64),
-        empty,
-        empty,
-        np.zeros(1, bool),
+        "<i>", "a&b", np.ones(1), "exit", 0, np.zeros(1), rounds, empty, empty, np.zeros(1, bool)
     )
     assert run._repr_html_().startswith("<p>&lt;i&gt; on a&amp;b: 1 paths")

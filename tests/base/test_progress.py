@@ -9,6 +9,8 @@ import pytest
 
 from purse.base.progress import BETWEEN_LINES, QUIET_S, Progress, progress
 
+Replace = Callable[[io.StringIO], io.StringIO]
+
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
@@ -23,7 +25,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 @pytest.fixture
-def stderr(monkeypatch: pytest.MonkeyPatch) -> Callable[[io.StringIO], io.StringIO]:
+def stderr(monkeypatch: pytest.MonkeyPatch) -> Replace:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("TTY_COMPATIBLE", "TTY_INTERACTIVE", "FORCE_COLOR"):
@@ -38,7 +40,7 @@ def stderr(monkeypatch: pytest.MonkeyPatch) -> Callable[[io.StringIO], io.String
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
 def test_quick_work_shows_nothing(
-    kind: type[io.StringIO], clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+    kind: type[io.StringIO], clock: SimpleNamespace, stderr: Replace
 ) -> None:
     out = stderr(kind())
     with progress("work") as shown:
@@ -48,9 +50,7 @@ def test_quick_work_shows_nothing(
     assert out.getvalue() == ""
 
 
-def test_plain_lines_elsewhere_than_on_a_terminal(
-    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
-) -> None:
+def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr: Replace) -> None:
     out = stderr(io.StringIO())
     with progress("work") as shown:
         for second in range(13):
@@ -64,7 +64,7 @@ def test_plain_lines_elsewhere_than_on_a_terminal(
 
 
 def test_lines_keep_their_distance_and_speak_of_parts(
-    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+    clock: SimpleNamespace, stderr: Replace
 ) -> None:
     out = stderr(io.StringIO())
     shown = Progress("work")
@@ -83,7 +83,7 @@ def test_lines_keep_their_distance_and_speak_of_parts(
 
 
 def test_busy_speaks_up_only_when_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch, stderr: Callable[[io.StringIO], io.StringIO]
+    monkeypatch: pytest.MonkeyPatch, stderr: Replace
 ) -> None:
     out = stderr(io.StringIO())
     monkeypatch.setattr("purse.base.progress.QUIET_S", 0.0)
@@ -99,9 +99,7 @@ def test_busy_speaks_up_only_when_it_takes_long(
     assert out.getvalue() == "compiling: 0% after 0 s\n"
 
 
-def test_a_bar_on_a_terminal_that_goes_away(
-    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
-) -> None:
+def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Replace) -> None:
     out = stderr(Terminal())
     with progress("work") as shown:
         clock.seconds += QUIET_S
@@ -120,7 +118,7 @@ def test_a_bar_on_a_terminal_that_goes_away(
 
 
 def test_the_bar_goes_away_when_work_is_interrupted(
-    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
+    clock: SimpleNamespace, stderr: Replace
 ) -> None:
     stderr(Terminal())
 
@@ -137,9 +135,7 @@ def test_the_bar_goes_away_when_work_is_interrupted(
     assert bars[0].bar.live.is_started is False
 
 
-def test_a_bar_that_would_open_late_stays_away(
-    clock: SimpleNamespace, stderr: Callable[[io.StringIO], io.StringIO]
-) -> None:
+def test_a_bar_that_would_open_late_stays_away(clock: SimpleNamespace, stderr: Replace) -> None:
     stderr(Terminal())
     shown = Progress("work")
     shown.close()

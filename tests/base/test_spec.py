@@ -45,45 +45,38 @@ def test_parse_reads_name_and_options(text: str, name: str, options: dict[str, A
     assert parse(text) == (name, options)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x:1",
-        "x:a",
-        "x:a=",
-        "x:a=1;b=2",
-        "x:a=1,,b=2",
-        "x:*a",
-        "x:**a",
-        "x:a=f(1)",
-        "x:a=b.c",
-        "x:a=1+b",
-        "x:a=[b]",
-        "x:a=lambda: 1",
-        "x:)",
-        "x:a=1)+(2",
-        "x:a=[1",
-    ],
-)
+UNREADABLE = [
+    "1",
+    "a",
+    "a=",
+    "a=1;b=2",
+    "a=1,,b=2",
+    "*a",
+    "**a",
+    "a=f(1)",
+    "a=b.c",
+    "a=1+b",
+    "a=[b]",
+    ")",
+    "a=1)+(2",
+    "a=[1",
+]
+
+
+@pytest.mark.parametrize("text", [*(f"x:{options}" for options in UNREADABLE), "x:a=lambda: 1"])
 def test_parse_refuses_what_it_cannot_read(text: str) -> None:
-    with pytest.raises(
-        InvalidInput,
-        match="^"
-        + re.escape(f"cannot read {text!r}; write name or name:option=value,option=value")
-        + "$",
-    ):
+    with pytest.raises(InvalidInput) as caught:
         parse(text)
+    said = f"cannot read {text!r}; write name or name:option=value,option=value"
+    assert str(caught.value) == said
 
 
-@pytest.mark.parametrize("text", ["x:a={[1]:2}", "x:a=1)(b=2", "x:a=1)#", "x:a=1,a=2"])
-def test_parse_refuses_what_only_looks_like_options(text: str) -> None:
+@pytest.mark.parametrize(
+    "options", ["{[1]:2}", "1)(b=2", "1)#", "1,a=2", "__import__('os').getcwd()"]
+)
+def test_parse_refuses_what_only_looks_like_options_and_runs_no_code(options: str) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
-        parse(text)
-
-
-def test_parse_runs_no_code() -> None:
-    with pytest.raises(InvalidInput):
-        parse("x:a=__import__('os').getcwd()")
+        parse(f"x:a={options}")
 
 
 @STEADY

@@ -10,6 +10,8 @@ import pytest
 from purse.base import validation
 from purse.errors import InvalidInput
 
+NAN, INF = float("nan"), float("inf")
+
 
 def refusal(function: Any, *args: Any, **limits: Any) -> str:
     with pytest.raises(InvalidInput) as caught:
@@ -26,19 +28,7 @@ def test_number_returns_a_float(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        True,
-        np.True_,
-        "1",
-        None,
-        [1.0],
-        1j,
-        Decimal(1),
-        np.array([1.0]),
-        float("nan"),
-        float("inf"),
-        -float("inf"),
-    ],
+    [True, np.True_, "1", None, [1.0], 1j, Decimal(1), np.array([1.0]), NAN, INF, -INF],
 )
 def test_number_refuses_what_is_no_finite_number(value: Any) -> None:
     assert refusal(validation.number, "beta", value) == f"beta={value!r}: must be a finite number"
@@ -51,7 +41,7 @@ def test_number_refuses_whole_numbers_beyond_floats() -> None:
 @pytest.mark.parametrize(
     ("limits", "good", "bad", "allowed"),
     [
-        ({"above": 0}, [1e-300, 5], [0, -1, float("nan")], "must be a number above 0"),
+        ({"above": 0}, [1e-300, 5], [0, -1, NAN], "must be a number above 0"),
         ({"low": 0}, [0, 5], [-1e-300], "must be a number at least 0"),
         ({"high": 1}, [1, -5], [1.0000001], "must be a number at most 1"),
         (
@@ -95,7 +85,7 @@ def test_numbers_returns_a_list_of_floats(values: Any, expected: list[float]) ->
 
 @pytest.mark.parametrize(
     "values",
-    ["0.5", True, None, object(), [0.5, None], [[1], [1, 2]], float("nan"), [0.5, float("inf")]],
+    ["0.5", True, None, object(), [0.5, None], [[1], [1, 2]], NAN, [0.5, INF]],
 )
 def test_numbers_refuses_what_is_no_finite_number(values: Any) -> None:
     assert (
@@ -123,7 +113,7 @@ def test_integer_returns_an_int(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [0, -1, 2.5, float("nan"), float("inf"), True, np.True_, "3", None, [3], Decimal(3)]
+    "value", [0, -1, 2.5, NAN, INF, True, np.True_, "3", None, [3], Decimal(3)]
 )
 def test_integer_refuses_everything_else(value: Any) -> None:
     assert (

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from tests.support.cli import PROGRESS, Command, run
 def command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Command:
-    """Runs the command in an empty folder; gives exit code, stdout and stderr."""
+    """Runs a command line, and words that follow it, in an empty folder; gives exit code, stdout
+    and stderr.
+    """
     monkeypatch.chdir(tmp_path)
 
-    def go(*words: str) -> tuple[int, str, str]:
-        code = run(monkeypatch, *words)
+    def go(line: str = "", *more: str) -> tuple[int, str, str]:
+        code = run(monkeypatch, *shlex.split(line), *more)
         captured = capsys.readouterr()
         return code, captured.out, PROGRESS.sub("", captured.err)
 

@@ -21,10 +21,7 @@ def test_lists_and_explanations(command: Command, verb: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        ("policies exp4", "unknown policy 'exp4'"),
-        ("worlds x", "unknown world 'x'"),
-    ],
+    [("policies exp4", "unknown policy 'exp4'"), ("worlds x", "unknown world 'x'")],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
     check_mistake(command, tmp_path, words, message)

@@ -29,11 +29,11 @@ def test_replay_of_a_table_in_either_form(
     ]
     pl.DataFrame(rounds).write_ndjson(tmp_path / "long.jsonl")
     answers = [
-        json.loads(command("replay", name, "uniform", "-b", "10", "-n", "5", "--json")[1])["rows"]
+        json.loads(command(f"replay {name} uniform -b 10 -n 5 --json")[1])["rows"]
         for name in ("wide.csv", "long.jsonl")
     ]
     assert answers[0] == answers[1]
-    assert "always small (cheapest)" in command("show", "purse-results/wide")[1]
+    assert "always small (cheapest)" in command("show purse-results/wide")[1]
     assert {"uniform", "always small (cheapest)", "LP optimum", "hindsight optimum"} <= {
         row["player"] for row in answers[0]
     }
@@ -52,18 +52,7 @@ def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
     )
     log.write_parquet(tmp_path / "log.parquet")
     code, out, _ = command(
-        "replay",
-        "log.parquet",
-        "uniform",
-        "-b",
-        "10",
-        "-n",
-        "20",
-        "--reward",
-        "clicks",
-        "--cost",
-        "dollars",
-        "--json",
+        "replay log.parquet uniform -b 10 -n 20 --reward clicks --cost dollars --json"
     )
     rows = json.loads(out)["rows"]
     assert code == 0
@@ -98,7 +87,7 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
         (tmp_path / f"{name}.csv").write_text(f"arm,reward,cost,probability\na,1,0.1,0.5\n{row}\n")
     (tmp_path / "neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
     before = sorted(tmp_path.rglob("*"))
-    code, out, err = command(*words.split())
+    code, out, err = command(words)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1

@@ -9,60 +9,37 @@ import pytest
 from purse.theory.notions import NOTIONS
 from tests.support.cli import WORLD, Command, check_mistake
 
+HALF, PAIR = "bernoulli:rewards=[.5,.5]", "bernoulli:rewards=[.5,1.5]"
+TWO = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
+REGRET = f"regret uniform -w {WORLD} -b 10"
+
 
 def test_simulate_for_people_and_for_machines(command: Command) -> None:
-    words = ("simulate", "exp3++.bwk:beta=1", "-w", WORLD, "-b", "100", "-n", "4", "--seed", "7")
-    code, out, _ = command(*words)
+    line = f"simulate exp3++.bwk:beta=1 -w {WORLD} -b 100 -n 4 --seed 7"
+    code, out, _ = command(line)
     assert code == 0
     assert out.startswith(f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100, stop=exit, seed=7")
-    code, out, _ = command(*words, "--json")
+    code, out, _ = command(f"{line} --json")
     answer = json.loads(out)
     assert len(answer["gain"]) == 4
     assert sum(answer["pulls"][0]) == answer["rounds"][0]
 
 
 def test_simulate_takes_one_budget_per_resource(command: Command) -> None:
-    code, out, _ = command(
-        "simulate",
-        "uniform",
-        "-w",
-        "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]",
-        "-b",
-        "10",
-        "-b",
-        "2",
-        "-n",
-        "2",
-        "--json",
-    )
+    code, out, _ = command(f"simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
     assert code == 0
     assert json.loads(out)["budget"] == [10, 2]
 
 
 def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
-    words = (
-        "regret",
-        "exp3++.bwk:beta=1",
-        "-w",
-        WORLD,
-        "-b",
-        "1e2",
-        "-n",
-        "4",
-        "--seed",
-        "7",
-        "--stop",
-        "hold",
-        "--workers",
-        "2",
-    )
-    code, out, err = command(*words)
+    line = f"regret exp3++.bwk:beta=1 -w {WORLD} -b 1e2 -n 4 --seed 7 --stop hold --workers 2"
+    code, out, err = command(line)
     assert (code, err) == (0, "")
     head, *lines = out.splitlines()
     assert head == f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100"
     assert [line.split()[0] for line in lines] == list(NOTIONS)
     assert all("±" in line for line in lines)
-    code, out, err = command(*words, "--json")
+    code, out, err = command(f"{line} --json")
     answer = json.loads(out)
     assert (code, err) == (0, "")
     facts = {
@@ -82,40 +59,35 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
 
 
 def test_regret_leaves_out_what_a_world_does_not_have(command: Command) -> None:
-    code, out, _ = command("regret", "uniform", "-w", "two_worlds", "-b", "20", "-n", "3")
+    code, out, _ = command("regret uniform -w two_worlds -b 20 -n 3")
     assert code == 0
     names = [line.split()[0] for line in out.splitlines()[1:]]
     assert "best_fixed_arm" in names
-    assert not {
-        "best_efficiency",
-        "pseudo_regret",
-        "paper_pseudo_regret",
-        "greedy",
-        "knapsack",
-    } & set(names)
+    absent = "best_efficiency pseudo_regret paper_pseudo_regret greedy knapsack"
+    assert set(names).isdisjoint(absent.split())
 
 
 def test_regret_of_one_path_has_no_interval(command: Command) -> None:
-    words = ("regret", "uniform", "-w", WORLD, "-b", "20", "-n", "1")
-    assert "±" not in command(*words)[1]
-    assert command(*words)[1].startswith(f"uniform on {WORLD}: 1 path, budget 20\n")
-    for each in json.loads(command(*words, "--json")[1])["regrets"].values():
+    line = f"regret uniform -w {WORLD} -b 20 -n 1"
+    assert "±" not in command(line)[1]
+    assert command(line)[1].startswith(f"uniform on {WORLD}: 1 path, budget 20\n")
+    for each in json.loads(command(f"{line} --json")[1])["regrets"].values():
         assert isinstance(each["mean"], float)
         assert each["error"] is each["low"] is each["high"] is None
 
 
 def test_regret_under_retry_has_no_optimum(command: Command) -> None:
-    words = ("regret", "uniform", "-w", WORLD, "-b", "20", "-n", "2", "--json")
-    names = list(json.loads(command(*words, "--stop", "retry")[1])["regrets"])
+    line = f"regret uniform -w {WORLD} -b 20 -n 2 --json"
+    names = list(json.loads(command(f"{line} --stop retry")[1])["regrets"])
     assert names == [name for name in NOTIONS if name != "optimum"]
-    assert list(json.loads(command(*words)[1])["regrets"]) == list(NOTIONS)
+    assert list(json.loads(command(line)[1])["regrets"]) == list(NOTIONS)
 
 
 def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
-    words = ("regret", "uniform", "-w", WORLD, "-b", "50", "-n", "5")
-    plain = command(*words)[1]
-    assert command(*words, "--workers", "1")[1] == command(*words, "--seed", "0")[1] == plain
-    assert command(*words, "--seed", "1")[1] != plain
+    line = f"regret uniform -w {WORLD} -b 50 -n 5"
+    plain = command(line)[1]
+    assert command(f"{line} --workers 1")[1] == command(f"{line} --seed 0")[1] == plain
+    assert command(f"{line} --seed 1")[1] != plain
 
 
 def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
@@ -125,12 +97,12 @@ def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", interrupt)
-    code, out, err = command("regret", "uniform", "-w", WORLD, "-b", "50")
+    code, out, err = command(f"regret uniform -w {WORLD} -b 50")
     assert (code, out, err.strip()) == (130, "", "purse: interrupted")
 
 
 def test_no_memory_is_one_line(command: Command) -> None:
-    code, _, err = command("simulate", "uniform", "-w", WORLD, "-b", "10", "-n", "1000000000000000")
+    code, _, err = command(f"simulate uniform -w {WORLD} -b 10 -n {10**15}")
     assert code == 2
     assert len(err.splitlines()) == 1
 
@@ -147,16 +119,10 @@ def test_no_memory_is_one_line(command: Command) -> None:
         (f"simulate exp3.bwk -w {WORLD} -b ten", "'ten' is not a number"),
         ("simulate exp3.bwk -w two_worlds:cost_min=0 -b 10", "cost_min=0"),
         ("simulate exp3.bwk -w two_worlds:cost_min=1.5 -b 10", "cost_min=1.5"),
-        (
-            "simulate exp3.bwk -w bernoulli:rewards=[.5,1.5],costs=[1,1] -b 10",
-            "rewards=1.5: must lie between 0 and 1",
-        ),
-        (
-            "simulate exp3.bwk -w bernoulli:rewards=[.5,.5],costs=[1,0] -b 10",
-            "costs=0: must be positive",
-        ),
+        (f"simulate exp3.bwk -w {PAIR},costs=[1,1] -b 10", "rewards=1.5: must lie between 0 and 1"),
+        (f"simulate exp3.bwk -w {HALF},costs=[1,0] -b 10", "costs=0: must be positive"),
         ("simulate exp3.bwk -w bernoulli:rewards=[],costs=[] -b 10", "rewards=[]"),
-        ("simulate exp3.bwk -w bernoulli:rewards=[.5,.5],costs=[1] -b 10", "do not match"),
+        (f"simulate exp3.bwk -w {HALF},costs=[1] -b 10", "do not match"),
         ("simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
         ("simulate exp3.bwk -b 10", "Missing option"),
         (f"simulate none.py -w {WORLD} -b 10", "does not exist"),
@@ -170,32 +136,20 @@ def test_no_memory_is_one_line(command: Command) -> None:
         ("regret uniform -w bernouli -b 10", "did you mean 'bernoulli'?"),
         ("regret uniform -w '' -b 10", "unknown world ''"),
         ("regret uniform -w two_worlds -b 10.5", "budget=10.5: must be a whole number"),
-        (
-            "regret uniform -w bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]] -b 10",
-            "has 2 resources; these notions of regret are for one",
-        ),
+        (f"regret uniform -w {TWO} -b 10", "has 2 resources; these notions of regret are for one"),
         ("regret oracle -w two_worlds -b 10", "oracle needs the true mean efficiency"),
         (f"regret uniform -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
         (f"regret uniform -w {WORLD} -b -5", "budget=-5.0: must be positive"),
         (f"regret uniform -w {WORLD} -b inf", "budget=inf: must be a number"),
         (f"regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
         (f"regret uniform -w {WORLD} -b ten", "'ten' is not a number"),
-        (f"regret uniform -w {WORLD} -b 10 -n 0", "n_paths=0: must be a whole number from 1 up"),
-        (f"regret uniform -w {WORLD} -b 10 -n 2.5", "'2.5' is not a valid integer"),
-        (
-            f"regret uniform -w {WORLD} -b 10 -n 1000000000000000",
-            "n_paths=1000000000000000: must be at most",
-        ),
-        (f"regret uniform -w {WORLD} -b 10 --seed -1", "seed=-1: must be a whole number from 0"),
-        (
-            f"regret uniform -w {WORLD} -b 10 --stop never",
-            "stop='never': must be one of 'exit', 'hold', 'retry'",
-        ),
-        (
-            f"regret uniform -w {WORLD} -b 10 --workers 0",
-            "n_workers=0: must be a whole number from 1 up",
-        ),
-        (f"regret uniform -w {WORLD} -b 10 --plays 2", "No such option '--plays'"),
+        (f"{REGRET} -n 0", "n_paths=0: must be a whole number from 1 up"),
+        (f"{REGRET} -n 2.5", "'2.5' is not a valid integer"),
+        (f"{REGRET} -n {10**15}", f"n_paths={10**15}: must be at most"),
+        (f"{REGRET} --seed -1", "seed=-1: must be a whole number from 0"),
+        (f"{REGRET} --stop never", "stop='never': must be one of 'exit', 'hold', 'retry'"),
+        (f"{REGRET} --workers 0", "n_workers=0: must be a whole number from 1 up"),
+        (f"{REGRET} --plays 2", "No such option '--plays'"),
     ],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:

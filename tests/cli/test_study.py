@@ -30,20 +30,11 @@ def study(tmp_path: Path) -> Path:
 def test_compare_prints_a_table_and_writes_report_figures_and_results(
     command: Command, tmp_path: Path
 ) -> None:
-    code, out, _ = command(
-        "compare", "exp3.bwk", "uniform", "-w", WORLD, "-b", "50", "-b", "1e2", "-n", "5"
-    )
+    code, out, _ = command(f"compare exp3.bwk uniform -w {WORLD} -b 50 -b 1e2 -n 5")
     assert code == 0
-    for text in (
-        WORLD,
-        "B = 50",
-        "B = 100",
-        "exp3.bwk",
-        "uniform",
-        "±",
-        "the report is purse-results/report.html",
-    ):
+    for text in (WORLD, "B = 50", "B = 100", "exp3.bwk", "uniform", "±"):
         assert text in out
+    assert "the report is purse-results/report.html" in out
     folder = tmp_path / "purse-results"
     assert "</html>" in (folder / "report.html").read_text()
     assert (folder / "figures" / "regret.png").read_bytes().startswith(b"\x89PNG")
@@ -52,9 +43,7 @@ def test_compare_prints_a_table_and_writes_report_figures_and_results(
 
 
 def test_compare_for_machines(command: Command, unpublished: None) -> None:
-    code, out, _ = command(
-        "compare", "uniform", "-w", WORLD, "-b", "50", "-n", "1", "--json", "--out", "here"
-    )
+    code, out, _ = command(f"compare uniform -w {WORLD} -b 50 -n 1 --json --out here")
     answer = json.loads(out)
     assert code == 0
     assert answer["folder"] == "here"
@@ -67,7 +56,7 @@ def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
     command: Command, unpublished: None, tmp_path: Path
 ) -> None:
     three = "bernoulli:rewards=[.9,.6,.3],costs=[.8,.3,.2]"
-    code, out, _ = command("compare", "uniform", "-w", WORLD, "-w", three, "-b", "20", "-n", "2")
+    code, out, _ = command(f"compare uniform -w {WORLD} -w {three} -b 20 -n 2")
     assert code == 0
     assert WORLD in out
     assert three in out
@@ -79,16 +68,8 @@ def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
 def test_compare_says_when_a_world_ends_before_the_budget(
     command: Command, unpublished: None
 ) -> None:
-    code, out, _ = command(
-        "compare",
-        "uniform",
-        "-w",
-        "table:rewards=[[1,0],[0,1]],costs=[.5,.5]",
-        "-b",
-        "50",
-        "-n",
-        "3",
-    )
+    world = "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"
+    code, out, _ = command(f"compare uniform -w {world} -b 50 -n 3")
     assert code == 0
     assert "3 of 3 paths reached the end of their world" in " ".join(out.split())
 
@@ -98,7 +79,7 @@ def test_an_interruption_is_one_line(command: Command, monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr("purse.study.executors.play_shard", interrupt)
-    code, _, err = command("compare", "uniform", "-w", WORLD, "-b", "50")
+    code, _, err = command(f"compare uniform -w {WORLD} -b 50")
     assert code == 130
     assert "the same command continues where it was" in err
 
@@ -107,21 +88,7 @@ def test_a_table_is_not_cut_on_a_narrow_terminal(
     command: Command, unpublished: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    _, out, _ = command(
-        "compare",
-        "exp3++.price",
-        "uniform",
-        "-w",
-        WORLD,
-        "-b",
-        "50",
-        "-b",
-        "60",
-        "-b",
-        "70",
-        "-n",
-        "5",
-    )
+    _, out, _ = command(f"compare exp3++.price uniform -w {WORLD} -b 50 -b 60 -b 70 -n 5")
     assert "exp3++.price" in out
     assert "…" not in out
 
@@ -148,42 +115,40 @@ def test_init_writes_a_study_file_that_is_right_and_overwrites_nothing(
     assert tomllib.loads((tmp_path / "study.toml").read_text())["paths"] == 100
     (tmp_path / "study.toml").write_text("mine")
     code, _, err = command("init")
-    assert (code, err) == (
-        2,
-        "purse: 'study.toml' exists already; give another name, or remove it\n",
-    )
+    assert code == 2
+    assert err == "purse: 'study.toml' exists already; give another name, or remove it\n"
     assert (tmp_path / "study.toml").read_text() == "mine"
 
 
 def test_run_status_and_show(command: Command, unpublished: None, study: Path) -> None:
-    code, out, err = command("run", "mine.toml")
+    code, out, err = command("run mine.toml")
     assert code == 0
     assert "B = 40" in out
     assert out.endswith("Results are in purse-results/mine\n")
     assert err == "No report: the report needs the extra\n"
-    code, out, _ = command("status", "mine.toml")
+    code, out, _ = command("status mine.toml")
     assert code == 0
     assert out.startswith(
         "A small study: 2 policies × 1 world × 2 budgets × 4 paths, seed 0, stop=exit\n8 "
         "of 8 shards are there (0.0 MB); finished 20"
     )
-    shown = command("show", "purse-results/mine")
+    shown = command("show purse-results/mine")
     assert shown[0] == 0
     assert shown[1].splitlines()[0] == "shop  bernoulli:rewards=[.9,.6],costs=[.8,.3]"
-    assert command("show", "mine.toml") == shown
-    rows = json.loads(command("show", "mine.toml", "--json")[1])["rows"]
+    assert command("show mine.toml") == shown
+    rows = json.loads(command("show mine.toml --json")[1])["rows"]
     assert [row["policy"] for row in rows] == ["uniform", "exp3.bwk"] * 2
 
 
 def test_a_changed_study_plays_only_what_is_new(
     command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command("run", "mine.toml")
+    command("run mine.toml")
     shards = {path: path.stat().st_mtime_ns for path in Path("purse-results/mine/shards").iterdir()}
     study.write_text(STUDY.replace("[20, 40]", "[20, 40, 60]"))
-    assert command("run", "mine.toml")[0] == 0
+    assert command("run mine.toml")[0] == 0
     assert all(path.stat().st_mtime_ns == time for path, time in shards.items())
-    assert json.loads(command("status", "mine.toml", "--json")[1])["shards"] == 12
+    assert json.loads(command("status mine.toml --json")[1])["shards"] == 12
 
 
 def test_an_unfinished_study_is_continued_from_its_folder(
@@ -194,28 +159,26 @@ def test_an_unfinished_study_is_continued_from_its_folder(
 
     with monkeypatch.context() as patched:
         patched.setattr("purse.study.executors.play_shard", interrupt)
-        code, _, err = command("run", "mine.toml")
-    assert (code, err.strip()) == (
-        130,
-        "purse: interrupted; the same command continues where it was",
-    )
-    assert command("status", "mine.toml")[1].endswith(
+        code, _, err = command("run mine.toml")
+    assert code == 130
+    assert err.strip() == "purse: interrupted; the same command continues where it was"
+    assert command("status mine.toml")[1].endswith(
         "0 of 8 shards are there (0.0 MB); not finished: run it again to continue\n"
     )
-    code, _, err = command("show", "mine.toml")
+    code, _, err = command("show mine.toml")
     assert code == 2
     assert "is not finished: 0 of 8 shards are there" in err
-    assert command("run", "purse-results/mine")[0] == 0
-    assert json.loads(command("status", "purse-results/mine", "--json")[1])["finished"] == 8
+    assert command("run purse-results/mine")[0] == 0
+    assert json.loads(command("status purse-results/mine --json")[1])["finished"] == 8
 
 
 def test_report_writes_the_page_and_each_figure(
     command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command("run", "mine.toml")
+    command("run mine.toml")
     monkeypatch.undo()
     monkeypatch.chdir(study.parent)
-    code, out, _ = command("report", "mine.toml", "-o", "page")
+    code, out, _ = command("report mine.toml -o page")
     files = [Path(line) for line in out.splitlines()]
     assert code == 0
     assert files[0] == Path("page/report.html")
@@ -233,10 +196,7 @@ def test_report_writes_the_page_and_each_figure(
             "run nowhere.toml",
             "cannot read 'nowhere.toml': No such file or directory; `purse init` writes an example",
         ),
-        (
-            "run bad.toml",
-            "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'?",
-        ),
+        ("run bad.toml", "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'?"),
         (
             "run mine.toml --on spark",
             "on='spark': must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT",
@@ -247,7 +207,7 @@ def test_report_writes_the_page_and_each_figure(
 def test_mistakes_about_studies(words: str, message: str, command: Command, study: Path) -> None:
     study.with_name("bad.toml").write_text(STUDY.replace("exp3.bwk", "exp3.bkw"))
     before = sorted(study.parent.rglob("*"))
-    code, out, err = command(*words.split())
+    code, out, err = command(words)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1

@@ -8,9 +8,17 @@ import pytest
 from purse.theory import bounds
 from tests.support.cli import WORLD, Command, check_mistake
 
+KNOWN = "-b 10 --arms 3 --cost-min .1"
+TWO = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
+NEITHER = "give --arms and --cost-min, or --world"
+ARMS = "must be a whole number from 1 to 1000000000"
+BELOW = "must be at most cost_max"
+EXCLUDE = "exclude each other; leave "
+OTHERS = ["KUBE", "B-KUBE", "UCB-BV", "UCB-MB", "EXP3.M.B"]  # bounds that have no value here
+
 
 def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
-    code, out, err = command("bounds", "--arms", "10", "--budget", "1e4", "--cost-min", "0.1")
+    code, out, err = command("bounds --arms 10 --budget 1e4 --cost-min 0.1")
     assert (code, err) == (0, "")
     lines, rows = out.splitlines(), bounds.table(10, 1e4, 0.1)
     assert len(lines) == 2 * len(rows)
@@ -25,32 +33,13 @@ def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
 
 
 def test_bounds_for_machines(command: Command) -> None:
-    words = (
-        "--cost-max",
-        "2",
-        "--gap",
-        ".5",
-        "--gap",
-        ".25",
-        "--alpha",
-        ".75",
-        "--iid",
-        "--costs",
-        "per arm",
-    )
     code, out, err = command(
-        "bounds", "--arms", "3", "-b", "1024", "--cost-min", "0.2", *words, "--json"
+        "bounds --arms 3 -b 1024 --cost-min 0.2 --cost-max 2 --gap .5 --gap .25 --alpha .75 --iid "
+        "--costs 'per arm' --json"
     )
     assert (code, err) == (0, "")
-    rows = bounds.table(
-        3,
-        1024,
-        0.2,
-        cost_max=2,
-        alpha=0.75,
-        gaps=[0.5, 0.25],
-        setting=bounds.Setting(True, "per arm"),
-    )
+    setting = bounds.Setting(True, "per arm")
+    rows = bounds.table(3, 1024, 0.2, cost_max=2, alpha=0.75, gaps=[0.5, 0.25], setting=setting)
     assert json.loads(out) == [row._asdict() for row in rows]
     answer = {row["name"]: row for row in json.loads(out)}
     assert answer["Theorem 1"]["applies"] is True
@@ -59,22 +48,9 @@ def test_bounds_for_machines(command: Command) -> None:
 
 
 def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
-    known = (
-        "--arms",
-        "2",
-        "--cost-min",
-        ".3",
-        "--cost-max",
-        ".8",
-        "--iid",
-        "--costs",
-        "per arm",
-        "--gap",
-        "0.875",
-    )
+    known = "--arms 2 --cost-min .3 --cost-max .8 --iid --costs 'per arm' --gap 0.875"
     told, read = (
-        json.loads(command("bounds", "-b", "1e4", "--json", *words)[1])
-        for words in (known, ("-w", WORLD))
+        json.loads(command(f"bounds -b 1e4 --json {words}")[1]) for words in (known, f"-w {WORLD}")
     )
     assert [row["name"] for row in told] == [row["name"] for row in read]
     # these hold on some world of this kind, and not on this one
@@ -97,7 +73,7 @@ def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
 def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bound: str) -> None:
     rows = {
         row["name"]: row["applies"]
-        for row in json.loads(command("bounds", "-b", "100", "-w", world, "--json")[1])
+        for row in json.loads(command(f"bounds -b 100 -w {world} --json")[1])
     }
     assert [name for name in ("Theorem 2, corrected", "Theorem 5", "κ(c)·B") if rows[name]] == [
         bound
@@ -106,24 +82,14 @@ def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bo
 
 @pytest.mark.parametrize("budget", ["0.5", "1e10"])
 @pytest.mark.parametrize(
-    "words",
-    [("--arms", "3", "--cost-min", ".1", "--gap", "1"), ("-w", WORLD)],
-    ids=["told", "read"],
+    "words", ["--arms 3 --cost-min .1 --gap 1", f"-w {WORLD}"], ids=["told", "read"]
 )
-def test_bounds_go_on_where_theorem_5_has_none(
-    command: Command, budget: str, words: tuple[str, ...]
-) -> None:
-    code, out, err = command("bounds", "-b", budget, *words, "--json")
+def test_bounds_go_on_where_theorem_5_has_none(command: Command, budget: str, words: str) -> None:
+    code, out, err = command(f"bounds -b {budget} {words} --json")
     assert (code, err) == (0, "")
-    assert [row["name"] for row in json.loads(out) if row["value"] is None] == [
-        "Theorem 5",
-        "KUBE",
-        "B-KUBE",
-        "UCB-BV",
-        "UCB-MB",
-        "EXP3.M.B",
-    ]
-    code, out, err = command("bounds", "-b", budget, *words)
+    missing = [row["name"] for row in json.loads(out) if row["value"] is None]
+    assert missing == ["Theorem 5", *OTHERS]
+    code, out, err = command(f"bounds -b {budget} {words}")
     assert (code, err) == (0, "")
     line = next(line for line in out.splitlines() if line.startswith("Theorem 5"))
     assert " ".join(line.split()) == "Theorem 5 exactly mean regret of every player, α = 0.5"
@@ -131,117 +97,67 @@ def test_bounds_go_on_where_theorem_5_has_none(
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("--arms", "1", "--cost-min", "1"),
-        ("--arms", "2", "--cost-min", "1"),
-        ("--arms", "1000000", "--cost-min", "1e-9"),
-    ],
+    ["--arms 1 --cost-min 1", "--arms 2 --cost-min 1", "--arms 1000000 --cost-min 1e-9"],
 )
-def test_bounds_at_the_edges_are_numbers(command: Command, words: tuple[str, ...]) -> None:
-    code, out, err = command("bounds", "-b", "1", *words, "--json")
+def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
+    code, out, err = command(f"bounds -b 1 {words} --json")
     assert (code, err) == (0, "")
-    assert {row["name"] for row in json.loads(out) if row["value"] is None} == {
-        "Theorem 3",
-        "KUBE",
-        "B-KUBE",
-        "UCB-BV",
-        "UCB-MB",
-        "EXP3.M.B",
-    }
+    missing = {row["name"] for row in json.loads(out) if row["value"] is None}
+    assert missing == {"Theorem 3", *OTHERS}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("bounds", "Missing option '-b' / '--budget'"),
-        ("bounds -b 10", "give --arms and --cost-min, or --world"),
-        ("bounds -b 10 --arms 3", "give --arms and --cost-min, or --world"),
-        ("bounds -b 10 --cost-min .1", "give --arms and --cost-min, or --world"),
-        ("bounds -b ten --arms 3 --cost-min .1", "'ten' is not a number"),
-        ("bounds -b 0 --arms 3 --cost-min .1", "budget=0.0: must be a number above 0"),
-        ("bounds -b nan --arms 3 --cost-min .1", "budget=nan: must be a number above 0"),
+        ("", "Missing option '-b' / '--budget'"),
+        ("-b 10", NEITHER),
+        ("-b 10 --arms 3", NEITHER),
+        ("-b 10 --cost-min .1", NEITHER),
+        ("-b ten --arms 3 --cost-min .1", "'ten' is not a number"),
+        ("-b 0 --arms 3 --cost-min .1", "budget=0.0: must be a number above 0"),
+        ("-b nan --arms 3 --cost-min .1", "budget=nan: must be a number above 0"),
         (
-            "bounds -b 1e31 --arms 3 --cost-min .1",
+            "-b 1e31 --arms 3 --cost-min .1",
             "budget=1e+31: must be a number above 0 and at most 1e+30",
         ),
+        ("-b 10 --arms 0 --cost-min .1", f"n_arms=0: {ARMS}"),
+        ("-b 10 --arms -2 --cost-min .1", f"n_arms=-2: {ARMS}"),
+        (f"-b 10 --arms {10**9 + 1} --cost-min .1", f"n_arms={10**9 + 1}: {ARMS}"),
+        ("-b 10 --arms 2.5 --cost-min .1", "'2.5' is not a valid integer"),
+        ("-b 10 --arms 3 --cost-min 0", "cost_min=0.0: must be a number above 0"),
+        ("-b 10 --arms 3 --cost-min nan", "cost_min=nan: must be a number above 0"),
+        ("-b 10 --arms 3 --cost-min 2", f"cost_min=2.0: {BELOW}=1.0"),
         (
-            "bounds -b 10 --arms 0 --cost-min .1",
-            "n_arms=0: must be a whole number from 1 to 1000000000",
+            "-b 10 --arms 3 --cost-min 1e-10",
+            f"cost_min=1e-10: {BELOW}=1.0, and at least 1e-09 of it",
+        ),
+        (f"{KNOWN} --cost-max .05", f"cost_min=0.1: {BELOW}=0.05"),
+        (f"{KNOWN} --cost-max inf", "cost_max=inf: must be a number above 0"),
+        (f"{KNOWN} --alpha 2", "alpha=2.0: must be a number at least 0 and at most 1"),
+        (f"{KNOWN} --costs foo", "costs='foo': must be one of 'any', 'per arm', 'one'"),
+        (f"{KNOWN} --gap wide", "'wide' is not a valid float"),
+        (f"{KNOWN} --gap 0", "gap=0.0: must be a number above 0"),
+        (f"{KNOWN} --gap 1 --gap -1", "gap=-1.0: must be a number above 0"),
+        *(
+            (f"-b 10 -w {WORLD} {word}", f"--world and {word.split()[0]} {EXCLUDE}")
+            for word in (
+                "--arms 2",
+                "--cost-min .3",
+                "--cost-max .8",
+                "--iid",
+                "--costs one",
+                "--gap .5",
+            )
         ),
         (
-            "bounds -b 10 --arms -2 --cost-min .1",
-            "n_arms=-2: must be a whole number from 1 to 1000000000",
+            f"-b 10 -w {WORLD} --arms 2 --cost-min .3 --iid",
+            f"--world and --arms, --cost-min, --iid {EXCLUDE}",
         ),
-        (
-            "bounds -b 10 --arms 1000000001 --cost-min .1",
-            "n_arms=1000000001: must be a whole number from 1 to 1000000000",
-        ),
-        ("bounds -b 10 --arms 2.5 --cost-min .1", "'2.5' is not a valid integer"),
-        ("bounds -b 10 --arms 3 --cost-min 0", "cost_min=0.0: must be a number above 0"),
-        ("bounds -b 10 --arms 3 --cost-min nan", "cost_min=nan: must be a number above 0"),
-        ("bounds -b 10 --arms 3 --cost-min 2", "cost_min=2.0: must be at most cost_max=1.0"),
-        (
-            "bounds -b 10 --arms 3 --cost-min 1e-10",
-            "cost_min=1e-10: must be at most cost_max=1.0, and at least 1e-09 of it",
-        ),
-        (
-            "bounds -b 10 --arms 3 --cost-min .1 --cost-max .05",
-            "cost_min=0.1: must be at most cost_max=0.05",
-        ),
-        (
-            "bounds -b 10 --arms 3 --cost-min .1 --cost-max inf",
-            "cost_max=inf: must be a number above 0",
-        ),
-        (
-            "bounds -b 10 --arms 3 --cost-min .1 --alpha 2",
-            "alpha=2.0: must be a number at least 0 and at most 1",
-        ),
-        (
-            "bounds -b 10 --arms 3 --cost-min .1 --costs foo",
-            "costs='foo': must be one of 'any', 'per arm', 'one'",
-        ),
-        ("bounds -b 10 --arms 3 --cost-min .1 --gap wide", "'wide' is not a valid float"),
-        ("bounds -b 10 --arms 3 --cost-min .1 --gap 0", "gap=0.0: must be a number above 0"),
-        (
-            "bounds -b 10 --arms 3 --cost-min .1 --gap 1 --gap -1",
-            "gap=-1.0: must be a number above 0",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --arms 2",
-            "--world and --arms exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --cost-min .3",
-            "--world and --cost-min exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --cost-max .8",
-            "--world and --cost-max exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --iid",
-            "--world and --iid exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --costs one",
-            "--world and --costs exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --gap .5",
-            "--world and --gap exclude each other; leave one of them out",
-        ),
-        (
-            f"bounds -b 10 -w {WORLD} --arms 2 --cost-min .3 --iid",
-            "--world and --arms, --cost-min, --iid exclude each other;",
-        ),
-        ("bounds -b 10 -w bernouli", "did you mean 'bernoulli'?"),
-        ("bounds -b 10.5 -w two_worlds", "budget=10.5: must be a whole number"),
-        (
-            "bounds -b 10 -w bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]",
-            "has 2 resources; these bounds are for one",
-        ),
-        ("bounds more -b 10 -w two_worlds", "unexpected extra argument (more)"),
+        ("-b 10 -w bernouli", "did you mean 'bernoulli'?"),
+        ("-b 10.5 -w two_worlds", "budget=10.5: must be a whole number"),
+        (f"-b 10 -w {TWO}", "has 2 resources; these bounds are for one"),
+        ("more -b 10 -w two_worlds", "unexpected extra argument (more)"),
     ],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
-    check_mistake(command, tmp_path, words, message)
+    check_mistake(command, tmp_path, f"bounds {words}", message)

@@ -4,12 +4,9 @@ numbers.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +15,10 @@ import pytest
 
 from purse.compiler import numba_contract
 from purse.errors import PurseError
+from tests.support.processes import fresh_process
 from tests.support.soak import scale
 
 ROOT = Path(__file__).parents[2]
-PLAY = """
-import json, warnings
-with warnings.catch_warnings(record=True) as seen:
-    warnings.simplefilter("always")
-    import purse
-    run = purse.simulate("exp3.bwk", "misleading_ratio", 300, n_paths=3, n_workers=1, seed=7)
-print(json.dumps({
-    "numbers": [run.gain.tolist(), run.pulls.tolist()],
-    "warnings": [str(w.message) for w in [*globals().get("early", []), *seen]],
-}))
-"""
 # what is missing: how to take it away, and what the warnings begin with
 TAKEN = {
     "_nrt": (
@@ -96,28 +83,6 @@ CompileResult.__mro__[1].entry_point = kept  # numba itself needs it
 }
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-def process(code: str, cache: Path) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_OPT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def usual(cache: Path) -> Any:
-    return process(PLAY, cache)
-
-
 def test_nothing_is_missing_here(usual: Any) -> None:
     assert usual["warnings"] == []
 
@@ -125,10 +90,10 @@ def test_nothing_is_missing_here(usual: Any) -> None:
 # each compiles in a process of its own: two in `make test`, all in `make soak`
 @pytest.mark.parametrize("missing", list(TAKEN)[: scale(2, len(TAKEN))])
 def test_a_fallback_gives_a_warning_and_the_same_numbers(
-    missing: str, usual: Any, cache: Path
+    missing: str, usual: Any, play: Callable[[str], Any]
 ) -> None:
     take, warnings = TAKEN[missing]
-    found = process(take + PLAY, cache)
+    found = play(take)
     assert found["numbers"] == usual["numbers"]
     version = f"numba {numba.__version__}"
     made_for = f"purse is made for numba {numba_contract.NUMBA}, and on a GPU numba-cuda"
@@ -151,11 +116,13 @@ def test_a_fallback_gives_a_warning_and_the_same_numbers(
         ),
     ],
 )
-def test_a_part_without_a_fallback_is_named_in_one_line(take: str, name: str, cache: Path) -> None:
-    found = process(
+def test_a_part_without_a_fallback_is_named_in_one_line(
+    take: str, name: str, tmp_path: Path
+) -> None:
+    found = fresh_process(
         f"{take}\nimport json\ntry:\n    import purse.compiler.jit\n"
         "except Exception as error:\n    print(json.dumps([type(error).__name__, str(error)]))",
-        cache,
+        cache=tmp_path,
     )
     assert found == [
         "PurseError",

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +20,10 @@ from purse.worlds import make
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
+from tests.support.processes import check_interrupt
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
+BETA = "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1"
 SHUFFLED = table(
     rewards=[[1, 0], [0, 1], [0.5, 0.25], [1, 1], [0, 0]],
     costs=[[4, 1], [1, 2], [0.5, 0.1], [1, 1], [3, 3]],
@@ -68,7 +67,7 @@ def summed(world: World, rounds: Ints, seed: int) -> list[list[float]]:
         ("misleading_ratio", 200),
         ("same_costs", 200),
         ("switching:segments=[7,3],rewards=[[.9,.1],[.1,.9]],costs=[[.5,.2],[.1,.1]]", 200),
-        ("beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1", 200),
+        (BETA, 200),
         ("two_worlds:world=2", 200),
         ("theorem5", 200),
     ],
@@ -102,26 +101,19 @@ def test_neither_workers_nor_other_paths_change_a_number(n_paths: int) -> None:
 
 def test_another_seed_and_another_path_meet_other_draws() -> None:
     # whose sums are hardly ever equal by chance
-    world = make("beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1", 100)
+    world = make(BETA, 100)
     first, other = (shadows(world, np.full(9, 100), seed=seed) for seed in (0, 1))
     assert (first != other).all()
     assert len(np.unique(first[:, 0])) == 9
 
 
-def test_without_rounds_nothing_is_summed() -> None:
+def test_without_rounds_or_paths_nothing_is_summed_and_what_was_asked_is_left_alone() -> None:
     assert shadows(RANDOM, np.zeros(6, np.int64), seed=0).tolist() == [[0, 0, 0]] * 6
-    assert shadows(RANDOM, np.array([0, 5, 0]), seed=0)[[0, 2]].tolist() == [[0, 0, 0]] * 2
-
-
-def test_without_paths_there_are_no_rows() -> None:
     assert shadows(RANDOM, np.zeros(0, np.int64), seed=0).shape == (0, 3)
-
-
-def test_the_rounds_that_were_asked_about_are_left_alone() -> None:
-    rounds = np.array([3, 1, 4])
+    rounds = np.array([0, 5, 0])
     rounds.setflags(write=False)
-    shadows(RANDOM, rounds, seed=0)
-    assert rounds.tolist() == [3, 1, 4]
+    assert shadows(RANDOM, rounds, seed=0)[[0, 2]].tolist() == [[0, 0, 0]] * 2
+    assert rounds.tolist() == [0, 5, 0]
 
 
 @kernel
@@ -133,14 +125,8 @@ def stairs(key: U, tables: Any, t: int, arm: int, cost: Ints) -> float:
 
 def test_a_world_may_bring_a_draw_of_its_own() -> None:
     world = bernoulli(rewards=[1, 1], costs=[1, 2])
-    own = replace(
-        world,
-        draw=stairs,
-        cost_max=world.cost_max * 1_000,
-        costs=None,
-        reward_means=None,
-        cost_means=None,
-    )
+    unknown = dict.fromkeys(["costs", "reward_means", "cost_means"])
+    own = replace(world, draw=stairs, cost_max=world.cost_max * 1_000, **unknown)
     assert (
         counterfactual.compiled_sums(own).py_func.__name__
         != counterfactual.compiled_sums(world).py_func.__name__
@@ -162,11 +148,7 @@ OWN: dict[str, tuple[str | World, float | str, float | None]] = {
         None,
     ),
     "small costs": (bernoulli(rewards=[0.9, 0.6, 0.3], costs=[7e-9, 3e-9, 11e-9]), "0.00019", None),
-    "many values": (
-        "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1",
-        60,
-        None,
-    ),
+    "many values": (BETA, 60, None),
     "drifting": (
         "drifting:rounds=50,rewards=[[.1,.9,.5],[.9,.2,.5]],costs=[[.3,.7,.1],[.6,.2,.9]]",
         60,
@@ -231,30 +213,11 @@ def test_the_paths_of_a_block_that_was_halted_are_not_summed_to_their_end() -> N
 
 
 LONG = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy, purse, purse.base.progress
-from purse.engine.counterfactual import counterfactual_sums as shadows
-from purse.engine.simulate import make_job
-purse.base.progress.Progress.show = lambda self, fraction, title="": print("running", flush=True)
-world = purse.worlds.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
-shown = purse.base.progress.Progress("test")
-shadows(make_job("uniform", world, 4e9), numpy.full(50, 10**12), shown, 2)
+world = purse.worlds.bernoulli(rewards=[0.5] * {0}, costs=[0.5] * {0})
+counterfactual_sums(make_job("uniform", world, 4e9), numpy.full(50, 10**12), shown("test"), 2)
 """
 
 
 @pytest.mark.parametrize("n_arms", [2, 1_000])
 def test_ctrl_c_ends_a_long_sum_within_two_seconds(n_arms: int) -> None:
-    command = [sys.executable, "-c", LONG.format(n_arms=n_arms)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        try:
-            assert child.stdout is not None
-            assert [child.stdout.readline() for _ in range(3)] == ["running\n"] * 3
-            child.send_signal(signal.SIGINT)
-            _, errors = child.communicate(timeout=2)
-        finally:
-            child.kill()
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert child.returncode != 0
+    check_interrupt(LONG.format(n_arms), lines=3)

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import time
 from functools import partial
 
@@ -12,6 +9,7 @@ import pytest
 import purse
 from purse.engine.cpu import in_threads, usable_cores
 from purse.worlds.two_point import two_point
+from tests.support.processes import check_interrupt
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
@@ -19,7 +17,7 @@ WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost
 def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
     pairs = [
         (getattr(one, name), getattr(other, name))
-        for name in ("gain", "rounds", "spent_units", "pulls", "ended")
+        for name in ("gain", "rounds", "spent_units", "pulls", "ended", "efficiency")
     ]
     for seen, again in ((one.by_round, other.by_round), (one.by_budget, other.by_budget)):
         assert seen is not None
@@ -39,21 +37,11 @@ def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
 def test_neither_workers_nor_blocks_change_a_number(
     policy: str, n_workers: int, block: int | None
 ) -> None:
-    plain = purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, checkpoints=5, n_workers=1)
-    assert same(
-        plain,
-        purse.simulate(
-            policy,
-            WORLD,
-            budget=80,
-            n_paths=37,
-            seed=1,
-            checkpoints=5,
-            n_workers=n_workers,
-            block=block,
-        ),
-        37,
+    plain, other = (
+        purse.simulate(policy, WORLD, budget=80, n_paths=37, seed=1, checkpoints=5, **how)
+        for how in ({"n_workers": 1}, {"n_workers": n_workers, "block": block})
     )
+    assert same(plain, other, 37)
 
 
 @pytest.mark.parametrize("stop", ["exit", "hold", "retry"])
@@ -134,27 +122,11 @@ def test_what_went_well_is_not_told_to_stop() -> None:
 
 
 LONG = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import purse, purse.base.progress
-purse.base.progress.Progress.show = lambda self, fraction: print("running", flush=True)
-world = purse.worlds.bernoulli(rewards=[0.5] * {n_arms}, costs=[0.5] * {n_arms})
-purse.simulate({policy!r}, world, budget=4e9, n_paths=50)
+world = purse.worlds.bernoulli(rewards=[0.5] * {1}, costs=[0.5] * {1})
+purse.simulate({0!r}, world, budget=4e9, n_paths=50)
 """
 
 
 @pytest.mark.parametrize(("policy", "n_arms"), [("uniform", 2), ("exp3++.bwk", 50_000)])
 def test_ctrl_c_ends_a_long_simulation_within_two_seconds(policy: str, n_arms: int) -> None:
-    command = [sys.executable, "-c", LONG.format(policy=policy, n_arms=n_arms)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        try:
-            assert child.stdout is not None
-            assert [child.stdout.readline() for _ in range(10)] == ["running\n"] * 10
-            child.send_signal(signal.SIGINT)
-            _, errors = child.communicate(timeout=2)
-        finally:
-            child.kill()
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert child.returncode != 0
+    check_interrupt(LONG.format(policy, n_arms), lines=10)

@@ -9,19 +9,14 @@ import pytest
 import purse
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.types import SKIP, STOP, Ints, World
+from purse.types import Ints, World
 from purse.worlds.bernoulli import bernoulli
-from purse.worlds.table import table
 from purse.worlds.two_point import two_point
-from tests.support.paths import SCRIPTED
+from tests.support.scripts import scripted
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 DEAR = two_point(rewards=[0.9, 0.6, 0.3], costs=[2, 1, 3.5], cost_min=0.5, cost_max=4)
 TINY = two_point(rewards=[0.9, 0.6, 0.3], costs=[3e-6, 2e-6, 4e-6], cost_min=1e-6, cost_max=5e-6)
-
-
-def scripted(script: Any) -> str:
-    return f"{SCRIPTED}:script={script}"
 
 
 def replayed(
@@ -104,53 +99,6 @@ def test_a_wider_cost_min_does_not_change_it() -> None:
     )
 
 
-def test_a_table_by_hand() -> None:
-    world = table(rewards=[[0.5, 1], [0.25, 0], [1, 0.75]], costs=[[4, 0.5], [1, 1], [2, 0.3]])
-    run = purse.simulate(scripted([[0], [0], [1]]), world, budget=40, n_paths=2)
-    assert run.efficiency is not None
-    assert run.efficiency.tolist() == pytest.approx([0.5 / 4 + 0.25 / 1 + 0.75 / 0.3] * 2)
-
-
-def test_the_pull_that_cannot_be_paid_adds_nothing() -> None:
-    run = purse.simulate(
-        "fixed", table(rewards=[[1], [1], [1]], costs=[[1], [2], [1]]), budget=2, n_paths=1
-    )
-    assert run.efficiency is not None
-    assert run.efficiency.tolist() == [1]
-
-
-def test_a_round_of_two_plays_that_cannot_both_be_paid_adds_nothing() -> None:
-    run = purse.simulate(
-        scripted([[0, 1]]), bernoulli(rewards=[1, 1], costs=[1, 0.5]), budget=4, n_paths=1, plays=2
-    )
-    assert run.efficiency is not None
-    assert run.efficiency.tolist() == [2 * (1 / 1 + 1 / 0.5)]
-
-
-def test_skipped_rounds_add_nothing_and_a_stop_may_come_first() -> None:
-    world = table(rewards=[[1, 0.5], [0.25, 1], [1, 0.125], [0.5, 1]], costs=[1, 0.5])
-    skipping = purse.simulate(
-        scripted([[0], [SKIP], [1], [SKIP]]), world, budget=10, n_paths=1, horizon=4
-    )
-    stopping = purse.simulate(scripted([[STOP]]), world, budget=10, n_paths=1)
-    assert skipping.efficiency is not None
-    assert stopping.efficiency is not None
-    assert skipping.efficiency.tolist() == [1 / 1 + 0.125 / 0.5]
-    assert stopping.efficiency.tolist() == [0]
-
-
-def test_after_a_retry_it_is_the_arm_that_was_paid_that_counts() -> None:
-    run = purse.simulate(
-        scripted([[0]]),
-        bernoulli(rewards=[0, 1, 1], costs=[1, 0.5, 0.5]),
-        budget=1.5,
-        n_paths=4,
-        stop="retry",
-    )
-    assert run.efficiency is not None
-    assert run.efficiency.tolist() == [0 / 1 + 1 / 0.5] * 4
-
-
 @pytest.mark.parametrize(
     "policy", ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"]
 )
@@ -167,18 +115,6 @@ def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -
         parts.append(float(rewards[ticket.t - 1, ticket.arm] / (cost / 1e9)))
     assert run.efficiency is not None
     assert run.efficiency[0] == pytest.approx(math.fsum(parts), rel=1e-12)
-
-
-@pytest.mark.parametrize(("n_workers", "block"), [(1, 1), (2, 5), (3, None), (3, 1_000)])
-def test_neither_workers_nor_blocks_change_it(n_workers: int, block: int | None) -> None:
-    plain, other = (
-        purse.simulate("uniform", WORLD, budget=40, n_paths=23, seed=1, **how)
-        for how in ({"n_workers": 1}, {"n_workers": n_workers, "block": block})
-    )
-    assert plain.efficiency is not None
-    assert other.efficiency is not None
-    assert (plain.efficiency == other.efficiency).all()
-    assert len(np.unique(plain.efficiency)) > 10
 
 
 @pytest.mark.parametrize("costs", [[[1, 1], [0.5, 2]], [[0, 1], [1, 0]]], ids=str)

@@ -10,17 +10,11 @@ from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job, scratch_of
 from purse.engine.workspace import new_workspace
-from purse.types import SKIP, STOP
+from purse.types import SKIP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
-from tests.support.paths import SCRIPTED
-
-
-def scripted(script: Any, **options: Any) -> str:
-    return f"{SCRIPTED}:" + ",".join(
-        f"{name}={value}" for name, value in ({"script": script} | options).items()
-    )
+from tests.support.scripts import scripted
 
 
 def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
@@ -44,66 +38,6 @@ def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
     return state.diary[0][state.diary[0, :, 0] > 0]
 
 
-@pytest.mark.parametrize("stop", ["exit", "hold", "retry"])
-@pytest.mark.parametrize(("budget", "rounds"), [(1_000, 10_000), (100_000, 1_000_000)])
-def test_a_tenth_goes_into_a_budget_exactly(budget: int, rounds: int, stop: str) -> None:
-    run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[0.1]), budget, n_paths=1, stop=stop, cost_max=0.1
-    )
-    assert run.rounds.tolist() == [rounds]
-    assert run.gain.tolist() == [rounds]
-    assert run.spent_units.tolist() == [[budget * 10**9]]
-
-
-def test_horizon_ends_the_game_and_money_stays() -> None:
-    run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[0.5]), budget=100, n_paths=2, horizon=7
-    )
-    assert run.rounds.tolist() == [7, 7]
-    assert run.spent.tolist() == [[3.5], [3.5]]
-    assert not run.ended.any()
-
-
-def test_a_horizon_beyond_the_budget_changes_nothing() -> None:
-    assert purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[0.5]), budget=10, n_paths=1, horizon=1_000
-    ).rounds.tolist() == [20]
-
-
-def test_the_end_of_a_table_is_said_and_is_no_error() -> None:
-    run = purse.simulate("fixed", table(rewards=[[1], [0.5], [1]], costs=[1]), budget=10, n_paths=2)
-    assert run.ended.all()
-    assert run.rounds.tolist() == [3, 3]
-    assert run.gain.tolist() == [2.5, 2.5]
-    assert "2 of 2 paths reached the end of the world" in str(run)
-
-
-def test_a_table_longer_than_the_budget_does_not_end() -> None:
-    run = purse.simulate(
-        "fixed", table(rewards=[[1], [0.5], [1]], costs=[1]), budget=2.5, n_paths=1
-    )
-    assert not run.ended.any()
-    assert run.rounds.tolist() == [2]
-    assert "end of the world" not in str(run)
-
-
-def test_a_budget_spent_to_the_last_unit_on_the_last_row_is_not_the_end_of_the_world() -> None:
-    run = purse.simulate("fixed", table(rewards=[[1], [1]], costs=[1]), budget=2, n_paths=1)
-    assert run.spent_units.tolist() == [[2 * 10**9]]
-    assert not run.ended.any()
-
-
-def test_skip_lets_a_round_pass_for_nothing() -> None:
-    world = table(rewards=[[1, 0.5], [0.25, 1], [1, 0.125], [0.5, 1]], costs=[1, 1])
-    run = purse.simulate(
-        scripted([[0], [SKIP], [1], [SKIP]]), world, budget=10, n_paths=1, horizon=4
-    )
-    assert run.gain.tolist() == [1.125]
-    assert run.pulls.tolist() == [[1, 1]]
-    assert run.spent.tolist() == [[2]]
-    assert run.rounds.tolist() == [4]
-
-
 def test_skipped_rounds_are_not_told_to_the_policy() -> None:
     told = diary(
         scripted([[0], [SKIP], [0]]), bernoulli(rewards=[1], costs=[1]), budget=10, horizon=6
@@ -111,56 +45,18 @@ def test_skipped_rounds_are_not_told_to_the_policy() -> None:
     assert told[:, 0].tolist() == [1, 3, 4, 6]
 
 
-def test_skip_costs_nothing_under_hold_when_nothing_fits() -> None:
-    run = purse.simulate(
-        scripted([[0], [SKIP], [SKIP]]),
-        bernoulli(rewards=[1], costs=[1]),
-        budget=1,
-        n_paths=1,
-        horizon=3,
-        stop="hold",
-    )
-    assert run.rounds.tolist() == [3]
-    assert run.pulls.tolist() == [[1]]
-
-
-def test_stop_ends_the_game() -> None:
-    run = purse.simulate(
-        scripted([[0], [0], [STOP], [0]]), bernoulli(rewards=[1], costs=[1]), budget=10, n_paths=2
-    )
-    assert run.rounds.tolist() == [2, 2]
-    assert run.spent.tolist() == [[2], [2]]
-    assert not run.ended.any()
-
-
-def test_stop_may_come_first() -> None:
-    run = purse.simulate(
-        scripted([[STOP]]), bernoulli(rewards=[1], costs=[1]), budget=10, n_paths=1, checkpoints=3
-    )
-    assert (run.rounds.tolist(), run.gain.tolist(), run.spent.tolist()) == ([0], [0], [[0]])
-
-
-def test_policies_see_costs_and_what_is_left_in_largest_costs() -> None:
+def test_policies_see_costs_in_largest_costs() -> None:
     world = table(rewards=[[0.5], [0.25], [1]], costs=[[4], [1], [2]])
     assert diary(scripted([[0]]), world, budget=40).tolist() == [
         [1, 1, 0.5, 1],
         [2, 1, 0.25, 0.25],
         [3, 1, 1, 0.5],
     ]
-    assert purse.simulate(
-        scripted([[0]], stop_below=8.75), world, budget=40, n_paths=1
-    ).rounds.tolist() == [3]
-    assert purse.simulate(
-        scripted([[0]], stop_below=8.76), world, budget=40, n_paths=1
-    ).rounds.tolist() == [2]
 
 
-def test_a_wider_cost_max_changes_what_policies_see_and_not_what_is_paid() -> None:
+def test_a_wider_cost_max_changes_what_policies_see() -> None:
     world = table(rewards=[[0.5], [0.25]], costs=[[4], [1]])
     assert diary(scripted([[0]]), world, budget=40, cost_max=8)[:, 3].tolist() == [0.5, 0.125]
-    assert purse.simulate(
-        scripted([[0]]), world, budget=40, cost_max=8, n_paths=1
-    ).spent.tolist() == [[5]]
 
 
 def test_nothing_is_learnt_from_a_pull_that_cannot_be_paid() -> None:
@@ -195,30 +91,25 @@ def check_marks(run: purse.Run, rewards: np.ndarray, units: np.ndarray, arms: np
         assert (seen.pulls[0] == pulls[standing]).all()
 
 
+RANDOM = two_point(rewards=[0.7, 0.4, 0.2], costs=[0.5, 0.3, 0.9], cost_min=0.15)
+TWO_RESOURCES = bernoulli(rewards=[0.7, 0.4], costs=[[0.3, 2], [0.5, 0.1]])
+
+
 @pytest.mark.parametrize("stop", ["exit", "hold"])
-@pytest.mark.parametrize("marks", [1, 2, 7, 40])
-def test_marks_match_a_plain_recomputation(marks: int, stop: str) -> None:
-    world = two_point(rewards=[0.7, 0.4, 0.2], costs=[0.5, 0.3, 0.9], cost_min=0.15)
+@pytest.mark.parametrize(
+    ("world", "budget", "script", "marks"),
+    [
+        *((RANDOM, 50, [0, 2, 1, 1], marks) for marks in (1, 2, 7, 40)),
+        (TWO_RESOURCES, [30, 60], [0, 1, 1], 13),
+    ],
+)
+def test_marks_match_a_plain_recomputation(
+    world: purse.World, budget: Any, script: list[int], marks: int, stop: str
+) -> None:
     rewards, units = draws(world, 1_000, seed=6)
-    run = purse.simulate(
-        scripted([[0], [2], [1], [1]]),
-        world,
-        budget=50,
-        n_paths=3,
-        seed=6,
-        checkpoints=marks,
-        stop=stop,
-    )
-    check_marks(run, rewards, units, np.tile([0, 2, 1, 1], 250))
-
-
-def test_marks_match_a_plain_recomputation_for_two_resources() -> None:
-    world = bernoulli(rewards=[0.7, 0.4], costs=[[0.3, 2], [0.5, 0.1]])
-    rewards, units = draws(world, 1_000, seed=7)
-    run = purse.simulate(
-        scripted([[0], [1], [1]]), world, budget=[30, 60], n_paths=1, seed=7, checkpoints=13
-    )
-    check_marks(run, rewards, units, np.tile([0, 1, 1], 333))
+    policy = scripted([[arm] for arm in script])
+    run = purse.simulate(policy, world, budget, n_paths=3, seed=6, checkpoints=marks, stop=stop)
+    check_marks(run, rewards, units, np.tile(script, 250))
 
 
 def test_one_dear_pull_may_pass_several_marks() -> None:
@@ -242,37 +133,36 @@ def test_the_last_mark_is_the_end_of_every_path() -> None:
             assert (seen.pulls[:, -1] == run.pulls).all()
 
 
+@pytest.mark.parametrize(
+    ("cost", "budget", "marks", "by_round", "by_budget"),
+    [
+        (1e8, 1e9, 10, None, list(range(1, 11))),  # a large budget does not overflow
+        (0.1, 100, 4, [1, 10, 100, 1_000], [250, 500, 750, 1_000]),  # rounds are log-spaced
+    ],
+)
+def test_marks_by_hand(
+    cost: float, budget: float, marks: int, by_round: list[int] | None, by_budget: list[int]
+) -> None:
+    world = bernoulli(rewards=[1], costs=[cost])
+    run = purse.simulate("fixed", world, budget, n_paths=1, checkpoints=marks)
+    assert run.by_round is not None
+    assert run.by_budget is not None
+    assert run.by_budget.rounds.tolist() == [by_budget]
+    if by_round is not None:
+        assert run.by_round.checkpoints.tolist() == by_round
+        assert run.by_round.gain.tolist() == [by_round]
+
+
 def test_the_last_mark_is_the_end_when_rounds_were_skipped() -> None:
     run = purse.simulate(
-        scripted([[0], [SKIP]]),
-        bernoulli(rewards=[1], costs=[1]),
-        budget=10,
+        *(scripted([[0], [SKIP]]), bernoulli(rewards=[1], costs=[1]), 10),
         n_paths=1,
         horizon=100,
         checkpoints=4,
     )
-    assert run.by_round is not None
-    assert run.by_budget is not None
-    assert run.gain.tolist() == [10]
-    assert run.by_budget.gain[0, -1] == 10
-    assert run.by_round.gain[0, -1] == 10
-
-
-def test_marks_of_a_large_budget_do_not_overflow() -> None:
-    run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[1e8]), budget=1e9, n_paths=1, checkpoints=10
-    )
-    assert run.by_budget is not None
-    assert run.by_budget.rounds.tolist() == [list(range(1, 11))]
-
-
-def test_round_marks_are_log_spaced_up_to_what_the_budget_allows() -> None:
-    run = purse.simulate(
-        "fixed", bernoulli(rewards=[1], costs=[0.1]), budget=100, n_paths=1, checkpoints=4
-    )
-    assert run.by_round is not None
-    assert run.by_round.checkpoints.tolist() == [1, 10, 100, 1_000]
-    assert run.by_round.gain.tolist() == [[1, 10, 100, 1_000]]
+    for seen in (run.by_round, run.by_budget):
+        assert seen is not None
+        assert seen.gain[0, -1] == run.gain[0] == 10
 
 
 def test_without_marks_there_are_no_trajectories() -> None:

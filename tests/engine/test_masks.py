@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,17 +9,9 @@ import purse
 from purse import worlds
 from purse.engine import cpu
 from purse.engine.job import make_job
+from tests.support.scripts import scripted
 
-SCRIPTED = str(Path(__file__).parent / "policies_for_tests" / "scripted.py")
 WORLD = "bernoulli:rewards=[1,1,1],costs=[.5,.3,.2]"
-
-
-def test_fit_plays_on_with_the_arms_that_fit() -> None:
-    # 1.2 buys arm 0 twice; 0.2 is left, into which only arm 2 fits, once; then none does
-    run = purse.simulate("fixed:arm=0", WORLD, budget=1.2, n_paths=1, stop="fit")
-    assert run.pulls.tolist() == [[2, 0, 1]]
-    assert run.spent.tolist() == [[1.2]]
-    assert purse.simulate("fixed:arm=0", WORLD, 1.2, n_paths=1).pulls.tolist() == [[2, 0, 0]]
 
 
 def test_fit_looks_at_declared_maxima_not_at_draws() -> None:
@@ -32,38 +22,16 @@ def test_fit_looks_at_declared_maxima_not_at_draws() -> None:
     assert (5 - run.spent < 1).all()
 
 
-def test_fit_of_several_plays_skips_those_that_do_not_fit_together() -> None:
-    # arms 0, 1, 2 cost 1.0 together; of 1.7 that leaves 0.7, into which 0 fits and then 1 does not
-    run = purse.simulate(
-        f"{SCRIPTED}:script=[[0,1,2],[0,1,2],[-2,-2,-2]]",
-        WORLD,
-        budget=1.7,
-        n_paths=1,
-        plays=3,
-        stop="fit",
-    )
-    assert run.pulls.tolist() == [[2, 1, 1]]
-    assert run.rounds.tolist() == [2]
-    assert run.gain.tolist() == [4]
-
-
-def test_a_policy_may_play_fewer_arms_than_plays() -> None:
-    script = "[[0,1],[1,-1],[2,-1]]"
-    run = purse.simulate(f"{SCRIPTED}:script={script}", WORLD, budget=1.3, n_paths=1, plays=2)
-    assert run.pulls.tolist() == [[1, 2, 1]]
-    assert run.gain.tolist() == [4.0]
-
-
 @pytest.mark.parametrize("script", ["[[0,-1,1]]", "[[0,-2,-1]]", "[[0,3,1]]"])
 def test_other_gaps_among_the_plays_are_faults(script: str) -> None:
     with pytest.raises(purse.PurseError, match="chose no arm, or one that does not exist"):
-        purse.simulate(f"{SCRIPTED}:script={script}", WORLD, budget=9, n_paths=1, plays=3)
+        purse.simulate(scripted(script), WORLD, budget=9, n_paths=1, plays=3)
 
 
 def test_a_policy_that_plays_a_masked_arm_is_faulty() -> None:
     world = worlds.outages(WORLD, up=[[0, 1, 1]], segments=1)
     with pytest.raises(purse.PurseError, match="does not exist"):
-        purse.simulate(f"{SCRIPTED}:script=[[0]]", world, budget=9, n_paths=1)
+        purse.simulate(scripted([[0]]), world, budget=9, n_paths=1)
 
 
 def test_an_initial_pull_waits_until_its_arm_is_up() -> None:

@@ -47,16 +47,10 @@ def test_golden_numbers_have_not_changed(policy: str) -> None:
 @pytest.mark.parametrize("policy", policies.names())
 def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
     for stop in ("exit", "hold", "retry"):
-        same = {
-            "world": bernoulli(rewards=[0.6], costs=[0.5]),
-            "budget": 100,
-            "n_paths": 10,
-            "seed": 1,
-            "stop": stop,
-        }
+        world = bernoulli(rewards=[0.6], costs=[0.5])
         run, plain = (
-            purse.simulate(policy, horizon=needed(policy), **same),
-            purse.simulate("fixed", **same),
+            purse.simulate(player, world, 100, n_paths=10, seed=1, stop=stop, horizon=horizon)
+            for player, horizon in ((policy, needed(policy)), ("fixed", None))
         )
         assert np.isfinite(run.gain).all()
         assert (run.pulls[:, 0] == run.rounds).all()
@@ -99,14 +93,8 @@ def test_no_policy_does_well_in_both_of_the_two_worlds(policy: str) -> None:
             for arm in (0, 1)
         )
         assert best == [budget, 9 * budget][world - 1]
-        gain = purse.simulate(
-            policy,
-            text,
-            budget=budget,
-            n_paths=n_paths,
-            seed=0,
-            horizon=10 * budget if needed(policy) else None,
-        ).gain
+        horizon = 10 * budget if needed(policy) else None
+        gain = purse.simulate(policy, text, budget, n_paths=n_paths, seed=0, horizon=horizon).gain
         regrets.append(best - gain.mean())
         errors.append(gain.std(ddof=1) / np.sqrt(n_paths))
     worse = int(np.argmax(regrets))
@@ -119,29 +107,17 @@ def test_oracle_refuses_a_world_without_means() -> None:
 
 
 def test_a_run_tells_what_was_played() -> None:
-    run = purse.simulate(
-        "fixed:arm=1",
-        "bernoulli:rewards=[1,1],costs=[.5,.25]",
-        budget="10.5",
-        n_paths=3,
-        seed=7,
-        stop="hold",
-    )
-    assert (run.policy, run.world, run.stop, run.seed, run.n_paths) == (
-        "fixed:arm=1",
-        "bernoulli:rewards=[1,1],costs=[.5,.25]",
-        "hold",
-        7,
-        3,
-    )
+    world = "bernoulli:rewards=[1,1],costs=[.5,.25]"
+    run = purse.simulate("fixed:arm=1", world, budget="10.5", n_paths=3, seed=7, stop="hold")
+    facts = (run.policy, run.world, run.stop, run.seed, run.n_paths)
+    assert facts == ("fixed:arm=1", world, "hold", 7, 3)
     assert run.budget.tolist() == [10.5]
     assert run.gain.tolist() == run.rounds.tolist() == [42, 42, 42]
     assert run.pulls.tolist() == [[0, 42]] * 3
     assert run.spent.tolist() == [[10.5]] * 3
     assert run.spent_units.dtype == np.int64
     assert str(run).splitlines() == [
-        "fixed:arm=1 on bernoulli:rewards=[1,1],costs=[.5,.25]: 3 paths, budget 10.5, "
-        "stop=hold, seed=7",
+        f"fixed:arm=1 on {world}: 3 paths, budget 10.5, stop=hold, seed=7",
         "  gain    42 (standard error 0)",
         "  rounds  42",
         "  spent   10.5",
@@ -280,38 +256,35 @@ def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
         purse.simulate("exp3.bwk", bernoulli(rewards=[1], costs=[[1, 1]]), budget=10)
 
 
-FAULTY = {
-    "nothing": (
+NO_ARM = "chose no arm, or one that does not exist"
+FAULTY = {  # what is replaced, and what is said with which options
+    "no_arm": (
         "    play.arms[0] = arm\n",
-        "    unused = arm\n",
-        "chose no arm, or one that does not exist",
-    ),
-    "too_far": (
-        "else best\n",
-        "else best + params.n_arms\n",
-        "chose no arm, or one that does not exist",
+        "    if params.epsilon < 1:\n        play.arms[0] = arm + params.n_arms\n",
+        {":epsilon=.5": NO_ARM, ":epsilon=1": NO_ARM},
     ),
     "unknown_name": (
         "best = best_arm(state, now)\n    explore",
         "best = best_arms(state, now)\n    explore",
-        "does not compile: .*best_arms",
+        {"": "does not compile: .*best_arms"},
     ),
-    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", "does not compile"),
+    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", {"": "does not compile"}),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: Path) -> None:
-    old, new, message = FAULTY[fault]
+    old, new, messages = FAULTY[fault]
     source = EPSILON_GREEDY.read_text()
     assert old in source
     path = tmp_path / f"{fault}.py"
     path.write_text(source.replace(old, new, 1))
-    with pytest.raises(purse.PurseError, match=message) as caught:
-        purse.simulate(str(path), "misleading_ratio", 10, n_paths=2)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(purse.PurseError, match=message):
-        ask_often(str(path))
+    for options, message in messages.items():
+        with pytest.raises(purse.PurseError, match=message) as caught:
+            purse.simulate(f"{path}{options}", "misleading_ratio", 10, n_paths=2)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(purse.PurseError, match=message):
+            ask_often(f"{path}{options}")
 
 
 def ask_often(policy: str) -> None:

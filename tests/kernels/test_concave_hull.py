@@ -55,38 +55,33 @@ def test_arms_on_an_arc_all_lie_on_the_hull() -> None:
         assert set(np.flatnonzero(shares)) <= {around - 1, around}
 
 
-def test_two_arms_are_mixed_so_that_the_limit_is_just_met() -> None:
-    # 0.4 lies a third of the way from 0.2 to 0.8
-    assert solved(0.4, [0.2, 0.8], [0.5, 0.9]) == pytest.approx([2 / 3, 1 / 3])
-
-
-def test_one_arm_beyond_the_limit_is_mixed_with_nothing() -> None:
-    assert solved(0.2, [0.8], [0.9]) == pytest.approx([0.25])
-
-
-def test_a_limit_that_does_not_bind_leaves_the_cheapest_of_the_best() -> None:
-    assert solved(0.9, [0.2, 0.5, 0.8], [0.5, 1, 1]).tolist() == [0, 1, 0]
-
-
-def test_arms_at_one_point_share_it() -> None:
-    assert solved(0.1, [0, 0, 0, 0], [1, 1, 0.5, 1]) == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
-    # the upper end has weight 1/4, for nothing is at cost 0.1 and 0.4 lies three quarters further
-    assert solved(0.175, [0.1, 0.4, 0.4, 0.1], [0.5, 0.9, 0.9, 0.5]) == pytest.approx(
-        [3 / 8, 1 / 8, 1 / 8, 3 / 8]
-    )
-
-
-def test_a_point_below_the_hull_is_left_out() -> None:
-    # from (0.1, 0.5) to (0.9, 0.9) the hull is at 0.7 where arm 1 has 0.6
-    assert solved(0.5, [0.1, 0.5, 0.9], [0.5, 0.6, 0.9]) == pytest.approx([0.5, 0, 0.5])
-
-
-def test_arms_that_pay_nothing_are_not_worth_their_cost() -> None:
-    assert solved(0.5, [0.3, 0.6], [0, 0]).tolist() == [0, 0]
-
-
-def test_a_limit_at_a_corner_is_that_corner() -> None:
-    assert solved(0.5, [0.25, 0.5, 0.75], [0.5, 0.75, 0.8]).tolist() == [0, 1, 0]
+@pytest.mark.parametrize(
+    ("limit", "costs", "rewards", "shares"),
+    [
+        # 0.4 lies a third of the way from 0.2 to 0.8
+        (0.4, [0.2, 0.8], [0.5, 0.9], [2 / 3, 1 / 3]),
+        # one arm beyond the limit is mixed with nothing
+        (0.2, [0.8], [0.9], [0.25]),
+        # a limit that does not bind leaves the cheapest of the best
+        (0.9, [0.2, 0.5, 0.8], [0.5, 1, 1], [0, 1, 0]),
+        # arms at one point share it
+        (0.1, [0, 0, 0, 0], [1, 1, 0.5, 1], [1 / 3, 1 / 3, 0, 1 / 3]),
+        # the upper end has weight 1/4: of what is at 0.1 and at 0.4, 0.175 lies a quarter further
+        (0.175, [0.1, 0.4, 0.4, 0.1], [0.5, 0.9, 0.9, 0.5], [3 / 8, 1 / 8, 1 / 8, 3 / 8]),
+        # from (0.1, 0.5) to (0.9, 0.9) the hull is at 0.7 where arm 1 has 0.6
+        (0.5, [0.1, 0.5, 0.9], [0.5, 0.6, 0.9], [0.5, 0, 0.5]),
+        # arms that pay nothing are not worth their cost
+        (0.5, [0.3, 0.6], [0, 0], [0, 0]),
+        # a limit at a corner is that corner
+        (0.5, [0.25, 0.5, 0.75], [0.5, 0.75, 0.8], [0, 1, 0]),
+    ],
+)
+def test_shares_by_hand(
+    limit: float, costs: list[float], rewards: list[float], shares: list[float]
+) -> None:
+    found = solved(limit, costs, rewards)
+    assert found == pytest.approx(shares)
+    assert (found == 0).tolist() == [share == 0 for share in shares]
 
 
 def drawn(skips: bool, shares: list[float], n: int) -> tuple[Floats, set[tuple[int, float]]]:
@@ -99,13 +94,14 @@ def drawn(skips: bool, shares: list[float], n: int) -> tuple[Floats, set[tuple[i
     return counts / n, seen
 
 
-def test_what_is_missing_to_one_lets_rounds_pass() -> None:
-    frequencies, seen = drawn(True, [0.25, 0, 0.5], 20_000)
-    assert frequencies == pytest.approx([0.25, 0, 0.5, 0.25], abs=4 * np.sqrt(0.25 / 20_000))
-    assert seen == {(0, 0.25), (2, 0.5), (SKIP, 0.25)}
-
-
-def test_where_rounds_may_not_pass_it_is_drawn_again() -> None:
-    frequencies, seen = drawn(False, [0.25, 0, 0.5], 20_000)
-    assert frequencies == pytest.approx([1 / 3, 0, 2 / 3, 0], abs=4 * np.sqrt(0.25 / 20_000))
-    assert seen == {(0, 0.25 / 0.75), (2, 0.5 / 0.75)}
+@pytest.mark.parametrize(
+    ("skips", "chances"),
+    [(True, {0: 0.25, 2: 0.5, SKIP: 0.25}), (False, {0: 0.25 / 0.75, 2: 0.5 / 0.75})],
+)
+def test_what_is_missing_to_one_lets_rounds_pass_or_is_drawn_again(
+    skips: bool, chances: dict[int, float]
+) -> None:
+    frequencies, seen = drawn(skips, [0.25, 0, 0.5], 20_000)
+    expected = [chances.get(arm, 0) for arm in (0, 1, 2, SKIP)]
+    assert frequencies == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 20_000))
+    assert seen == set(chances.items())

@@ -20,9 +20,9 @@ from purse.kernels.distributions import (
     normal,
 )
 from purse.kernels.random import POLICY, SIDE, U, at, bits, stream, uniform
+from tests.support.frequencies import BAND, excess
 
 WORD = 2**64
-BAND = 4.5  # standard errors
 SURPRISE = 1.95  # the Kolmogorov-Smirnov distance times sqrt(n) is larger once in a thousand
 
 
@@ -62,13 +62,6 @@ def distance(sample: np.ndarray, cumulative: np.ndarray) -> float:
     steps = np.arange(n + 1) / n
     cumulative = np.sort(cumulative)
     return float(max((steps[1:] - cumulative).max(), (cumulative - steps[:-1]).max()) * np.sqrt(n))
-
-
-def excess(counts: np.ndarray) -> float:
-    """How many standard errors chi-square lies from what equally likely cells give."""
-    expected = counts.sum() / counts.size
-    freedom = counts.size - 1
-    return float((((counts - expected) ** 2).sum() / expected - freedom) / np.sqrt(2 * freedom))
 
 
 class Plain:

@@ -20,11 +20,11 @@ from purse.kernels.random import (
     stream,
     uniform,
 )
+from tests.support.frequencies import BAND, excess
 
 WORD = 2**64
 FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 FIELDS = ("seed", "path", "role", "t", "index")
-BAND = 4.5  # standard errors
 
 
 def plain_mix(z: int) -> int:
@@ -69,13 +69,6 @@ def permutations(streams: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros((len(streams), size), np.int64)
     fill_shuffled(streams, size, out)
     return out
-
-
-def excess(counts: np.ndarray) -> float:
-    """How many standard errors chi-square lies from what equally likely cells give."""
-    expected = counts.sum() / counts.size
-    freedom = counts.size - 1
-    return float((((counts - expected) ** 2).sum() / expected - freedom) / np.sqrt(2 * freedom))
 
 
 def test_bits_are_splitmix64() -> None:

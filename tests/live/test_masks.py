@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import purse
+from tests.support.live_policies import make
 
 PENDING = '''"""Least pending: the arm with the fewest open tickets."""
 from __future__ import annotations
@@ -36,13 +39,8 @@ def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
 '''
 
 
-def policy(name: str = "exp3.bwk", **options: object) -> purse.Policy:
-    given: dict[str, object] = {"n_arms": 3, "budget": 10, "cost_min": 0.1, "seed": 0, **options}
-    return purse.Policy(name, **given)
-
-
 def test_probabilities_are_those_of_the_allowed_arms() -> None:
-    live = policy()
+    live = make()
     assert live.probabilities([0, 2]).tolist() == [0.5, 0, 0.5]
     assert live.probabilities().tolist() == pytest.approx([1 / 3] * 3)
     ticket = live.ask(allowed=[1])
@@ -51,14 +49,14 @@ def test_probabilities_are_those_of_the_allowed_arms() -> None:
 
 @pytest.mark.parametrize("allowed", [[], [3], [-1], ["a"], [0.5]])
 def test_a_bad_list_is_refused_and_nothing_changes(allowed: list[object]) -> None:
-    live = policy()
+    live = make()
     with pytest.raises(purse.InvalidInput, match="allowed="):
         live.ask(allowed)
     assert (live.t, live.left) == (0, 10)
 
 
 def test_an_arm_that_is_not_allowed_keeps_its_initial_pull() -> None:
-    live = policy("c-ucb")
+    live = make("c-ucb")
     tickets = [live.ask([1, 2]), live.ask([1, 2]), live.ask([1, 2]), live.ask(), live.ask()]
     assert [ticket.arm for ticket in tickets[:2]] == [1, 2]
     assert tickets[2].arm in (1, 2)
@@ -66,7 +64,7 @@ def test_an_arm_that_is_not_allowed_keeps_its_initial_pull() -> None:
 
 
 def test_a_voided_initial_pull_comes_again_when_its_arm_is_allowed() -> None:
-    live = policy("c-ucb")
+    live = make("c-ucb")
     live.void(live.ask())
     assert live.probabilities([1, 2]).tolist() == [0, 1, 0]
     assert live.ask([1, 2]).arm == 1
@@ -75,7 +73,7 @@ def test_a_voided_initial_pull_comes_again_when_its_arm_is_allowed() -> None:
 
 
 def test_fit_leaves_out_what_does_not_fit_and_ends_when_nothing_does() -> None:
-    live = policy("fixed:arm=0", budget=9, cost_max=[5, 3, 2], stop="fit")
+    live = make("fixed:arm=0", budget=9, cost_max=[5, 3, 2], stop="fit")
     arms = []
     while live.left > 1:
         ticket = live.ask()
@@ -88,7 +86,7 @@ def test_fit_leaves_out_what_does_not_fit_and_ends_when_nothing_does() -> None:
 
 
 def test_a_held_fit_is_refused_until_something_comes_back() -> None:
-    live = policy("uniform", budget=5, cost_max=5, stop="fit")
+    live = make("uniform", budget=5, cost_max=5, stop="fit")
     ticket = live.ask()
     with pytest.raises(purse.BudgetExhausted, match="no allowed arm fits: 0 is left; open tickets"):
         live.ask()
@@ -96,26 +94,22 @@ def test_a_held_fit_is_refused_until_something_comes_back() -> None:
     assert live.ask().held == 5
 
 
-def test_pending_counts_open_tickets(tmp_path: object) -> None:
-    from pathlib import Path
-
-    file = Path(str(tmp_path), "least_pending.py")
+def test_pending_counts_open_tickets(tmp_path: Path) -> None:
+    file = tmp_path / "least_pending.py"
     file.write_text(PENDING)
-    live = policy(str(file))
+    live = make(str(file))
     first, second, third = (live.ask() for _ in range(3))
     assert [ticket.arm for ticket in (first, second, third)] == [0, 1, 2]
     live.void(second)
     assert live.ask().arm == 1
     live.tell(third, 1, 0.5)
-    saved = Path(str(tmp_path), "saved.npz")
+    saved = tmp_path / "saved.npz"
     live.save(saved)
     assert purse.Policy.load(saved).ask().arm == live.ask().arm == 2
 
 
-def test_a_masked_game_survives_a_file(tmp_path: object) -> None:
-    from pathlib import Path
-
-    live, saved = policy("c-ucb", stop="retry", budget=3), Path(str(tmp_path), "saved.npz")
+def test_a_masked_game_survives_a_file(tmp_path: Path) -> None:
+    live, saved = make("c-ucb", stop="retry", budget=3), tmp_path / "saved.npz"
     live.ask([1])
     live.save(saved)
     again = purse.Policy.load(saved)

@@ -13,72 +13,27 @@ from tests.support.live_policies import STOP_RULES, amounts_in, make, refusal, s
 
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize(
-    "reward",
+    ("field", "values"),
     [
-        -1e-9,
-        1.0000001,
-        2,
-        10**400,
-        True,
-        math.nan,
-        math.inf,
-        None,
-        "high",
-        "0.5",
-        {},
-        0.5j,
-        np.complex128(0.5),
-        [0.5, 0.5],
-        [[0.5], [0.5, 0.5]],
-        [],
-        np.array([np.nan]),
+        ("reward", [-1e-9, 1.0000001, 2, 10**400, math.nan, math.inf, np.array([np.nan])]),
+        ("reward", [True, None, "high", "0.5", {}, 0.5j, np.complex128(0.5)]),
+        ("reward", [[0.5, 0.5], [[0.5], [0.5, 0.5]], []]),
+        ("cost", [0, -0.5, math.nan, math.inf, 10**30, np.float64(1e305), Decimal("0.1234567891")]),
+        ("cost", ["0.099999999", "1.000000001", "0.1234567891", f"0.5{'0' * 35}1", "NaN"]),
+        ("cost", [True, None, "free", "", {}]),
+        ("cost", [[0.5, 0.5], [[0.5], [0.5, 0.5]], []]),
     ],
     ids=repr,
 )
-def test_a_bad_reward_changes_nothing(reward: Any, stop: str) -> None:
+def test_a_bad_report_changes_nothing(field: str, values: list[Any], stop: str) -> None:
     policy = make(stop=stop)
     policy.tell(policy.ask(), 1, 0.5)
     ticket = policy.ask()
     before = standing(policy)
-    assert "reward" in refusal(InvalidInput, policy.tell, ticket, reward, 0.5)
-    assert standing(policy) == before
-    assert policy.tell(ticket, 0.5, 0.5)
-
-
-@pytest.mark.parametrize("stop", STOP_RULES)
-@pytest.mark.parametrize(
-    "cost",
-    [
-        0,
-        -0.5,
-        "0.099999999",
-        "1.000000001",
-        math.nan,
-        math.inf,
-        "NaN",
-        None,
-        "free",
-        "",
-        "0.1234567891",
-        Decimal("0.1234567891"),
-        "0.5000000000000000000000000000000000001",
-        10**30,
-        True,
-        np.float64(1e305),
-        [0.5, 0.5],
-        [[0.5], [0.5, 0.5]],
-        [],
-        {},
-    ],
-    ids=repr,
-)
-def test_a_bad_cost_changes_nothing(cost: Any, stop: str) -> None:
-    policy = make(stop=stop)
-    policy.tell(policy.ask(), 1, 0.5)
-    ticket = policy.ask()
-    before = standing(policy)
-    assert "cost" in refusal(InvalidInput, policy.tell, ticket, 0.5, cost)
-    assert standing(policy) == before
+    for value in values:
+        report = {"reward": 0.5, "cost": 0.5, field: value}
+        assert field in refusal(InvalidInput, policy.tell, ticket, **report)
+        assert standing(policy) == before
     assert policy.tell(ticket, 0.5, "0.5")
 
 
@@ -143,41 +98,32 @@ def test_a_finished_ticket_is_finished(end: str, stop: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("field", "values"),
     [
-        {"id": 99},
-        {"id": 0},
-        {"id": -1},
-        {"t": 2},
-        {"arms": (7,)},
-        {"probabilities": (1e-9,)},
-        {"held_units": (0,)},
-        {"held_units": (10**10,)},
+        ("id", [99, 0, -1]),
+        ("t", [2]),
+        ("arms", [(7,)]),
+        ("probabilities", [(1e-9,)]),
+        ("held_units", [(0,), (10**10,)]),
     ],
 )
-def test_a_forged_ticket_changes_nothing(change: dict[str, Any]) -> None:
+def test_a_forged_ticket_changes_nothing(field: str, values: list[Any]) -> None:
     policy = make()
     ticket = policy.ask()
     before = standing(policy)
-    refusal(TicketError, policy.tell, ticket._replace(**change), 1, 0.5)
-    refusal(TicketError, policy.void, ticket._replace(**change))
+    for value in values:
+        forged = ticket._replace(**{field: value})
+        refusal(TicketError, policy.tell, forged, 1, 0.5)
+        refusal(TicketError, policy.void, forged)
     assert standing(policy) == before
 
 
 def test_a_ticket_may_be_a_copy() -> None:
     policy = make()
     ticket = policy.ask()
-    assert policy.tell(
-        Ticket(
-            np.int64(ticket.id).item(),
-            ticket.t,
-            tuple(map(float, ticket.arms)),
-            ticket.probabilities,
-            ticket.held_units,
-        ),
-        1,
-        0.5,
-    )
+    copy = Ticket(*ticket)._replace(arms=tuple(map(float, ticket.arms)))
+    assert copy is not ticket
+    assert policy.tell(copy, 1, 0.5)
 
 
 def test_a_ticket_of_another_policy_changes_nothing() -> None:
@@ -201,52 +147,24 @@ def test_what_is_no_ticket_changes_nothing(thing: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("field", "values"),
     [
-        ("n_arms", 0),
-        ("n_arms", -1),
-        ("n_arms", 2.5),
-        ("n_arms", "3"),
-        ("n_arms", None),
-        ("budget", 0),
-        ("budget", -1),
-        ("budget", math.nan),
-        ("budget", math.inf),
-        ("budget", None),
-        ("budget", "lots"),
-        ("budget", "1.0000000001"),
-        ("budget", [1, 2]),
-        ("budget", 1e30),
-        ("cost_min", 0),
-        ("cost_min", -0.1),
-        ("cost_min", math.nan),
-        ("cost_min", None),
-        ("cost_min", 1.1),
-        ("cost_min", [0.1, 0.2]),
-        ("cost_min", [0.1, 0, 0.1]),
-        ("cost_max", 0.05),
-        ("cost_max", [1, 0.05, 1]),
-        ("cost_max", "dear"),
-        ("n_resources", 0),
-        ("plays", 0),
-        ("plays", 4),
-        ("plays", 2),
-        ("n_resources", 2),
-        ("horizon", 0),
-        ("horizon", 1.5),
-        ("costs", [0.1]),
-        ("caps", -1),
-        ("caps", [1, 2]),
-        ("seed", -1),
-        ("seed", 2**64),
-        ("seed", "x"),
-        ("stop", "x"),
-        ("stop", None),
+        ("n_arms", [0, -1, 2.5, "3", None]),
+        ("budget", [0, -1, math.nan, math.inf, None, "lots", "1.0000000001", [1, 2], 1e30]),
+        ("cost_min", [0, -0.1, math.nan, None, 1.1, [0.1, 0.2], [0.1, 0, 0.1]]),
+        ("cost_max", [0.05, [1, 0.05, 1], "dear"]),
+        ("n_resources", [0, 2]),
+        ("plays", [0, 2, 4]),
+        ("horizon", [0, 1.5]),
+        ("costs", [[0.1]]),
+        ("caps", [-1, [1, 2]]),
+        ("seed", [-1, 2**64, "x"]),
+        ("stop", ["x", None]),
     ],
-    ids=repr,
 )
-def test_a_bad_problem_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:
-    assert field in refusal(InvalidInput, make, **{field: value})
+def test_a_bad_problem_is_refused_by_the_name_of_its_field(field: str, values: list[Any]) -> None:
+    for value in values:
+        assert field in refusal(InvalidInput, make, **{field: value})
 
 
 def test_a_bad_stop_rule_is_told_the_good_ones() -> None:
@@ -259,8 +177,7 @@ def test_a_bad_stop_rule_is_told_the_good_ones() -> None:
     [
         ("exp3.bkw", "exp3.bwk"),
         ("unifrm", "uniform"),
-        ("exp3+.bwk", "exp3++.bwk"),
-        ("zzz", "exp3++.bwk"),
+        *((n, "exp3++.bwk") for n in ("exp3+.bwk", "zzz")),
     ],
 )
 def test_an_unknown_policy_is_told_the_nearest(name: str, hint: str) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,8 @@ from purse.offline.table_replay import replay_table
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4
 LONG = "round,arm,reward,cost\n" + "".join(f"{t},small,1,1\n{t},large,3,2\n" for t in range(4))
+LARGE, SMALL = ", line 6, column 'reward_large'", ", line 6, column 'cost_small'"
+FREE = pl.DataFrame({"reward_a": [1], "cost_a": [0], "reward_b": [1], "cost_b": [0]})
 
 
 def written(folder: Path, text: str) -> Path:
@@ -57,10 +60,7 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("arm,reward,cost\na,1,1\n", " has no column 'round'; it has arm, reward, cost"),
-        (
-            "round,arm,reward,price\n1,a,1,1\n",
-            " has no column 'cost'; it has round, arm, reward, price",
-        ),
+        ("round,arm,reward,x\n1,a,1,1\n", " has no column 'cost'; it has round, arm, reward, x"),
         (
             "reward_a,cost_a,reward_b\n1,1,1\n",
             " has no column 'cost_b'; it has reward_a, cost_a, reward_b; did you mean 'cost_a'?",
@@ -74,21 +74,15 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
             "reward_a,cost_a,cost_b\n1,1,1\n",
             " has no column 'reward_b'; it has reward_a, cost_a, cost_b; did you mean 'reward_a'?",
         ),
-        (WIDE + "1,1,nan,2\n", ", line 6, column 'reward_large': 'nan' must be a finite number"),
-        (
-            WIDE + "1,1,,2\n",
-            ", line 6, column 'reward_large': an empty cell must be a finite number",
-        ),
-        (WIDE + "1,1,good,2\n", ", line 6, column 'reward_large': 'good' must be a finite number"),
-        (WIDE + "1,-0.5,1,2\n", ", line 6, column 'cost_small': -0.5 must be a number at least 0"),
-        (
-            WIDE + "1,1e10,1,2\n",
-            ", line 6, column 'cost_small': 10000000000.0 must be at most 4,611,686,018",
-        ),
+        (WIDE + "1,1,nan,2\n", f"{LARGE}: 'nan' must be a finite number"),
+        (WIDE + "1,1,,2\n", f"{LARGE}: an empty cell must be a finite number"),
+        (WIDE + "1,1,good,2\n", f"{LARGE}: 'good' must be a finite number"),
+        (WIDE + "1,-0.5,1,2\n", f"{SMALL}: -0.5 must be a number at least 0"),
+        (WIDE + "1,1e10,1,2\n", f"{SMALL}: 10000000000.0 must be at most 4,611,686,018"),
         (
             WIDE + "1,2e-10,1,2\n",
-            ", line 6, column 'cost_small': 2e-10 must be 0 or at least 1e-9; give "
-            "costs, and the budget, in a smaller unit",
+            f"{SMALL}: 2e-10 must be 0 or at least 1e-9; give costs, and the budget, in a smaller "
+            "unit",
         ),
         (LONG + "4,small,1,1\n", ": round '4' has no row for arm 'large'"),
         (LONG + "2,large,1,1\n", ", line 10: round '2' has arm 'large' already"),
@@ -103,17 +97,20 @@ def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str, mess
     assert str(refused.value) == f"{path}{message}"
 
 
-def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, WIDE)
-    with pytest.raises(InvalidInput, match="unknown policy 'unifrom'; did you mean 'uniform'"):
-        replay_table(path, policies="unifrom", budgets=5)
-    with pytest.raises(InvalidInput, match="horizon=5: must be a whole number from 1 to 4"):
-        replay_table(path, budgets=5, horizon=5)
-    with pytest.raises(InvalidInput, match="budgets=-1: must be a number above 0"):
-        replay_table(path, budgets=-1)
-    free = pl.DataFrame({"reward_a": [1], "cost_a": [0], "reward_b": [1], "cost_b": [0]})
-    with pytest.raises(InvalidInput, match="costs=0: must be positive for at least one arm"):
-        replay_table(free, budgets=1)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"policies": "unifrom"}, "unknown policy 'unifrom'; did you mean 'uniform'"),
+        ({"horizon": 5}, "horizon=5: must be a whole number from 1 to 4"),
+        ({"budgets": -1}, "budgets=-1: must be a number above 0"),
+        ({"data": FREE}, "costs=0: must be positive for at least one arm"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        replay_table(**{"data": written(tmp_path, WIDE), "budgets": 5, **changes})
 
 
 @pytest.mark.parametrize(
@@ -149,37 +146,18 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
         row = rows[budget, player]
         return row["gain"], row["spent"], row["pulls"]
 
+    best = "always large (best)"
     assert told(6, "always small (cheapest)") == (4, 4, 4)
-    assert (
-        told(6, "always large (best)")
-        == told(6, "LP optimum")
-        == told(6, "hindsight optimum")
-        == (9, 6, 3)
-    )
-    assert (
-        told(100, "always large (best)")
-        == told(100, "hindsight optimum")
-        == told(100, "best fixed mixture")
-        == (12, 8, 4)
-    )
+    assert {told(6, name) for name in (best, "LP optimum", "hindsight optimum")} == {(9, 6, 3)}
+    rich = {told(100, name) for name in (best, "hindsight optimum", "best fixed mixture")}
+    assert rich == {(12, 8, 4)}
     assert rows[6, "always small (cheapest)"]["share"] == pytest.approx(4 / 9)
     assert 4 <= rows[6, "uniform"]["gain"] <= 9
     assert frame["kind"].unique().sort().to_list() == ["arm", "bound", "mixture", "policy"]
     first, head, *lines = str(found).splitlines()
     assert first == "data.csv: 4 of 4 rounds in random order, 2 arms, stop=retry"
-    assert head.split() == [
-        "budget",
-        "6",
-        "gain",
-        "±",
-        "95%",
-        "of",
-        "the",
-        "optimum",
-        "spent",
-        "pulls",
-    ]
-    assert lines[0].split() == ["always", "large", "(best)", "9", "100.0%", "6", "3"]
+    assert " ".join(head.split()) == "budget 6 gain ± 95% of the optimum spent pulls"
+    assert " ".join(lines[0].split()) == "always large (best) 9 100.0% 6 3"
 
 
 def test_the_mixture_keeps_to_the_budget_under_each_rule() -> None:
@@ -227,10 +205,9 @@ def test_with_a_shorter_horizon_hindsight_knows_the_rows_of_each_path() -> None:
     found = references(world, [2.0], n_paths=3, seed=1).row(
         by_predicate=pl.col("player") == "hindsight optimum", named=True
     )
-    paths = [draws(world, 10, seed=1, path=path) for path in range(3)]
-    expected = [
-        hindsight(rewards * table.rewards.max(), costs[:, :, 0], 2.0)[0] for rewards, costs in paths
-    ]
+    paths = (draws(world, 10, seed=1, path=path) for path in range(3))
+    top = table.rewards.max()
+    expected = [hindsight(rewards * top, costs[:, :, 0], 2.0)[0] for rewards, costs in paths]
     assert found["gain"] == pytest.approx(np.mean(expected))
     assert found["gain_low"] < found["gain"] < found["gain_high"]
 
@@ -254,19 +231,11 @@ def test_a_path_is_what_the_rows_say(
     assert run.by_round is not None
     assert run.by_round.checkpoints.tolist() == list(range(1, horizon + 1))
     low, high = world.reward_range
+    recorded = sorted(np.hstack([table.rewards, table.costs]).tolist())
     for path in range(2):
         inside, units = draws(world, horizon, seed=seed, path=path)
         rewards = low + (high - low) * inside
-        rows = [
-            (*row, *cost)
-            for row, cost in zip(
-                np.round(rewards, 2).tolist(), units[:, :, 0].tolist(), strict=True
-            )
-        ]
-        recorded = sorted(
-            (*row, *cost)
-            for row, cost in zip(table.rewards.tolist(), table.costs.tolist(), strict=True)
-        )
+        rows = np.hstack([np.round(rewards, 2), units[:, :, 0]]).tolist()
         assert all(row in recorded for row in rows)
         assert horizon < 12 or sorted(rows) == recorded
         pulls = np.diff(run.by_round.pulls[path], axis=0, prepend=0)
@@ -279,18 +248,11 @@ def test_a_path_is_what_the_rows_say(
 def test_the_same_seed_gives_the_same_numbers_whatever_the_threads_and_a_folder_keeps_them(
     tmp_path: Path,
 ) -> None:
-    path = written(tmp_path, WIDE)
+    path, there = written(tmp_path, WIDE), tmp_path / "kept"
+    game: dict[str, Any] = {"policies": "uniform", "budgets": [5], "n_paths": 8, "seed": 3}
     one, two, kept = (
-        replay_table(
-            path,
-            policies="uniform",
-            budgets=[5],
-            n_paths=8,
-            seed=3,
-            n_workers=workers,
-            folder=folder,
-        ).frame()
-        for workers, folder in ((1, None), (2, tmp_path / "kept"), (1, tmp_path / "kept"))
+        replay_table(path, **game, n_workers=workers, folder=folder).frame()
+        for workers, folder in ((1, None), (2, there), (1, there))
     )
     assert one.equals(two)
     assert one.equals(kept)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import purse
+from purse.base.progress import Progress
 from purse.engine.job import make_job
 from purse.offline import bootstrap
 from purse.offline.bootstrap import with_log_error
@@ -23,19 +24,17 @@ LOGGER = np.array([[0.6, 0.2, 0.2], [0.2, 0.5, 0.3]])  # by a context that the l
 SWING = np.array([0.25, -0.2, 0.0])  # what the context adds to the means
 
 
+def log_of(arm: Any, reward: Any, cost: Any, probability: Any) -> pl.DataFrame:
+    columns = {"arm": arm, "reward": reward, "cost": cost, "probability": probability}
+    return pl.DataFrame(columns).cast({"reward": pl.Float64})
+
+
 def sample(n: int, seed: int, logger: Any = LOGGER) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     context = rng.integers(2, size=n)
     arm = (rng.random(n)[:, None] > np.asarray(logger)[context].cumsum(axis=1)[:, :2]).sum(axis=1)
     reward = rng.random(n) < MEANS[arm] + np.where(context == 0, 1, -1) * SWING[arm]
-    return pl.DataFrame(
-        {
-            "arm": arm,
-            "reward": reward.astype(float),
-            "cost": COSTS[arm],
-            "probability": np.asarray(logger)[context, arm],
-        }
-    )
+    return log_of(arm, reward, COSTS[arm], np.asarray(logger)[context, arm])
 
 
 def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.DataFrame:
@@ -44,29 +43,15 @@ def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.Da
     """
     arm = np.repeat(np.arange(len(counts)), counts)
     chances = np.array(counts) / sum(counts)
-    return pl.DataFrame(
-        {
-            "arm": arm,
-            "reward": np.array(rewards)[arm],
-            "cost": np.array(costs)[arm],
-            "probability": chances[arm],
-        }
-    )
+    return log_of(arm, np.array(rewards)[arm], np.array(costs)[arm], chances[arm])
 
 
 @pytest.mark.parametrize("policy", ["uniform", "exp3.bwk"])
 def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> None:
-    log = steady([90, 60], [0.25, 1.0], [0.25, 1.0])
-    found = estimate_log(
-        log, policies=[policy], budgets=[20], n_paths=30, seed=3, reward_range=(0, 1)
-    )
-    run = purse.simulate(
-        policy,
-        purse.worlds.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]]),
-        20,
-        n_paths=30,
-        seed=3,
-    )
+    log, game = steady([90, 60], [0.25, 1.0], [0.25, 1.0]), {"n_paths": 30, "seed": 3}
+    found = estimate_log(log, policies=[policy], budgets=[20], **game, reward_range=(0, 1))
+    world = purse.worlds.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]])
+    run = purse.simulate(policy, world, 20, **game)
     for row in found.frame().rows(named=True):
         assert row["refused"] is None
         assert row["estimate"] == pytest.approx(run.gain.mean(), rel=1e-12)
@@ -76,20 +61,11 @@ def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> 
 
 def test_replay_takes_each_row_once_a_path() -> None:
     rewards = 2.0 ** -np.arange(40)
-    log = read_log(
-        read(
-            pl.DataFrame(
-                {"arm": [0] * 40, "reward": rewards, "cost": [1] * 40, "probability": [1] * 40}
-            )
-        ),
-        reward_range=(0, 1),
-    )
-    queues = replay(log)
+    ones = np.ones(40)
+    queues = replay(read_log(read(log_of([0] * 40, rewards, ones, ones)), reward_range=(0, 1)))
     job = make_job("fixed:arm=0", queues.world(queues.once()), 39)
-    found = purse.engine.simulate.play(
-        job, 50, n_workers=1, shown=purse.base.progress.Progress("")
-    ).gain
-    left_out = rewards.sum() - found
+    found = purse.engine.simulate.play(job, 50, n_workers=1, shown=Progress(""))
+    left_out = rewards.sum() - found.gain
     assert np.isin(left_out.round(12), rewards.round(12)).all()
     assert len(np.unique(left_out.round(12))) > 10
 
@@ -99,23 +75,12 @@ def test_a_thinned_queue_is_a_fair_sample_although_the_choice_looked_at_the_outc
     reward = rng.random(n) < 0.3
     chance = np.where(reward, 0.9, 0.3)
     arm = (rng.random(n) > chance).astype(int)
-    log = pl.DataFrame(
-        {
-            "arm": arm,
-            "reward": np.where(arm == 0, reward, 0),
-            "cost": np.ones(n),
-            "probability": np.where(arm == 0, chance, 1 - chance),
-        }
-    )
-    found = estimate_log(
-        log.cast({"reward": pl.Float64}),
-        policies=["fixed:arm=0"],
-        budgets=[200],
-        n_paths=100,
-        methods=["replay", "snips"],
-    ).frame()
+    first = arm == 0
+    log = log_of(arm, np.where(first, reward, 0), np.ones(n), np.where(first, chance, 1 - chance))
+    game: dict[str, Any] = {"policies": ["fixed:arm=0"], "budgets": [200], "n_paths": 100}
+    found = estimate_log(log, **game, methods=["replay", "snips"])
     assert log.filter(pl.col("arm") == 0)["reward"].mean() > 0.5
-    for low, high in found.select("low", "high").rows():
+    for low, high in found.frame().select("low", "high").rows():
         assert low < 200 * 0.3 < high
 
 
@@ -135,13 +100,9 @@ def test_replay_is_refused_where_the_log_is_too_short_and_only_there() -> None:
 
 def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
     log = steady([90, 12], [0.25, 1.0], [0.25, 1.0])
+    who = ["uniform", "fixed:arm=0", "fixed:arm=2"]
     found = estimate_log(
-        log,
-        policies=["uniform", "fixed:arm=0", "fixed:arm=2"],
-        budgets=[5],
-        n_paths=4,
-        methods=["snips"],
-        arms=["0", "1", "2"],
+        log, policies=who, budgets=[5], n_paths=4, methods=["snips"], arms=["0", "1", "2"]
     ).frame()
     assert found["refused"].to_list() == [
         "plays arm '1', whose effective sample size is 12, below 30",
@@ -173,35 +134,26 @@ def test_the_order_of_the_rows_matters_to_replay_alone() -> None:
         for each in (log, log.sample(fraction=1, shuffle=True, seed=1))
     )
     same = here["estimate"].is_close(there["estimate"], rel_tol=1e-9)
-    assert dict(zip(here["method"], same, strict=True)) == {
-        "replay": False,
-        "ips": True,
-        "snips": True,
-        "dr": True,
-    }
+    alike = {"replay": False, "ips": True, "snips": True, "dr": True}
+    assert dict(zip(here["method"], same, strict=True)) == alike
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_number_of_threads() -> None:
-    log = sample(600, 3)
-    one, two = (
-        estimate_log(
-            log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=8, n_workers=n
-        ).frame()
-        for n in (1, 3)
+    game: dict[str, Any] = {"policies": ["exp3.bwk"], "budgets": [20, 30], "n_paths": 10}
+    one, two, other = (
+        estimate_log(sample(600, 3), **game, seed=seed, n_workers=n).frame()
+        for seed, n in ((8, 1), (8, 3), (9, None))
     )
     assert one.equals(two)
-    assert not one.equals(
-        estimate_log(log, policies=["exp3.bwk"], budgets=[20, 30], n_paths=10, seed=9).frame()
-    )
+    assert not one.equals(other)
 
 
 def test_with_a_horizon_the_game_ends_there() -> None:
     log = steady([90, 60], [2.0, 1.0], [0.0, 1.0])
     found = estimate_log(log, policies=["fixed:arm=0"], budgets=[5], horizon=30, n_paths=4).frame()
     assert found["estimate"].to_list() == pytest.approx([60.0] * 4)
-    assert found["error"].filter(found["method"] != "ips").to_list() == pytest.approx(
-        [0, 0, 0], abs=1e-9
-    )
+    errors = found.filter(pl.col("method") != "ips")["error"].to_list()
+    assert errors == pytest.approx([0, 0, 0], abs=1e-9)
 
 
 def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
@@ -217,9 +169,8 @@ def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
 def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
     model = make_model(read_log(read(sample(3_000, 0))))
     rows = model.log.rows
-    redrawn = np.array(
-        [model.log.sums(model.redrawn(bootstrap.generator(0, number))) for number in range(100)]
-    )
+    replicates = (model.redrawn(bootstrap.generator(0, number)) for number in range(100))
+    redrawn = np.array([model.log.sums(counts) for counts in replicates])
     assert np.abs((redrawn - rows) / np.sqrt(rows * (1 - rows / 3_000))).max() < 5
 
 
@@ -231,12 +182,8 @@ def test_effective_sample_size_of_a_policy() -> None:
 
 
 def test_results_for_people_and_about_arms() -> None:
-    found = estimate_log(
-        sample(600, 4).with_columns(probability=pl.lit(1.0)),
-        policies=["uniform"],
-        budgets=[20],
-        n_paths=10,
-    )
+    log = sample(600, 4).with_columns(probability=pl.lit(1.0))
+    found = estimate_log(log, policies=["uniform"], budgets=[20], n_paths=10)
     head, columns, line, *warnings = str(found).splitlines()
     assert head == "frame: 600 rounds of 3 arms; gain ± 95% (effective sample size)"
     assert columns.split() == ["policy", "budget", *METHODS]
@@ -280,13 +227,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
     }
     inside = np.zeros((n_logs, 2 * len(METHODS)))
     for number in range(n_logs):
+        log, game = sample(1_000, 100 + number), {"budgets": [budget], "n_paths": 100}
         found = estimate_log(
-            sample(1_000, 100 + number),
-            policies=list(truths),
-            budgets=[budget],
-            n_paths=100,
-            seed=number,
-            reward_range=(0, 1),
+            log, policies=list(truths), **game, seed=number, reward_range=(0, 1)
         ).frame()
         assert found["refused"].null_count() == len(found)
         inside[number] = [

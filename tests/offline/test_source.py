@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -69,40 +72,42 @@ def test_what_cannot_be_read_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
+def refuses(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        call()
+
+
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"none\.csv: cannot be read: No such file"):
-        read(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InvalidInput, match=r"folder\.csv: cannot be read: Is a directory"):
-        read(tmp_path / "folder.csv")
-    with pytest.raises(
-        InvalidInput, match="data='int': must be the path of a file, or a Polars frame"
+    for data, message in (
+        (tmp_path / "none.csv", r"none\.csv: cannot be read: No such file"),
+        (tmp_path / "folder.csv", r"folder\.csv: cannot be read: Is a directory"),
+        (3, "data='int': must be the path of a file, or a Polars frame"),
+        (pl.DataFrame(), "frame has no rows"),
     ):
-        read(3)
-    with pytest.raises(InvalidInput, match="frame has no rows"):
-        read(pl.DataFrame())
+        refuses(partial(read, data), message)
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
+    ("cell", "shown"),
     [
-        (b"a,1,-0.2", "line 5, column 'cost': -0.2 must be a number at least 0"),
-        (b"a,1,", "line 5, column 'cost': an empty cell must be a number at least 0"),
-        (b"a,1,free", "line 5, column 'cost': 'free' must be a number at least 0"),
-        (b"a,1,nan", "line 5, column 'cost': 'nan' must be a number at least 0"),
-        (b"a,1,1e999", "line 5, column 'cost': '1e999' must be a number at least 0"),
-        (b'a,1,"x\ny"', "line 5, column 'cost': 'x\\ny' must be a number at least 0"),
+        (b"-0.2", "-0.2"),
+        (b"", "an empty cell"),
+        (b"free", "'free'"),
+        (b"nan", "'nan'"),
+        (b"1e999", "'1e999'"),
+        (b'"x\ny"', r"'x\ny'"),
     ],
 )
 def test_a_bad_number_is_named_with_line_and_column(
-    tmp_path: Path, cells: bytes, message: str
+    tmp_path: Path, cell: bytes, shown: str
 ) -> None:
-    path = written(
-        tmp_path, "a.csv", b'arm,reward,cost\n"two\nlines",1,1\n\n' + cells + b"\nb,1,2\n"
-    )
+    text = b'arm,reward,cost\n"two\nlines",1,1\n\na,1,' + cell + b"\nb,1,2\n"
+    path = written(tmp_path, "a.csv", text)
     with pytest.raises(InvalidInput) as refused:
         read(path).numbers("cost", low=0)
-    assert str(refused.value) == f"{path}, {message}"
+    message = f"{path}, line 5, column 'cost': {shown} must be a number at least 0"
+    assert str(refused.value) == message
 
 
 def test_rows_of_other_forms_are_named_too(tmp_path: Path) -> None:
@@ -110,51 +115,40 @@ def test_rows_of_other_forms_are_named_too(tmp_path: Path) -> None:
         {"arm": ["a", None], "cost": [1.0, -1.0], "both": [[1], [2]], "yes": [True, False]}
     )
     frame.write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(
-        InvalidInput,
-        match=r"a\.parquet, row 2, column 'cost': -1\.0 must be a number above 0 and at most 5",
-    ):
-        read(tmp_path / "a.parquet").numbers("cost", above=0, high=5)
-    with pytest.raises(
-        InvalidInput, match=r"^frame, row 2, column 'arm': an empty cell must be a text$"
-    ):
-        read(frame).labels("arm")
-    with pytest.raises(
-        InvalidInput, match=r"^frame, row 1, column 'both': .* must be a text or a number$"
-    ):
-        read(frame).labels("both")
-    with pytest.raises(
-        InvalidInput, match=r"^frame, row 1, column 'yes': True must be a finite number$"
-    ):
-        read(frame).numbers("yes")
-    with pytest.raises(
-        InvalidInput,
-        match=r"a\.jsonl, line 3, column 'cost': an empty cell must be a finite number",
-    ):
-        read(written(tmp_path, "a.jsonl", b'{"cost":1}\n\n{"arm":"x"}\n')).numbers("cost")
+    parquet, made = read(tmp_path / "a.parquet"), read(frame)
+    lines = read(written(tmp_path, "a.jsonl", b'{"cost":1}\n\n{"arm":"x"}\n'))
+    refuses(
+        lambda: parquet.numbers("cost", above=0, high=5),
+        r"a\.parquet, row 2, column 'cost': -1\.0 must be a number above 0 and at most 5",
+    )
+    refuses(
+        lambda: made.labels("arm"), "^frame, row 2, column 'arm': an empty cell must be a text$"
+    )
+    refuses(
+        lambda: made.labels("both"), "^frame, row 1, column 'both': .* must be a text or a number$"
+    )
+    refuses(
+        lambda: made.numbers("yes"), "^frame, row 1, column 'yes': True must be a finite number$"
+    )
+    refuses(
+        lambda: lines.numbers("cost"),
+        r"a\.jsonl, line 3, column 'cost': an empty cell must be a finite number",
+    )
 
 
 def test_a_missing_column_is_named_with_those_there_are() -> None:
     source = read(pl.DataFrame({"arm": ["a"], "reward": [1], "price": [2]}))
-    with pytest.raises(
-        InvalidInput, match=r"^frame has no column 'zzz'; it has arm, reward, price$"
-    ):
-        source.numbers("zzz")
-    with pytest.raises(
-        InvalidInput,
-        match=r"^frame has no column 'rewards'; it has arm, reward, price; did you mean "
-        r"'reward'\?$",
-    ):
-        source.labels("rewards")
+    known = "it has arm, reward, price"
+    refuses(lambda: source.numbers("zzz"), f"^frame has no column 'zzz'; {known}$")
+    hint = rf"{known}; did you mean 'reward'\?"
+    refuses(lambda: source.labels("rewards"), f"^frame has no column 'rewards'; {hint}$")
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_data(tmp_path: Path) -> None:
-    assert read(written(tmp_path, "a.csv", b"\xef\xbb\xbfa,b\r\n1, 2 \r\n\r\n")).numbers(
-        "b"
-    ).tolist() == [2]
-    assert read(written(tmp_path, "a.jsonl", b'\xef\xbb\xbf{"a":1}\r\n')).numbers("a").tolist() == [
-        1
-    ]
+    table = read(written(tmp_path, "a.csv", b"\xef\xbb\xbfa,b\r\n1, 2 \r\n\r\n"))
+    assert table.numbers("b").tolist() == [2]
+    lines = read(written(tmp_path, "a.jsonl", b'\xef\xbb\xbf{"a":1}\r\n'))
+    assert lines.numbers("a").tolist() == [1]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

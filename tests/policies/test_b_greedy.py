@@ -4,17 +4,10 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.policies import b_greedy
-from purse.types import Floats, Problem
-from tests.support.policies import (
-    EXACT,
-    frequency_surprise,
-    index_deviation,
-    index_edges,
-    make_live,
-    refuses,
-    tell_all,
-)
+from purse.types import Floats
+from tests.support.index_rules import edges
+from tests.support.knapsack_learners import three_arms
+from tests.support.policies import EXACT, frequency_surprise, index_deviation, make_live, tell_all
 
 
 def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
@@ -53,21 +46,17 @@ def test_equal_ratios_share_and_the_report_that_is_missing_comes_first() -> None
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
 def test_follows_the_formula(alpha: float) -> None:
-    assert (
-        index_deviation(
-            f"b-greedy:alpha={alpha}", plain, explore=lambda t, n_arms: min(1.0, alpha * n_arms / t)
-        )
-        < EXACT
-    )
+    def explore(t: int, n_arms: int) -> float:
+        return min(1.0, alpha * n_arms / t)
+
+    assert index_deviation(f"b-greedy:alpha={alpha}", plain, explore=explore) < EXACT
 
 
 @pytest.mark.parametrize("alpha", [1, 50])
 def test_arms_come_as_often_as_their_probabilities_say(alpha: float) -> None:
-    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-    live = make_live(world, f"b-greedy:alpha={alpha}")
-    for _ in range(3):
-        live.tell(live.ask(), 0.5, 0.5)
-    assert frequency_surprise(live, world, 5000) < 4
+    live = make_live(three_arms(), f"b-greedy:alpha={alpha}")
+    tell_all(live, *[(0.5, 0.5)] * 3)
+    assert frequency_surprise(live, three_arms(), 5000) < 4
 
 
 def test_ties_of_the_greedy_part_are_broken_at_random() -> None:
@@ -85,10 +74,5 @@ def test_without_exploration_some_paths_never_come_back() -> None:
     assert (purse.simulate("b-greedy:alpha=4", world, budget=500, n_paths=50).pulls > 1).all()
 
 
-def test_default() -> None:
-    assert b_greedy.params(Problem.of(n_arms=2, budget=1, cost_min=0.5)) == (2.0,)
-
-
 def test_edges_and_refusals() -> None:
-    index_edges("b-greedy")
-    refuses("b-greedy", "alpha=-1", "alpha=x", allowed="must be a number at least 0")
+    edges("b-greedy", (2.0,), "alpha=-1", "alpha=x", allowed="must be a number at least 0")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,15 +10,22 @@ from hypothesis import strategies as st
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.kernels.exp3_p import tuned
 from purse.kernels.primal_dual import project
 from purse.policies import bobw_primal_dual
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
-from purse.types import SKIP, Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, tell_all
+from purse.types import SKIP, Floats, Problem
+from tests.support.knapsack_learners import (
+    PlainPrimal,
+    exp3_p_by_hand,
+    follow,
+    live_for,
+    three_arms,
+    two_budgets,
+    two_resources,
+)
+from tests.support.policies import tell_all
 
 
 def plain_projection(point: Floats, size: float) -> Floats:
@@ -29,28 +37,18 @@ def plain_projection(point: Floats, size: float) -> Floats:
     return np.maximum(point - losses[np.flatnonzero(falling > losses)[-1]], 0)
 
 
-class Plain:
+class Plain(PlainPrimal):
     """The two learners written out; skipped rounds move the prices one by one."""
 
     def __init__(
-        self,
-        n_arms: int,
-        budgets: list[float],
-        rounds: int,
-        *,
-        skips: bool,
-        eta: float | None = None,
+        self, budgets: list[float], horizon: int | None, rounds: int, eta: float | None = None
     ) -> None:
-        self.n_arms, self.n_actions = n_arms, n_arms + skips
-        budget = min([*budgets, rounds])
-        self.factors, self.rho, self.eta = (
-            np.array([budget / each for each in budgets]),
-            budget / rounds,
-            eta or 1 / math.sqrt(rounds),
-        )
-        self.primal = tuned(self.n_actions, 1.0, rounds, 0.05)
-        self.gains, self.p = np.zeros(self.n_actions), np.full(self.n_actions, 1 / self.n_actions)
-        self.prices, self.booked = np.zeros(len(budgets)), 0
+        super().__init__(3, budgets, horizon or rounds, skips=horizon is not None)
+        self.rho, self.eta = self.budget / self.rounds, eta or 1 / math.sqrt(self.rounds)
+        self.prices, self.dearest = np.zeros(len(budgets)), 0.0
+
+    def gap(self, live: purse.Policy) -> float:
+        return max(super().gap(live), *np.abs(live.state.prices - self.prices))
 
     def utility(self, worth: float) -> float:
         return (worth + 1 / self.rho) / (1 + 1 / self.rho)
@@ -59,111 +57,30 @@ class Plain:
         self.prices = plain_projection(
             self.prices - self.eta * (rounds * self.rho - cost), 1 / self.rho
         )
+        self.dearest = max(self.dearest, self.prices.sum())
 
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Floats) -> None:
-        passed = max(0, t - self.booked)
-        self.booked = max(self.booked, t)
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
+        passed, used = self.book(t), self.factors * cost
         for _ in range(passed - 1):
-            self.step(1, 0 * cost)
-        self.gains += (passed - 1) * self.primal.beta / self.p
-        if self.n_actions > self.n_arms:
-            self.gains[-1] += passed * self.utility(0.0)
-        self.p[arm] = probability
-        self.gains += self.primal.beta / self.p
-        self.gains[arm] += (
-            self.utility(reward - float(self.prices @ (self.factors * cost))) / probability
-        )
-        weights = np.exp(self.primal.eta * (self.gains - self.gains.max()))
-        self.p = (
-            1 - self.primal.gamma
-        ) * weights / weights.sum() + self.primal.gamma / self.n_actions
-        self.step(min(1, passed), self.factors * cost)
-
-
-def two_resources() -> World:
-    return worlds.function("atoms")(
-        probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
-        rewards=[[1, 0], [1, 0], [1, 0]],
-        costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
-    )
-
-
-def deviation(
-    policy: str,
-    plain: Plain,
-    world: World,
-    budget: list[float],
-    horizon: int | None,
-    n_rounds: int,
-    *,
-    out: int = 1,
-) -> tuple[float, float]:
-    """The largest difference of chances and prices in any round, and the largest sum of prices."""
-    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
-    live = purse.Policy(
-        policy,
-        n_arms=world.n_arms,
-        budget=budget,
-        n_resources=world.n_resources,
-        horizon=horizon,
-        stop="exit",
-        **bounds,
-    )
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
-    worst, dearest = 0.0, 0.0
-    for _ in range(n_rounds):
-        worst = max(
-            worst,
-            *np.abs(live.state.chances - plain.p),
-            *np.abs(live.state.prices - plain.prices),
-        )
-        dearest = max(dearest, plain.prices.sum())
-        ticket = live.ask()
-        assert ticket.probability == pytest.approx(plain.p[ticket.arm], abs=1e-12)
-        waiting += [] if ticket.skipped else [ticket]
-        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            units = costs[ticket.t - 1, ticket.arm]
-            assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
-            )
-            plain.learn(
-                ticket.t,
-                ticket.arm,
-                ticket.probability,
-                float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.unit_scale,
-            )
-    return worst, dearest
+            self.step(1, 0 * used)
+        worth = reward - float(self.prices @ used)
+        self.gain(passed, arm, probability, self.utility(worth), self.utility(0.0))
+        self.step(min(1, passed), used)
 
 
 def test_three_rounds_by_hand() -> None:
     live = purse.Policy("bobw-primal-dual:eta=0.5", n_arms=2, budget=10, cost_min=0.5, seed=0)
-    # T = 20, so rho = 0.5; EXP3.P as in lagrange-bwk: beta = sqrt(ln 40 / 40), 0.95 sqrt(ln 2 /
-    # 40), 1.05 sqrt(2 ln 2 / 20)
-    beta, rate, gamma = (
-        math.sqrt(math.log(40) / 40),
-        0.95 * math.sqrt(math.log(2) / 40),
-        1.05 * math.sqrt(2 * math.log(2) / 20),
+    # T = 20, so rho = 0.5
+    exp3_p_by_hand(
+        live,
+        live.state.prices,
+        # utility (1 + 2) / 3, price 0.5 * (0.9 - 0.5)
+        ((1, 0.9), 1, [0.2]),
+        # (1 - 0.2 * 1 + 2) / 3, 0.2 - 0.5 * (0.5 - 1)
+        ((1, 1), 2.8 / 3, [0.45]),
+        # (0 - 0.45 * 0.6 + 2) / 3, 0.45 - 0.5 * (0.5 - 0.6)
+        ((0, 0.6), 1.73 / 3, [0.5]),
     )
-    p, gains = [0.5, 0.5], [0.0, 0.0]
-    # prices 0, 0.5 * (0.9 - 0.5) = 0.2 and 0.2 - 0.5 * (0.5 - 1) = 0.45
-    # utilities (1 + 2) / 3 = 1, (1 - 0.2 * 1 + 2) / 3 = 0.93333, (0 - 0.45 * 0.6 + 2) / 3 = 0.57667
-    for report, utility, price in (
-        ((1, 0.9), 1, 0.2),
-        ((1, 1), 0.93333, 0.45),
-        ((0, 0.6), 0.57667, 0.5),
-    ):
-        (arm,) = tell_all(live, report)
-        for i in range(2):
-            gains[i] += ((utility if i == arm else 0) + beta) / p[i]
-        assert live.state.gains == pytest.approx(gains, abs=1e-4)
-        assert live.state.prices == pytest.approx([price])
-        x = [math.exp(rate * gain) for gain in gains]
-        p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
-        assert live.state.chances == pytest.approx(p, abs=1e-4)
 
 
 def test_skipped_rounds_by_hand() -> None:
@@ -197,9 +114,8 @@ def test_skipped_rounds_by_hand() -> None:
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
-    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-    plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
-    assert deviation("bobw-primal-dual", plain, world, [3000], horizon, 2000, out=out)[0] < EXACT
+    live = live_for(three_arms(), "bobw-primal-dual", [3000], horizon)
+    follow(live, Plain([3000], horizon, 15_000), three_arms(), 2000, out=out)
 
 
 @pytest.mark.parametrize("horizon", [None, 8000])
@@ -207,14 +123,11 @@ def test_follows_the_formula(out: int, horizon: int | None) -> None:
 def test_follows_the_formula_with_two_resources_and_prices_at_their_limit(
     out: int, horizon: int | None
 ) -> None:
-    # the first resource costs at least 0.1; of the second an arm may take nothing
-    rounds = horizon or 30_000
-    plain = Plain(3, [3000, 2000], rounds, skips=horizon is not None, eta=1.5)
-    worst, dearest = deviation(
-        "bobw-primal-dual:eta=1.5", plain, two_resources(), [3000, 4000], horizon, 1500, out=out
-    )
-    assert worst < 1e-11  # prices are added up to 1/rho = 15
-    assert dearest == pytest.approx(rounds / 2000)
+    live = live_for(two_resources(), "bobw-primal-dual:eta=1.5", [3000, 4000], horizon)
+    plain = Plain([3000, 2000], horizon, 30_000, eta=1.5)
+    # prices are added up to 1/rho = 15
+    follow(live, plain, two_resources(), 1500, out=out, near=1e-11)
+    assert plain.dearest == pytest.approx(plain.rounds / 2000)
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)
@@ -267,17 +180,7 @@ def test_without_a_horizon_play_goes_on_until_a_pull_cannot_be_paid() -> None:
 
 
 def test_parameters_as_numbers() -> None:
-    known = bobw_primal_dual.params(
-        Problem.of(
-            n_arms=3,
-            budget=[50, 400],
-            cost_min=0.5,
-            cost_max=[[1, 2]] * 3,
-            n_resources=2,
-            horizon=400,
-        ),
-        delta=0.1,
-    )
+    known = bobw_primal_dual.params(two_budgets([50, 400], 400), delta=0.1)
     assert (known.rho, known.eta, known.factors.tolist()) == (0.125, 0.05, [1, 0.25])
     assert known.primal == tuned(4, 1.0, 400, 0.1)
     plenty = bobw_primal_dual.params(Problem.of(n_arms=3, budget=800, cost_min=0.5, horizon=400))
@@ -299,23 +202,3 @@ def test_one_arm() -> None:
     live = purse.Policy("bobw-primal-dual", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.state.chances.tolist() == [1.0]
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("eta=0", r"eta=0: must be a number above 0"),
-        ("delta=2", r"delta=2: must be a number above 0 and at most 1"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"bobw-primal-dual:{option}", n_arms=2, budget=100, cost_min=0.5)
-
-
-def test_refuses_several_plays() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^bobw-primal-dual plays problems with plays=1, and this one has plays=2$",
-    ):
-        purse.Policy("bobw-primal-dual", n_arms=3, budget=10, cost_min=0.5, plays=2)

@@ -5,11 +5,10 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.kernels.distributions import gamma, gamma_setup
 from purse.kernels.random import POLICY, SIDE, U, at, stream, uniform
-from purse.types import Floats, Ticket
+from purse.types import Floats
+from tests.support.knapsack_learners import Reports
 from tests.support.policies import make_live, tell_all
 
 
@@ -25,49 +24,31 @@ def give(live: purse.Policy, shapes: list[list[float]]) -> None:
 
 
 class Plain:
-    """The rule written out, with the counts of successes and failures, on the gammas of
-    `purse.kernels.distributions`.
+    """The rule written out, with one more than the counts of successes and failures, on the
+    gammas of `purse.kernels.distributions`.
     """
 
     def __init__(self, n_arms: int, seed: int = 0) -> None:
         self.seed = seed
-        # of rewards, of costs
-        self.successes, self.failures = np.zeros((n_arms, 2)), np.zeros((n_arms, 2))
+        # successes and failures of rewards, then of costs
+        self.shapes = np.ones((n_arms, 4))
 
     def thetas(self, t: int) -> Floats:
-        key = key_of(self.seed, t, used=2)
-        out = np.zeros(self.successes.shape)
-        for i in range(len(out)):
-            for k in range(2):
-                a, b = 1 + self.successes[i, k], 1 + self.failures[i, k]
-                x, key = gamma(U(key), np.array(gamma_setup(a)))
-                y, key = gamma(U(key), np.array(gamma_setup(b)))
-                out[i, k] = x / (x + y)
-        return out
+        key, drawn = key_of(self.seed, t, used=2), list[float]()
+        for shape in self.shapes.ravel():
+            x, key = gamma(U(key), np.array(gamma_setup(shape)))
+            drawn.append(x)
+        pairs = np.array(drawn).reshape(-1, 2, 2)
+        return pairs[:, :, 0] / pairs.sum(axis=2)
 
     def arm(self, t: int) -> int:
         thetas = self.thetas(t)
         return int(np.argmax(thetas[:, 0] / thetas[:, 1]))
 
-    def learn(self, t: int, arm: int, reward: float, cost: float) -> None:
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
         for k, value in enumerate((reward, cost)):
             success = value == 1 if value in (0, 1) else uniform(key_of(self.seed, t), k) < value
-            (self.successes if success else self.failures)[arm, k] += 1
-
-
-def shapes(plain: Plain) -> Floats:
-    return (
-        np.stack(
-            [
-                plain.successes[:, 0],
-                plain.failures[:, 0],
-                plain.successes[:, 1],
-                plain.failures[:, 1],
-            ],
-            axis=1,
-        )
-        + 1
-    )
+            self.shapes[arm, 2 * k + (not success)] += 1
 
 
 def test_rounds_by_hand() -> None:
@@ -105,26 +86,16 @@ def test_follows_the_rule(seed: int, out: int) -> None:
         [0.6, 0.4, 0.3], [0.6, 0.35, 0.9], concentration=4, cost_min=0.2
     )
     live, plain = make_live(world, "budgeted-thompson", seed=seed), Plain(3, seed)
-    rewards, costs = draws(world, 3000)
-    order = np.random.default_rng(seed)
-    waiting: list[Ticket] = []
-    for t in range(1, len(rewards) + 1):
-        waiting.append(live.ask())
-        assert waiting[-1].arm == plain.arm(t)
-        while len(waiting) >= order.integers(1, out + 1):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            reward, cost = (
-                float(rewards[ticket.t - 1, ticket.arm]),
-                int(costs[ticket.t - 1, ticket.arm, 0]) / amounts.UNIT,
-            )
-            assert live.tell(ticket, reward, cost)
-            plain.learn(ticket.t, ticket.arm, reward, cost)
-    assert live.state.shapes.tolist() == shapes(plain).tolist()
-    assert live.state.moulds[:, :, 0] == pytest.approx(shapes(plain) - 1 / 3, rel=1e-15)
-    assert live.state.moulds[:, :, 1] == pytest.approx(
-        1 / np.sqrt(9 * shapes(plain) - 3), rel=1e-15
-    )
-    assert plain.failures.min() > 0
+    reports = Reports(live, plain.learn, world, 3000, out)
+    for t in range(1, 3001):
+        ticket = live.ask()
+        assert ticket.arm == plain.arm(t)
+        reports.add(ticket)
+    assert live.state.shapes.tolist() == plain.shapes.tolist()
+    moulds = live.state.moulds
+    assert moulds[:, :, 0] == pytest.approx(plain.shapes - 1 / 3, rel=1e-15)
+    assert moulds[:, :, 1] == pytest.approx(1 / np.sqrt(9 * plain.shapes - 3), rel=1e-15)
+    assert plain.shapes.min() > 1
 
 
 def test_arms_come_as_often_as_beta_draws_say() -> None:
@@ -193,19 +164,3 @@ def test_cannot_tell_its_probabilities() -> None:
     ):
         live.probabilities()
     assert live.ask().probability == 1
-
-
-def test_has_no_options() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"unknown option of budgeted-thompson 'prior'; there are none"
-    ):
-        purse.Policy("budgeted-thompson:prior=1", n_arms=2, budget=10, cost_min=0.5)
-
-
-@pytest.mark.parametrize("field", ["plays", "n_resources"])
-def test_refuses_several_plays_and_resources(field: str) -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=rf"^budgeted-thompson plays problems with {field}=1, and this one has {field}=2$",
-    ):
-        purse.Policy("budgeted-thompson", n_arms=3, budget=10, cost_min=0.5, **{field: 2})

@@ -7,11 +7,10 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.engine.job import make_policy
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import elimination_race
 from purse.types import Floats, Problem
-from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
+from tests.support.policies import follows, frequency_surprise, make_live, tell_all
 
 
 def layer_of_round(t: int, n_layers: int, seed: int = 0) -> int:
@@ -58,14 +57,10 @@ class PlainRace:
             self.active[below] -= out
 
 
-def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
-
-
 def test_rounds_by_hand() -> None:
     live = purse.Policy("elimination-race:delta=1", n_arms=2, budget=4, cost_min=0.5, seed=0)
     # T = 8, L = 3: ln(4 * 2 * 8 * 3) = ln 192 = 5.257; the layers come with 1/2 + 1/8, 1/4, 1/8
-    assert live._game.params == elimination_race.EliminationRaceParams(2, 3, math.log(192))
+    assert live._game.params == (2, 3, math.log(192))
     counts = np.zeros((3, 2))
     for t, reward in ((1, 1.0), (2, 0.5), (3, 0.0), (4, 1.0)):
         assert live.probabilities().tolist() == [0.5, 0.5]
@@ -74,16 +69,13 @@ def test_rounds_by_hand() -> None:
         layer = layer_of_round(t, 3) - 1
         counts[layer, ticket.arm] += 1
         assert (live.state.pulls == counts).all()
-        mean, a = (
-            live.state.rewards[layer, ticket.arm] / counts[layer, ticket.arm],
-            math.log(192) / counts[layer, ticket.arm],
-        )
         # after one pull the width is 5.257 + 2.293 = 7.550, after two 2.628 + 1.621 = 4.250
-        assert a + math.sqrt(a) == pytest.approx(
-            {1: 7.550, 2: 4.250, 3: 3.076}[int(counts[layer, ticket.arm])], abs=1e-3
-        )
-        assert live.state.upper[layer, ticket.arm] == pytest.approx(mean + a + math.sqrt(a))
-        assert live.state.lower[layer, ticket.arm] == pytest.approx(mean - a - math.sqrt(a))
+        here, pulls = (layer, ticket.arm), int(counts[layer, ticket.arm])
+        mean, a = live.state.rewards[here] / pulls, math.log(192) / pulls
+        width = a + math.sqrt(a)
+        assert width == pytest.approx({1: 7.550, 2: 4.250, 3: 3.076}[pulls], abs=1e-3)
+        assert live.state.upper[here] == pytest.approx(mean + width)
+        assert live.state.lower[here] == pytest.approx(mean - width)
 
 
 def test_an_elimination_by_hand() -> None:
@@ -111,12 +103,7 @@ def test_layers_come_with_their_probabilities() -> None:
 def test_follows_the_formula(n_arms: int, out: int) -> None:
     world = worlds.function("bernoulli")(np.linspace(1, 0, n_arms), np.full(n_arms, 0.5))
     plain = PlainRace(n_arms, 4000)
-    assert (
-        largest_deviation(
-            make_live(world, "elimination-race", budget=2000), plain, world, 3000, out=out
-        )
-        < EXACT
-    )
+    follows("elimination-race", plain, world, 3000, out=out, budget=2000)
     assert len(plain.active[1]) < n_arms
 
 
@@ -127,11 +114,8 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(out: int) -> None
     world = worlds.function("switching")(
         segments=[600, 10**6], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
     )
-    live, plain = (
-        make_live(world, "elimination-race:delta=1", budget=2500),
-        PlainRace(2, 5000, delta=1),
-    )
-    assert largest_deviation(live, plain, world, 4000, out=out) < EXACT
+    plain = PlainRace(2, 5000, delta=1)
+    live = follows("elimination-race:delta=1", plain, world, 4000, out=out, budget=2500)
     assert not plain.active[1]
     assert live.state.sizes[0] == 0
     assert live.state.sizes[-1] > 0
@@ -154,35 +138,17 @@ def test_recovers_from_corruption_that_successive_elimination_would_not() -> Non
 
 
 def test_horizon_and_budget_give_the_rounds() -> None:
-    assert elimination_race.params(problem()) == elimination_race.EliminationRaceParams(
-        2, 8, math.log(4 * 2 * 200 * 8 / 0.05)
-    )
-    assert elimination_race.params(
-        problem(horizon=64), delta=0.5
-    ) == elimination_race.EliminationRaceParams(2, 6, math.log(4 * 2 * 64 * 6 / 0.5))
-    assert elimination_race.params(problem(horizon=65)).n_layers == 7
-    assert elimination_race.params(problem(horizon=1)) == elimination_race.EliminationRaceParams(
-        2, 1, math.log(4 * 2 / 0.05)
-    )
+    def params(horizon: int | None, **options: float) -> object:
+        problem = Problem.of(n_arms=2, budget=100, cost_min=0.5, horizon=horizon)
+        return elimination_race.params(problem, **options)
+
+    assert params(None) == (2, 8, math.log(4 * 2 * 200 * 8 / 0.05))
+    assert params(64, delta=0.5) == (2, 6, math.log(4 * 2 * 64 * 6 / 0.5))
+    assert params(65) == (2, 7, math.log(4 * 2 * 65 * 7 / 0.05))
+    assert params(1) == (2, 1, math.log(4 * 2 / 0.05))
 
 
 def test_one_arm() -> None:
     live = purse.Policy("elimination-race", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities() == pytest.approx([1.0])
-
-
-@pytest.mark.parametrize("delta", [0, -1, 1.5, "x"])
-def test_options_are_checked(delta: object) -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"^delta=.*: must be a number above 0 and at most 1"
-    ):
-        purse.Policy(f"elimination-race:delta={delta}", n_arms=2, budget=10, cost_min=0.5)
-
-
-def test_refuses_several_plays() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^elimination-race plays problems with plays=1, and this one has plays=2$",
-    ):
-        make_policy("elimination-race", problem(plays=2))

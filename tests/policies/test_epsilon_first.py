@@ -8,68 +8,21 @@ import pytest
 import purse
 from purse import worlds
 from purse.policies import epsilon_first
-from purse.types import Floats, Problem
-from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
-
-REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
-
-
-class Plain:
-    """The rule written out; money in hundredths."""
-
-    def __init__(self, costs: list[float], budget: float, explore: float, *, frozen: bool) -> None:
-        self.cents, self.costs = (
-            [round(100 * cost) for cost in costs],
-            [cost / max(costs) for cost in costs],
-        )
-        self.left, self.explore, self.unseen, self.frozen = (
-            round(100 * budget),
-            round(100 * explore),
-            round(100 * explore),
-            frozen,
-        )
-        self.pulls, self.rewards = [0] * len(costs), [0.0] * len(costs)
-
-    def probabilities(self, t: int) -> Floats:
-        arms = range(len(self.costs))
-        fit = [i for i in arms if self.cents[i] <= self.explore]
-        if fit:
-            return np.eye(len(self.costs))[fit[(t - 1) % len(fit)]]
-        scores = [
-            self.rewards[i] / self.pulls[i] / self.costs[i] if self.pulls[i] else math.inf
-            for i in arms
-        ]
-        paid = [i for i in arms if self.cents[i] <= self.left]
-        best = [i for i in paid if scores[i] == max(scores[j] for j in paid)]
-        return np.isin(arms, best) / max(1, len(best))
-
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        self.left -= self.cents[arm]
-        self.explore -= self.cents[arm]
-        if not self.frozen or self.cents[arm] <= self.unseen or self.pulls[arm] == 0:
-            self.unseen -= self.cents[arm]
-            self.pulls[arm] += 1
-            self.rewards[arm] += reward
-
-
-def live_for(
-    costs: list[float], budget: float, options: str = "", *, seed: int = 0, stop: str = "hold"
-) -> purse.Policy:
-    policy = f"epsilon-first{options}"
-    return purse.Policy(
-        policy,
-        n_arms=len(costs),
-        budget=budget,
-        cost_min=costs,
-        cost_max=costs,
-        costs=costs,
-        seed=seed,
-        stop=stop,
-    )
+from purse.types import Problem
+from tests.support.known_costs import (
+    COSTS,
+    REWARDS,
+    WORLD,
+    PlainEpsilonFirst,
+    live_for,
+    one_arm,
+    play_out,
+)
+from tests.support.policies import follows, tell_all
 
 
 def test_rounds_by_hand() -> None:
-    live = live_for([0.4, 0.3, 0.9], 8, ":epsilon=0.5")
+    live = live_for("epsilon-first:epsilon=0.5", [0.4, 0.3, 0.9], 8)
     # 4 to explore with: two sweeps of 1.6 leave 0.8, which the third arm does not fit into
     rewards = [(1, 0.4), (0, 0.3), (1, 0.9), (0, 0.4), (1, 0.3), (1, 0.9)]
     assert tell_all(live, *rewards) == [0, 1, 2, 0, 1, 2]
@@ -90,23 +43,17 @@ def test_rounds_by_hand() -> None:
 
 
 def test_the_next_best_arm_comes_when_the_best_is_too_dear() -> None:
-    live = live_for([0.9, 0.3], 3.7, ":epsilon=0")
+    live = live_for("epsilon-first:epsilon=0", [0.9, 0.3], 3.7)
     # one sweep of 1.2 leaves 2.5; r / c = (1 / 0.9, 0.2 / 0.3): arm 0 twice, then 0.7 is left,
     # which buys arm 1 twice
-    assert tell_all(live, (1, 0.9), (0.2, 0.3), (1, 0.9), (0, 0.9), (1, 0.3), (0, 0.3)) == [
-        0,
-        1,
-        0,
-        0,
-        1,
-        1,
-    ]
+    reports = [(1, 0.9), (0.2, 0.3), (1, 0.9), (0, 0.9), (1, 0.3), (0, 0.3)]
+    assert tell_all(live, *reports) == [0, 1, 0, 0, 1, 1]
     with pytest.raises(purse.AskRefused):
         live.ask()
 
 
 def test_always_goes_on_learning() -> None:
-    live = live_for([0.5, 0.5], 10, ":epsilon=0,learn=always")
+    live = live_for("epsilon-first:epsilon=0,learn=always", [0.5, 0.5], 10)
     # means (1, 0.4), then 1/2, then 1/3 for arm 0
     assert tell_all(live, (1, 0.5), (0.4, 0.5), (0, 0.5), (0, 0.5), (1, 0.5)) == [0, 1, 0, 0, 1]
 
@@ -115,43 +62,20 @@ def test_always_goes_on_learning() -> None:
 @pytest.mark.parametrize("epsilon", [0, 0.25, 1])
 @pytest.mark.parametrize("learn", epsilon_first.LEARN)
 def test_follows_the_rule(epsilon: float, learn: str, out: int) -> None:
-    world = worlds.function("bernoulli")(REWARDS, COSTS)
-    live = make_live(
-        world, f"epsilon-first:epsilon={epsilon},learn={learn}", budget=2000.01, costs=COSTS
-    )
-    plain = Plain(COSTS, 2000.01, max(2.7, epsilon * 2000.01), frozen=learn == "first")
-    assert largest_deviation(live, plain, world, 2000, out=out) < EXACT
+    policy = f"epsilon-first:epsilon={epsilon},learn={learn}"
+    plain = PlainEpsilonFirst(COSTS, 2000.01, epsilon=epsilon, frozen=learn == "first")
+    follows(policy, plain, WORLD, 2000, out=out, budget=2000.01, costs=COSTS)
 
 
 @pytest.mark.parametrize("budget", [0.2, 0.31, 1, 2.69, 2.7, 2.71, 50.33])
 @pytest.mark.parametrize("epsilon", [0, 0.3, 1])
 def test_follows_the_rule_until_nothing_can_be_paid_for(budget: float, epsilon: float) -> None:
-    live, coins = (
-        live_for(COSTS, budget, f":epsilon={epsilon}", stop="exit"),
-        np.random.default_rng(0),
-    )
-    plain = Plain(COSTS, budget, min(budget, max(2.7, epsilon * budget)), frozen=True)
-    for t in range(1, 10**6):
-        chances = plain.probabilities(t)
-        assert np.abs(live.probabilities() - chances).max() < EXACT
-        if chances.sum() == 0:
-            break
-        ticket = live.ask()
-        reward = float(coins.random() < 0.5)
-        assert live.tell(ticket, reward, COSTS[ticket.arm])
-        plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0)
-    assert live.left < 0.3
-    with pytest.raises(purse.AskRefused):
-        live.ask()
+    live = live_for(f"epsilon-first:epsilon={epsilon}", COSTS, budget, stop="exit")
+    play_out(live, PlainEpsilonFirst(COSTS, budget, epsilon=epsilon), COSTS)
 
 
 def test_sweeps_pull_all_arms_equally_often() -> None:
-    run = purse.simulate(
-        "epsilon-first:epsilon=1",
-        worlds.function("bernoulli")(REWARDS, COSTS),
-        270,
-        n_paths=3,
-    )
+    run = purse.simulate("epsilon-first:epsilon=1", WORLD, 270, n_paths=3)
     assert run.pulls.tolist() == [[100] * 5] * 3
 
 
@@ -183,9 +107,7 @@ def test_a_budget_below_one_sweep_is_all_for_exploration(budget: float) -> None:
 
 @pytest.mark.parametrize("budget", [100, 1000, 10_000])
 def test_keeps_to_its_guarantee(budget: float) -> None:
-    run = purse.simulate(
-        "epsilon-first", worlds.function("bernoulli")(REWARDS, COSTS), budget, n_paths=50
-    )
+    run = purse.simulate("epsilon-first", WORLD, budget, n_paths=50)
     b, low, total = budget / 0.9, 1 / 3, 3.0
     part = (total * math.log(5 * b / low) / (2 * b)) ** (1 / 3)
     regret = 1.4 * budget - run.gain
@@ -201,7 +123,7 @@ def test_ties_are_broken_evenly() -> None:
 
 
 def test_an_arm_without_a_report_comes_first_and_is_learnt_from() -> None:
-    live = live_for([0.5, 0.5], 10, ":epsilon=0")
+    live = live_for("epsilon-first:epsilon=0", [0.5, 0.5], 10)
     first, second = live.ask(), live.ask()
     live.void(second)  # half of the exploration money is back
     assert live.probabilities().tolist() == [1, 0]  # number 2 mod 2 of the arms
@@ -214,48 +136,4 @@ def test_an_arm_without_a_report_comes_first_and_is_learnt_from() -> None:
 
 
 def test_one_arm() -> None:
-    live = live_for([0.5], 1.7)
-    assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.AskRefused):
-        live.ask()
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("epsilon=2", r"epsilon=2: must be a number at least 0 and at most 1"),
-        ("epsilon=-0.1", r"epsilon=-0.1: must be a number at least 0 and at most 1"),
-        ("epsilon=x", r"epsilon='x': must be 'theory' or a number from 0 to 1"),
-        ("learn=never", r"learn='never': must be one of 'first', 'always'"),
-        ("epsilo=1", r"unknown option of epsilon-first 'epsilo'; did you mean 'epsilon'\?"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        live_for(COSTS, 10, f":{option}")
-
-
-def test_refuses_costs_that_it_does_not_know_or_that_are_nothing() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"^epsilon-first needs to know what each arm costs"
-    ):
-        purse.simulate("epsilon-first", "misleading_ratio", 10)
-    with pytest.raises(
-        purse.InvalidInput, match=r"^costs=\[0\.0, 0\.5\]: must be positive for epsilon-first"
-    ):
-        purse.Policy(
-            "epsilon-first", n_arms=2, budget=10, cost_min=[0, 0.5], costs=[0, 0.5], horizon=10
-        )
-
-
-@pytest.mark.parametrize(
-    ("told", "message"), [({"plays": 2}, "plays=1"), ({"n_resources": 2}, "n_resources=1")]
-)
-def test_refuses_several_plays_and_resources(told: dict[str, int], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=f"^epsilon-first plays problems with {message}"):
-        purse.Policy("epsilon-first", n_arms=3, budget=10, cost_min=0.5, costs=0.5, **told)
-
-
-def test_refuses_caps() -> None:
-    with pytest.raises(purse.InvalidInput, match="epsilon-first does not keep to caps"):
-        purse.Policy("epsilon-first", n_arms=2, budget=10, cost_min=0.5, costs=0.5, caps=3)
+    one_arm("epsilon-first")

@@ -8,14 +8,13 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
 from purse.engine import cpu
-from purse.engine.draws import draws
-from purse.engine.job import make_job, make_policy
+from purse.engine.job import make_job
 from purse.policies import exp3_m_b
 from purse.testing import check_policy
-from purse.types import Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, make_live, tell_all
+from purse.types import Floats, Problem
+from tests.support.exp3_learners import problem, random_edges, world_of
+from tests.support.policies import EXACT, follows, frequency_surprise, make_live, refuses
 
 
 class Plain:
@@ -65,55 +64,13 @@ class Plain:
             )
 
 
-def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out: int) -> float:
-    """The largest difference between the two in any round, with up to `out` tickets out that are
-    told in a random order.
-    """
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
-    worst = 0.0
-    for t in range(1, n_rounds + 1):
-        chances = plain.probabilities(t)
-        worst = max(worst, float(np.abs(live.probabilities() - chances).max()))
-        waiting.append(live.ask())
-        arms = list(waiting[-1].arms)
-        assert len(set(arms)) == plain.plays
-        worst = max(worst, float(np.abs(np.array(waiting[-1].probabilities) - chances[arms]).max()))
-        while len(waiting) >= order.integers(1, out + 1):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            arms = list(ticket.arms)
-            paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
-            assert live.tell(ticket, paid, units[:, None] / amounts.UNIT)
-            for arm, chance, reward, unit in zip(
-                arms, ticket.probabilities, paid, units, strict=True
-            ):
-                plain.learn(
-                    ticket.t, arm, chance, float(reward), float(unit * live.problem.unit_scale[0])
-                )
-    return worst
-
-
-def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 4, "plays": 2, "budget": 100, "cost_min": 0.5, **changes})
-
-
-def world_of(n_arms: int) -> World:
-    return worlds.function("two_point")(
-        np.linspace(0.95, 0.3, n_arms), np.linspace(0.35, 0.9, n_arms), cost_min=0.2
-    )
+def known(**changes: object) -> Problem:
+    return problem(**{"n_arms": 4, "plays": 2, **changes})
 
 
 def with_log_weights(log_weights: list[float], gamma: float, plays: int) -> purse.Policy:
-    live = purse.Policy(
-        f"exp3.m.b:gamma={gamma}",
-        n_arms=len(log_weights),
-        plays=plays,
-        budget=1e6,
-        cost_min=0.1,
-        stop="exit",
-        seed=2,
-    )
+    world = world_of(len(log_weights))
+    live = make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays, seed=2)
     give(live, log_weights)
     return live
 
@@ -182,47 +139,39 @@ def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(
     )
 
 
-def test_gamma_as_numbers() -> None:
-    # g = 100 0.5 / 0.5 = 100; sqrt(4 ln 2 / (1.71828 100)) = 0.12703
-    assert exp3_m_b.params(problem()).gamma == pytest.approx(0.1270268, abs=1e-7)
-    # g = 100 0.8 / 0.2 = 400; sqrt(4 ln 4 / (1.71828 400)) = 0.08982
-    assert exp3_m_b.params(problem(plays=1, cost_min=0.2)).gamma == pytest.approx(
-        0.0898215, abs=1e-7
-    )
-    assert exp3_m_b.params(problem(), gamma=0.25).gamma == 0.25
-    assert exp3_m_b.params(problem(budget=1)).gamma == 1
-    assert exp3_m_b.params(problem(cost_min=1)).gamma == 1
-    assert exp3_m_b.params(problem(plays=4)).gamma == 0
-    assert exp3_m_b.params(problem(plays=4, cost_min=1)).gamma == 0
-
-
-def test_budget_and_smallest_cost_count_in_largest_costs() -> None:
-    assert exp3_m_b.params(problem(budget=400, cost_min=2, cost_max=4)) == exp3_m_b.params(
-        problem()
-    )
+@pytest.mark.parametrize(
+    ("changes", "gamma"),
+    [
+        ({}, 0.1270268),  # g = 100 0.5 / 0.5 = 100; sqrt(4 ln 2 / (1.71828 100)) = 0.12703
+        # g = 100 0.8 / 0.2 = 400; sqrt(4 ln 4 / (1.71828 400)) = 0.08982
+        ({"plays": 1, "cost_min": 0.2}, 0.0898215),
+        ({"budget": 400, "cost_min": 2, "cost_max": 4}, 0.1270268),  # counts in largest costs
+        ({"budget": 1}, 1),
+        ({"cost_min": 1}, 1),
+        ({"plays": 4}, 0),
+        ({"plays": 4, "cost_min": 1}, 0),
+    ],
+)
+def test_gamma_as_numbers(changes: dict[str, object], gamma: float) -> None:
+    assert exp3_m_b.params(known(**changes)).gamma == pytest.approx(gamma, abs=1e-7)
+    assert exp3_m_b.params(known(**changes), gamma=0.25).gamma == 0.25
 
 
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize(
     ("n_arms", "plays", "gamma"),
-    [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1)],
+    [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1), (4, 2, 0)],
 )
 def test_follows_the_formula(n_arms: int, plays: int, gamma: float, out: int) -> None:
-    world = world_of(n_arms)
-    live, plain = (
-        make_live(world, f"exp3.m.b:gamma={gamma}", plays=plays),
-        Plain(n_arms, plays, gamma),
-    )
-    assert deviation(live, plain, world, 2000, out) < EXACT
+    plain = Plain(n_arms, plays, gamma)
+    follows(f"exp3.m.b:gamma={gamma}", plain, world_of(n_arms), 1000, out=out, plays=plays)
     # some arms were at the cap
-    assert (plays > 1 and plays < n_arms and gamma < 1) == any(plain.frozen.values())
+    assert (1 < plays < n_arms and 0 < gamma < 1) == any(plain.frozen.values())
 
 
 def test_follows_the_formula_with_its_own_gamma() -> None:
-    world = world_of(5)
-    live = make_live(world, "exp3.m.b", budget=4000, plays=2)
     gamma = math.sqrt(5 * math.log(2.5) / ((math.e - 1) * 4000 * 0.8 / 0.2))
-    assert deviation(live, Plain(5, 2, gamma), world, 2000, 1) < EXACT
+    follows("exp3.m.b", Plain(5, 2, gamma), world_of(5), 1000, budget=4000, plays=2)
 
 
 @pytest.mark.parametrize("plays", [1, 2, 3, 4])
@@ -249,22 +198,10 @@ def test_weights_of_any_size_are_capped_as_the_formula_says(
     assert set(np.flatnonzero(live.probabilities() == 1)) == plain.frozen[1]
 
 
-@pytest.mark.parametrize("plays", [1, 2, 3])
+@pytest.mark.parametrize("plays", [2, 3])
 def test_arms_come_as_often_as_their_probabilities_say(plays: int) -> None:
-    world = world_of(6)
-    rewards, costs = draws(world, 6000)
-    live = make_live(world, "exp3.m.b:gamma=0.3", plays=plays)
-    counts, expected, variance = np.zeros(6), np.zeros(6), np.zeros(6)
-    for t in range(len(rewards)):
-        chances = live.probabilities()
-        ticket = live.ask()
-        arms = list(ticket.arms)
-        assert ticket.probabilities == pytest.approx(chances[arms], abs=1e-15)
-        live.tell(ticket, rewards[t, arms], costs[t, arms] / amounts.UNIT)
-        counts[arms] += 1
-        expected += chances
-        variance += chances * (1 - chances)
-    assert (np.abs(counts - expected) < 4 * np.sqrt(variance)).all()
+    live = make_live(world_of(6), "exp3.m.b:gamma=0.3", plays=plays)
+    assert frequency_surprise(live, world_of(6), 6000) < 4
 
 
 def test_arms_come_as_often_as_fixed_probabilities_say() -> None:
@@ -295,32 +232,15 @@ def test_all_arms_as_plays() -> None:
     assert live.state.log_weights.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("option", ["", ":gamma=0", ":gamma=1"])
-def test_one_arm(option: str) -> None:
-    live = purse.Policy(f"exp3.m.b{option}", n_arms=1, budget=10, cost_min=0.5)
-    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live.probabilities().tolist() == [1.0]
+@pytest.mark.parametrize("options", ["", ":gamma=0", ":gamma=0.3", ":gamma=1"])
+def test_edges(options: str) -> None:
+    random_edges(f"exp3.m.b{options}")
 
 
-@pytest.mark.parametrize("gamma", [0, 1])
-def test_gamma_zero_and_one_choose_uniformly(gamma: int) -> None:
-    live = purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=4, plays=2, budget=100, cost_min=0.5)
-    for _ in range(20):
-        assert live.probabilities() == pytest.approx([0.5] * 4)
-        live.tell(live.ask(), [1, 0], [[0.5], [0.5]])
-
-
-@pytest.mark.parametrize("gamma", [2, -0.1, "x", True])
-def test_refuses_a_gamma_that_is_none(gamma: object) -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"^gamma=.*: must be a number at least 0 and at most 1"
-    ):
-        purse.Policy(f"exp3.m.b:gamma={gamma}", n_arms=2, budget=100, cost_min=0.5)
-
-
-def test_refuses_several_resources() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^exp3.m.b plays problems with n_resources=1, and this one has n_resources=2$",
-    ):
-        make_policy("exp3.m.b", problem(n_resources=2))
+def test_refusals() -> None:
+    refuses(
+        "exp3.m.b",
+        *("gamma=2", "gamma=-0.1", "gamma=x", "gamma=True"),
+        allowed="must be a number at least 0 and at most 1",
+        fields=("n_resources",),
+    )

@@ -7,48 +7,45 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.testing import check_policy
-from tests.support.policies import tell_all
+from purse.theory import fluid
+from purse.types import Floats
+from tests.support.exp3_learners import softmax
+from tests.support.policies import EXACT, largest_deviation, make_live, refuses, tell_all
 
 
-class Plain:
-    """The formula written out, everything from scratch in every round."""
+class PlainPrices:
+    """The formula written out, everything from scratch in every round; a horizon is one more
+    resource.
+    """
 
-    def __init__(self, n_arms: int, budgets: list[float]) -> None:
-        self.n_arms, self.budgets = n_arms, np.array(budgets)
-        self.reports: list[tuple[int, int, float, float, np.ndarray]] = []
+    def __init__(self, n_arms: int, budgets: Floats, horizon: int | None) -> None:
+        self.n_arms, self.ends = n_arms, horizon is not None
+        self.budgets = np.append(budgets, horizon) if horizon is not None else budgets
+        self.reports: list[tuple[int, int, float, float, Floats]] = []
 
-    def probabilities(self, t: int) -> np.ndarray:
+    def probabilities(self, t: int) -> Floats:
         if t <= self.n_arms:
             return np.eye(self.n_arms)[t - 1]
-        scale = self.budgets.min() / self.budgets
-        rewards, costs, spent, earned = (
-            np.zeros(self.n_arms),
-            np.zeros((self.n_arms, len(scale))),
-            np.zeros(len(scale)),
-            0.0,
-        )
+        scale, least = self.budgets.min() / self.budgets, self.budgets.min()
+        rewards, costs = np.zeros(self.n_arms), np.zeros((self.n_arms, len(scale)))
+        spent, earned = np.zeros(len(scale)), 0.0
         for asked, arm, chance, reward, cost in self.reports:
             spent += scale * cost
             earned += reward
             if asked > self.n_arms:
                 rewards[arm] += reward / chance
                 costs[arm] += scale * cost / chance
-        weights = np.exp(
-            math.sqrt(math.log(len(scale)) / self.budgets.min()) * (spent - spent.max())
-        )
-        prices = weights / weights.sum()
+        prices = softmax(math.sqrt(math.log(len(scale)) / least) * spent)
         theta = earned / (prices @ spent) if spent.any() else 0.0
         root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
-        scores = root * (rewards - theta * (costs @ prices)) / (1 + theta)
-        p = np.exp(scores - scores.max())
         eps = min(0.5 / self.n_arms, 0.5 * root)
-        return (1 - self.n_arms * eps) * p / p.sum() + eps
+        p = softmax(root * (rewards - theta * (costs @ prices)) / (1 + theta))
+        return (1 - self.n_arms * eps) * p + eps
 
-    def learn(self, t: int, arm: int, chance: float, reward: float, cost: np.ndarray) -> None:
-        self.reports.append((t, arm, chance, reward, cost))
+    def learn(self, t: int, arm: int, chance: float, reward: float, cost: float | Floats) -> None:
+        paid = np.append(cost, 1.0) if self.ends else np.atleast_1d(cost)
+        self.reports.append((t, arm, chance, reward, paid))
 
 
 def test_rounds_by_hand() -> None:
@@ -76,42 +73,10 @@ def test_rounds_by_hand() -> None:
 )
 @pytest.mark.parametrize("out", [1, 20])
 def test_follows_the_formula(text: str, budget: list[float], horizon: int | None, out: int) -> None:
-    world = worlds.make(text, budget)
-    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
-    live = purse.Policy(
-        "exp3++.prices",
-        n_arms=3,
-        budget=budget,
-        n_resources=len(budget),
-        horizon=horizon,
-        stop="exit",
-        seed=0,
-        **bounds,
-    )
-    share = live.problem.unit_scale
-    plain = Plain(3, [*(live.problem.budget * share), *([] if horizon is None else [horizon])])
-    rewards, costs = draws(world, 250)
-    order, waiting, worst = np.random.default_rng(0), [], 0.0
-    for t in range(1, 251):
-        worst = max(worst, float(np.abs(live.probabilities() - plain.probabilities(t)).max()))
-        waiting.append(live.ask())
-        while len(waiting) >= (1 if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            units = costs[ticket.t - 1, ticket.arm]
-            live.tell(
-                ticket,
-                float(rewards[ticket.t - 1, ticket.arm]),
-                [[amounts.text(unit) for unit in units]],
-            )
-            paid = np.array([*(units * share), *([] if horizon is None else [1.0])])
-            plain.learn(
-                ticket.t,
-                ticket.arm,
-                ticket.probability,
-                float(rewards[ticket.t - 1, ticket.arm]),
-                paid,
-            )
-    assert worst < 1e-12
+    world, told = worlds.make(text, budget), {"n_resources": len(budget), "horizon": horizon}
+    live = make_live(world, "exp3++.prices", budget=budget, **told)
+    plain = PlainPrices(3, live.problem.budget * live.problem.unit_scale, horizon)
+    assert largest_deviation(live, plain, world, 250, out=out) < EXACT
 
 
 def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> None:
@@ -125,7 +90,7 @@ def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> Non
 
 def test_it_mixes_models_where_no_single_one_is_best() -> None:
     world = worlds.make("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=5000", 1)
-    optimum = purse.theory.fluid.lp_optimum(world, 250).value
+    optimum = fluid.lp_optimum(world, 250).value
     gains = {
         policy: purse.simulate(policy, world, 250, n_paths=10).gain.mean()
         for policy in ("exp3++.prices", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")
@@ -146,7 +111,6 @@ def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
 
 
 def test_refuses_several_plays_and_options() -> None:
-    with pytest.raises(purse.InvalidInput, match="plays problems with plays=1"):
-        purse.Policy("exp3++.prices", n_arms=3, budget=10, cost_min=0.5, plays=2)
+    refuses("exp3++.prices", fields=("plays",))
     with pytest.raises(purse.InvalidInput, match="there are none"):
         purse.Policy("exp3++.prices:beta=1", n_arms=3, budget=10, cost_min=0.5)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,36 +15,31 @@ from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import lagrange_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
-from purse.types import SKIP, Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, tell_all
+from purse.types import SKIP, Floats, Problem
+from tests.support.knapsack_learners import (
+    PlainPrimal,
+    exp3_p_by_hand,
+    follow,
+    live_for,
+    three_arms,
+    two_budgets,
+    two_resources,
+)
+from tests.support.policies import tell_all
+
+FORMS = ("stochastic", "adversarial")
 
 
-class Plain:
-    """The two learners written out; budgets as policies see them, prices from the sums of costs and
-    the number of rounds.
-    """
+class Plain(PlainPrimal):
+    """The two learners written out; prices from the sums of costs and the number of rounds."""
 
     def __init__(
-        self,
-        n_arms: int,
-        budgets: list[float],
-        rounds: int,
-        *,
-        skips: bool,
-        stake: float | None = None,
+        self, budgets: list[float], horizon: int | None, rounds: int, stake: float | None = None
     ) -> None:
-        self.n_arms, self.rounds, self.timed, self.n_actions = (
-            n_arms,
-            rounds,
-            stake is None,
-            n_arms + skips,
-        )
-        self.budget = min([*budgets, rounds])
-        self.factors = np.array([self.budget / budget for budget in budgets])
-        self.z = rounds / self.budget if stake is None else stake
-        self.primal = tuned(self.n_actions, 1.0, rounds, 0.05)
-        self.gains, self.p = np.zeros(self.n_actions), np.full(self.n_actions, 1 / self.n_actions)
-        self.spent, self.booked = np.zeros(len(budgets)), 0
+        super().__init__(3, budgets, horizon or rounds, skips=horizon is not None)
+        self.timed = stake is None
+        self.z = self.rounds / self.budget if stake is None else stake
+        self.spent = np.zeros(len(budgets))
 
     def prices(self, t: int) -> Floats:
         used = (
@@ -58,115 +54,29 @@ class Plain:
         everything = np.append(cost, self.budget / self.rounds) if self.timed else cost
         return float(q @ (reward + 1 - self.z * everything) + self.z - 1) / (1 + self.z)
 
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Floats) -> None:
-        q = self.prices(t)
-        passed = max(0, t - self.booked)
-        self.booked = max(self.booked, t)
-        self.gains += (passed - 1) * self.primal.beta / self.p
-        if self.n_actions > self.n_arms:
-            self.gains[-1] += passed * self.payoff(q, 0.0, 0 * cost)
-        self.p[arm] = probability
-        self.gains += self.primal.beta / self.p
-        self.gains[arm] += self.payoff(q, reward, self.factors * cost) / probability
-        weights = np.exp(self.primal.eta * (self.gains - self.gains.max()))
-        self.p = (
-            1 - self.primal.gamma
-        ) * weights / weights.sum() + self.primal.gamma / self.n_actions
-        self.spent += self.factors * cost
-
-
-def two_resources() -> World:
-    return worlds.function("atoms")(
-        probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
-        rewards=[[1, 0], [1, 0], [1, 0]],
-        costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
-    )
-
-
-def deviation(
-    live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
-) -> tuple[float, float]:
-    """The largest difference of chances in any round, and how many standard errors the counts of
-    the actions are from them.
-    """
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
-    worst, counts, expected, variance = 0.0, *np.zeros((3, plain.n_actions))
-    for _ in range(n_rounds):
-        worst = max(worst, float(np.abs(live.state.chances - plain.p).max()))
-        ticket = live.ask()
-        assert ticket.probability == pytest.approx(plain.p[ticket.arm], abs=1e-12)
-        counts[ticket.arm] += 1
-        expected += plain.p
-        variance += plain.p * (1 - plain.p)
-        waiting += [] if ticket.skipped else [ticket]
-        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            units = costs[ticket.t - 1, ticket.arm]
-            assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
-            )
-            plain.learn(
-                ticket.t,
-                ticket.arm,
-                ticket.probability,
-                float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.unit_scale,
-            )
-    return worst, float((np.abs(counts - expected) / np.sqrt(variance)).max())
-
-
-def live_for(world: World, policy: str, budget: list[float], horizon: int | None) -> purse.Policy:
-    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
-    return purse.Policy(
-        policy,
-        n_arms=world.n_arms,
-        budget=budget,
-        n_resources=world.n_resources,
-        horizon=horizon,
-        stop="exit",
-        **bounds,
-    )
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
+        q, used = self.prices(t), self.factors * cost
+        pulled, idle = self.payoff(q, reward, used), self.payoff(q, 0.0, 0 * used)
+        self.gain(self.book(t), arm, probability, pulled, idle)
+        self.spent += used
 
 
 def test_three_rounds_by_hand() -> None:
     live = purse.Policy("lagrange-bwk", n_arms=2, budget=10, cost_min=0.5, seed=0)
-    # T = 20, so z = 2, two resources with eta = sqrt(8 ln 2 / 20) = 0.52655, and EXP3.P with beta =
-    # sqrt(ln 40 / 40) = 0.30368,
-    # 0.95 sqrt(ln 2 / 40) = 0.12506 and gamma = 1.05 sqrt(2 ln 2 / 20) = 0.27644
-    beta, rate, gamma = (
-        math.sqrt(math.log(40) / 40),
-        0.95 * math.sqrt(math.log(2) / 40),
-        1.05 * math.sqrt(2 * math.log(2) / 20),
+    # T = 20, so z = 2, and two resources with eta = sqrt(8 ln 2 / 20) = 0.52655
+    exp3_p_by_hand(
+        live,
+        live._game.scratch.prices,
+        # q = (1/2, 1/2) for money and time: y = (1 + 2 - 2 (0.5 * 0.5 + 0.5 * 0.5)) / 3 = 2/3,
+        # where time takes B / T = 0.5
+        ((1, 0.5), 2 / 3, [0.5, 0.5]),
+        # money and time have both used 0.5: again q = (1/2, 1/2), y = (1 + 2 - 2 (0.5 * 1 + 0.5 *
+        # 0.5)) / 3 = 1/2
+        ((1, 1), 1 / 2, [0.5, 0.5]),
+        # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y =
+        # (2 - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
+        ((0, 0.5), 1 / 3, [0.54377, 0.45623]),
     )
-    p, gains = [0.5, 0.5], [0.0, 0.0]
-    (first,) = tell_all(live, (1, 0.5))
-    # q = (1/2, 1/2) for money and time: y = (1 + 2 - 2 (0.5 * 0.5 + 0.5 * 0.5)) / 3 = 2/3, where
-    # time takes B / T = 0.5
-    for i in range(2):
-        gains[i] += ((2 / 3 if i == first else 0) + beta) / p[i]
-    assert live.state.gains == pytest.approx(gains)
-    x = [math.exp(rate * gain) for gain in gains]
-    p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
-    assert live.state.chances == pytest.approx(p)
-
-    (second,) = tell_all(live, (1, 1))
-    # money and time have both used 0.5: again q = (1/2, 1/2), y = (1 + 2 - 2 (0.5 * 1 + 0.5 * 0.5))
-    # / 3 = 1/2
-    for i in range(2):
-        gains[i] += ((1 / 2 if i == second else 0) + beta) / p[i]
-    assert live.state.gains == pytest.approx(gains)
-    x = [math.exp(rate * gain) for gain in gains]
-    p = [(1 - gamma) * w / sum(x) + gamma / 2 for w in x]
-
-    (third,) = tell_all(live, (0, 0.5))
-    # money has used 1.5, time 1: q_money = 1 / (1 + exp(-0.52655 * (2/3) * 0.5)) = 0.54377; y = (2
-    # - 2 (0.5 q + 0.5 (1 - q))) / 3 = 1/3
-    assert live._game.scratch.prices == pytest.approx([0.54377, 0.45623], abs=1e-5)
-    for i in range(2):
-        gains[i] += ((1 / 3 if i == third else 0) + beta) / p[i]
-    assert live.state.gains == pytest.approx(gains)
 
 
 def test_a_skipped_round_by_hand() -> None:
@@ -211,36 +121,21 @@ def test_prices_are_those_of_hedge_on_the_payoffs_of_the_game() -> None:
 @pytest.mark.parametrize("horizon", [None, 12_000, 2000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
-    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-    plain = Plain(3, [3000], horizon or 15_000, skips=horizon is not None)
-    worst, surprise = deviation(
-        live_for(world, "lagrange-bwk", [3000], horizon), plain, world, 2000, out=out
-    )
-    assert worst < EXACT
-    assert surprise < 4
+    live = live_for(three_arms(), "lagrange-bwk", [3000], horizon)
+    follow(live, Plain([3000], horizon, 15_000), three_arms(), 2000, out=out)
 
 
-@pytest.mark.parametrize("form", ["stochastic", "adversarial"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
 def test_follows_the_formula_with_two_resources(out: int, horizon: int | None, form: str) -> None:
-    world = two_resources()
-    live = live_for(world, f"lagrange-bwk:form={form}", [3000, 4000], horizon)
-    # the first resource costs at least 0.1; of the second an arm may take nothing
-    rounds = horizon or 30_000
+    live = live_for(two_resources(), f"lagrange-bwk:form={form}", [3000, 4000], horizon)
     stakes = live._game.params.stakes
     draw = uniform(U(at(U(stream(0, 0, POLICY)), 1)), 1)
     stake = None if form == "stochastic" else float(stakes[int(draw * len(stakes))])
-    assert len(stakes) == (1 if stake is None else math.ceil(math.log(rounds, 3)) + 1)
-    worst, surprise = deviation(
-        live,
-        Plain(3, [3000, 2000], rounds, skips=horizon is not None, stake=stake),
-        world,
-        1500,
-        out=out,
-    )
-    assert worst < EXACT
-    assert surprise < 4
+    plain = Plain([3000, 2000], horizon, 30_000, stake)
+    assert len(stakes) == (1 if stake is None else math.ceil(math.log(plain.rounds, 3)) + 1)
+    follow(live, plain, two_resources(), 1500, out=out)
 
 
 def test_the_guess_is_one_of_the_powers_and_stays() -> None:
@@ -260,17 +155,7 @@ def test_the_guess_is_one_of_the_powers_and_stays() -> None:
 
 
 def test_parameters_as_numbers() -> None:
-    known = lagrange_bwk.params(
-        Problem.of(
-            n_arms=3,
-            budget=[50, 400],
-            cost_min=0.5,
-            cost_max=[[1, 2]] * 3,
-            n_resources=2,
-            horizon=200,
-        ),
-        delta=0.1,
-    )
+    known = lagrange_bwk.params(two_budgets([50, 400], 200), delta=0.1)
     assert known.stakes.tolist() == [4]
     assert known.factors.tolist() == [1, 0.25]
     assert known.eta == pytest.approx(math.sqrt(8 * math.log(3) / 200))
@@ -287,13 +172,13 @@ def test_learns_to_mix_models() -> None:
     assert 0.9 < run.gain.mean() / lp_optimum(world, 40_000).value < 1
 
 
-@pytest.mark.parametrize("form", ["stochastic", "adversarial"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("horizon", [None, 200])
 def test_passes_the_checks_with_two_resources(form: str, horizon: int | None) -> None:
     check_policy(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon)
 
 
-@pytest.mark.parametrize("form", ["stochastic", "adversarial"])
+@pytest.mark.parametrize("form", FORMS)
 def test_one_arm(form: str) -> None:
     live = purse.Policy(f"lagrange-bwk:form={form}", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
@@ -303,27 +188,9 @@ def test_one_arm(form: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("form=x", r"form='x': must be one of 'stochastic', 'adversarial'"),
-        ("delta=0", r"delta=0: must be a number above 0 and at most 1"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"lagrange-bwk:{option}", n_arms=2, budget=100, cost_min=0.5)
-
-
-def test_refuses_several_plays_and_a_game_that_nothing_ends() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^lagrange-bwk plays problems with plays=1, and this one has plays=2$",
-    ):
-        purse.Policy("lagrange-bwk", n_arms=3, budget=10, cost_min=0.5, plays=2)
+def test_refuses_a_game_that_nothing_ends() -> None:
+    told = {"cost_min": [[0, 0.5], [0.5, 0]], "n_resources": 2}
     with pytest.raises(
         purse.InvalidInput, match=r"^lagrange-bwk needs to know how many rounds there are"
     ):
-        purse.Policy(
-            "lagrange-bwk", n_arms=2, budget=10, cost_min=[[0, 0.5], [0.5, 0]], n_resources=2
-        )
+        purse.Policy("lagrange-bwk", n_arms=2, budget=10, **told)

@@ -15,32 +15,29 @@ def ranked(world: purse.World, budget: Any = 10) -> list[int]:
     return make_job("oracle", world, budget=budget).params.arms.tolist()
 
 
-def test_three_rounds_by_hand() -> None:
-    world = worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
-    assert world.efficiencies == pytest.approx([1.125, 2.0, 0.8])
-    run = purse.simulate("oracle", world, budget=0.9, n_paths=5)
-    assert run.pulls.tolist() == [[0, 3, 0]] * 5
+@pytest.mark.parametrize(
+    ("rewards", "costs", "budget", "told", "pulls"),
+    [
+        # efficiencies 1.125, 2 and 0.8
+        ([0.9, 0.6, 0.4], [0.8, 0.3, 0.5], 0.9, {}, [0, 3, 0]),
+        ([0.9, 0.6, 0.4], [0.8, 0.3, 0.5], 3.3, {"plays": 2}, [3, 3, 0]),
+        # rule `fit` masks arms that the rest cannot pay: 1.1 after arm 1 is 0.4, after arm 0 it is
+        # 0.1
+        ([0.3, 1, 0.05], [0.3, 0.7, 0.1], 1.1, {"stop": "fit"}, [1, 1, 1]),
+        ([1], [0.5], 2, {}, [4]),
+    ],
+)
+def test_rounds_by_hand(
+    rewards: list[float], costs: list[float], budget: float, told: Any, pulls: list[int]
+) -> None:
+    world = worlds.function("bernoulli")(rewards, costs)
+    run = purse.simulate("oracle", world, budget, n_paths=5, **told)
+    assert run.pulls.tolist() == [pulls] * 5
 
 
-def test_ranks_by_mean_reward_per_mean_cost() -> None:
+def test_ranks_by_mean_reward_per_mean_cost_and_of_equal_arms_the_first() -> None:
     assert ranked(worlds.function("misleading_ratio")()) == [1, 0]
     assert ranked(worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])) == [1, 0, 2]
-
-
-def test_several_plays_take_the_best() -> None:
-    world = worlds.function("bernoulli")([0.9, 0.6, 0.4], [0.8, 0.3, 0.5])
-    run = purse.simulate("oracle", world, budget=3.3, plays=2, n_paths=5)
-    assert run.pulls.tolist() == [[3, 3, 0]] * 5
-
-
-def test_under_a_mask_the_best_of_the_allowed_arms() -> None:
-    # rule `fit` masks arms that the rest cannot pay: 1.1 after arm 1 is 0.4, after arm 0 it is 0.1
-    world = worlds.function("bernoulli")([0.3, 1, 0.05], [0.3, 0.7, 0.1])
-    run = purse.simulate("oracle", world, budget=1.1, stop="fit", n_paths=5)
-    assert run.pulls.tolist() == [[1, 1, 1]] * 5
-
-
-def test_the_first_of_equal_arms() -> None:
     assert ranked(worlds.function("bernoulli")([0.2, 0.6, 0.6], [0.5, 0.5, 0.5])) == [1, 2, 0]
 
 
@@ -79,16 +76,6 @@ def test_refuses_a_world_whose_means_change(world: str) -> None:
 def test_refuses_a_live_problem() -> None:
     with pytest.raises(purse.InvalidInput, match=r"^oracle needs the true mean efficiency"):
         purse.Policy("oracle", n_arms=2, budget=10, cost_min=0.5)
-
-
-def test_one_arm() -> None:
-    run = purse.simulate("oracle", worlds.function("bernoulli")([1], [0.5]), budget=2, n_paths=1)
-    assert run.pulls.tolist() == [[4]]
-
-
-def test_has_no_options() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of oracle 'arm'; there are none"):
-        purse.simulate("oracle:arm=1", "misleading_ratio", budget=10)
 
 
 def test_is_fixed_with_another_arm() -> None:

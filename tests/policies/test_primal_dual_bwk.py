@@ -1,20 +1,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
-from purse.engine.job import make_policy
 from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
-from purse.types import Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, largest_deviation, make_live, tell_all
+from purse.types import Floats, Problem
+from tests.support.knapsack_learners import three_arms, two_budgets, two_resources
+from tests.support.policies import follows, tell_all
 
 
 class Plain:
@@ -30,11 +29,8 @@ class Plain:
         self.horizon, self.budget = horizon, min(self.budgets)
         self.prices = np.ones(len(self.budgets))
         self.eps = math.sqrt(math.log(len(self.budgets)) / self.budget)
-        self.pulls, self.rewards, self.costs = (
-            np.zeros(n_arms),
-            np.zeros(n_arms),
-            np.zeros((n_arms, len(budgets))),
-        )
+        self.pulls, self.rewards = np.zeros((2, n_arms))
+        self.costs = np.zeros((n_arms, len(budgets)))
 
     def rad(self, mean: float, n: float) -> float:
         return math.sqrt(self.c_rad * mean / n) + self.c_rad / n
@@ -64,22 +60,12 @@ class Plain:
         best = np.isclose(scores, max(scores), rtol=1e-12, atol=0)
         return best / best.sum()
 
-    def learn(
-        self, t: int, arm: int, probability: float, reward: float, cost: float | Floats
-    ) -> None:
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
         if t > self.n_arms:
             self.prices *= (1 + self.eps) ** self.bounds(arm)[1]
         self.pulls[arm] += 1
         self.rewards[arm] += reward
         self.costs[arm] += cost
-
-
-def two_resources() -> World:
-    return worlds.function("atoms")(
-        probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
-        rewards=[[1, 0], [1, 0], [1, 0]],
-        costs=[[[1, 0.2], [0.5, 0]], [[0.2, 2], [0.1, 1]], [[0.6, 1], [0.6, 1.5]]],
-    )
 
 
 def test_rounds_by_hand() -> None:
@@ -121,48 +107,18 @@ def test_rounds_by_hand_with_a_horizon() -> None:
 @pytest.mark.parametrize("horizon", [None, 20_000, 4000])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
-    world = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-    live = make_live(world, "primal-dual-bwk:c_rad=0.1", budget=6000, horizon=horizon)
-    assert largest_deviation(live, Plain(3, 0.1, [6000], horizon), world, 2000, out=out) < EXACT
+    plain, told = Plain(3, 0.1, [6000], horizon), {"budget": 6000, "horizon": horizon}
+    follows("primal-dual-bwk:c_rad=0.1", plain, three_arms(), 2000, out=out, **told)
 
 
 @pytest.mark.parametrize("horizon", [None, 8000])
 @pytest.mark.parametrize("out", [1, 20])
 def test_follows_the_formula_with_two_resources(out: int, horizon: int | None) -> None:
-    world, n_rounds = two_resources(), 1500
-    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
-    live = purse.Policy(
-        "primal-dual-bwk:c_rad=0.1",
-        n_arms=3,
-        budget=[3000, 4000],
-        n_resources=2,
-        horizon=horizon,
-        stop="exit",
-        **bounds,
-    )
-    plain = Plain(3, 0.1, [3000, 2000], horizon)  # the second resource has a largest cost of 2
-    rewards, costs = draws(world, n_rounds)
-    order, waiting = np.random.default_rng(0), list[Ticket]()
-    arms = set()
-    for t in range(1, n_rounds + 1):
-        assert np.abs(live.probabilities() - plain.probabilities(t)).max() < EXACT
-        waiting.append(live.ask())
-        arms.add(waiting[-1].arm)
-        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            units = costs[ticket.t - 1, ticket.arm]
-            assert live.tell(
-                ticket, float(rewards[ticket.t - 1, ticket.arm]), [(units / amounts.UNIT).tolist()]
-            )
-            plain.learn(
-                ticket.t,
-                ticket.arm,
-                ticket.probability,
-                float(rewards[ticket.t - 1, ticket.arm]),
-                units * live.problem.unit_scale,
-            )
+    plain = Plain(3, 0.1, [3000, 2000], horizon)
+    told = {"budget": [3000, 4000], "n_resources": 2, "horizon": horizon}
+    live = follows("primal-dual-bwk:c_rad=0.1", plain, two_resources(), 1500, out=out, **told)
+    assert plain.pulls.all()
     assert live.state.prices == pytest.approx(plain.prices / plain.prices.max(), rel=1e-9)
-    assert arms == {0, 1, 2}
 
 
 def test_the_radius_of_theory_counts_time_as_a_resource() -> None:
@@ -179,16 +135,7 @@ def test_the_radius_of_theory_counts_time_as_a_resource() -> None:
 
 
 def test_budgets_are_rescaled_to_the_scarcest() -> None:
-    known = primal_dual_bwk.params(
-        Problem.of(
-            n_arms=3,
-            budget=[50, 200],
-            cost_min=0.5,
-            cost_max=[[1, 2]] * 3,
-            n_resources=2,
-            horizon=80,
-        )
-    )
+    known = primal_dual_bwk.params(two_budgets([50, 200], 80))
     assert known.factors.tolist() == [1, 0.5]
     assert known.pace == 50 / 80
     assert known.rise == pytest.approx(math.log(1 + math.sqrt(math.log(3) / 50)))
@@ -242,23 +189,3 @@ def test_all_reports_missing_leaves_all_arms_equal() -> None:
     for _ in range(50):
         live.ask()
     assert live.probabilities().tolist() == [0.25] * 4
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("c_rad=0", "c_rad=0: must be a number above 0"),
-        ("c_rad=x", "c_rad='x': must be 'theory' or a positive"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"primal-dual-bwk:{option}", n_arms=2, budget=100, cost_min=0.5)
-
-
-def test_refuses_several_plays() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^primal-dual-bwk plays problems with plays=1, and this one has plays=2$",
-    ):
-        make_policy("primal-dual-bwk", Problem.of(n_arms=3, budget=10, cost_min=0.5, plays=2))

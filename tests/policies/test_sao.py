@@ -8,10 +8,10 @@ import pytest
 import purse
 from purse import worlds
 from purse.engine import cpu
-from purse.engine.job import make_job, make_policy
+from purse.engine.job import make_job
 from purse.policies import sao
 from purse.types import Floats, Problem
-from tests.support.policies import EXACT, frequency_surprise, largest_deviation, make_live, tell_all
+from tests.support.policies import follows, frequency_surprise, make_live, tell_all
 
 
 class PlainSao:
@@ -97,10 +97,6 @@ class PlainSao:
         )
 
 
-def problem(**changes: object) -> Problem:
-    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.5, **changes})
-
-
 def test_rounds_by_hand() -> None:
     live = purse.Policy(
         f"sao:beta={math.exp(0.035)!r}", n_arms=2, budget=1000, cost_min=0.5, seed=0
@@ -153,8 +149,8 @@ def test_rounds_by_hand() -> None:
 )
 def test_follows_the_formula(beta: float, out: int, stops: bool, switches: bool) -> None:
     world = worlds.function("two_point")([0.95, 0.5, 0.05], [0.6, 0.4, 0.9], cost_min=0.2)
-    live, plain = make_live(world, f"sao:beta={beta}", budget=2000), PlainSao(3, 10_000, beta)
-    assert largest_deviation(live, plain, world, 3000, out=out) < EXACT
+    plain = PlainSao(3, 10_000, beta)
+    follows(f"sao:beta={beta}", plain, world, 3000, out=out, budget=2000)
     assert (len(plain.active) < 3) == stops
     assert bool(plain.switched) == switches
 
@@ -174,11 +170,8 @@ def test_follows_the_formula_where_the_rewards_change(
     world = worlds.function("switching")(
         segments=[rounds, 10**6], rewards=[before, after], costs=[0.5] * len(before)
     )
-    live, plain = (
-        make_live(world, f"sao:beta={beta}", budget=2500),
-        PlainSao(len(before), 5000, beta),
-    )
-    assert largest_deviation(live, plain, world, 4500, out=out) < EXACT
+    plain = PlainSao(len(before), 5000, beta)
+    follows(f"sao:beta={beta}", plain, world, 4500, out=out, budget=2500)
     assert plain.active == [0]
     assert plain.switched > rounds
     assert out > 1 or plain.why == why
@@ -186,24 +179,20 @@ def test_follows_the_formula_where_the_rewards_change(
 
 def test_a_switch_near_the_end_plays_uniformly() -> None:
     world = worlds.function("bernoulli")([1, 0, 0], [0.5, 0.5, 0.5])
-    live, plain = make_live(world, "sao:beta=1.01", budget=5), PlainSao(3, 10, 1.01)
-    assert largest_deviation(live, plain, world, 9) < EXACT
+    plain = PlainSao(3, 10, 1.01)
+    live = follows("sao:beta=1.01", plain, world, 9, budget=5)
     assert plain.switched
     assert live.probabilities().tolist() == [1 / 3] * 3
 
 
 def test_the_theorys_beta() -> None:
-    assert sao.params(problem()).log_beta == pytest.approx(math.log(10 * 2 * 200**3 / 0.05))
-    assert sao.params(problem(), delta=0.5).log_beta == pytest.approx(
-        math.log(10 * 2 * 200**3 / 0.5)
-    )
-    assert sao.params(problem(horizon=50)).log_beta == pytest.approx(
-        math.log(10 * 2 * 50**3 / 0.05)
-    )
-    assert sao.params(problem(), beta=2).log_beta == math.log(2)
-    assert sao.params(problem()).later.beta == pytest.approx(
-        math.sqrt(math.log(10 * 2 * 200**3 / 0.05) / (2 * 200))
-    )
+    for horizon, delta, rounds in ((None, 0.05, 200), (None, 0.5, 200), (50, 0.05, 50)):
+        problem = Problem.of(n_arms=2, budget=100, cost_min=0.5, horizon=horizon)
+        known, log_beta = sao.params(problem, delta=delta), math.log(10 * 2 * rounds**3 / delta)
+        assert known.log_beta == pytest.approx(log_beta)
+        assert known.later.beta == pytest.approx(math.sqrt(log_beta / (2 * rounds)))
+        assert sao.params(problem, beta=2).log_beta == math.log(2)
+    assert sao.params(problem) == known
 
 
 def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
@@ -240,27 +229,7 @@ def test_one_arm(beta: object) -> None:
 def test_plays_several_resources_and_needs_rounds_to_count() -> None:
     live = purse.Policy("sao", n_arms=2, n_resources=2, budget=[10, 10], cost_min=0.5)
     assert live.tell(live.ask(), 0, [[0.5, 0.5]])
+    costs = [[0, 0.5], [0.5, 0]]
+    problem = Problem.of(n_arms=2, n_resources=2, budget=[10, 10], cost_min=costs)
     with pytest.raises(purse.InvalidInput, match=r"^sao needs to know how many rounds there are"):
-        sao.params(problem(n_resources=2, budget=[10, 10], cost_min=[[0, 0.5], [0.5, 0]]))
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("beta=1", r"beta=1: must be a number above 1"),
-        ("beta=x", r"beta='x': must be 'theory' or a number above 1"),
-        ("delta=0", r"delta=0: must be a number above 0 and at most 1"),
-        ("delta=x", r"delta='x': must be a number above 0 and at most 1"),
-        ("bta=2", r"unknown option of sao 'bta'; did you mean 'beta'\?"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"sao:{option}", n_arms=2, budget=100, cost_min=0.5)
-
-
-def test_refuses_several_plays() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"^sao plays problems with plays=1, and this one has plays=2$"
-    ):
-        make_policy("sao", problem(plays=2))
+        sao.params(problem)

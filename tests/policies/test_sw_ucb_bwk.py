@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.kernels.concave_hull import best_mixture
 from purse.policies import sw_ucb_bwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem, Ticket, World
-from tests.support.policies import make_live, refuses
+from tests.support.knapsack_learners import Reports, four_arms
+from tests.support.policies import make_live
 
 # the policy's sums are whole numbers of 2^-40, and the shares divide by differences of costs
 NEAR = 1e-9
@@ -42,7 +42,7 @@ class Plain:
         best_mixture(self.pace, lower, upper, out)
         return out
 
-    def learn(self, t: int, arm: int, reward: float, cost: float) -> None:
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
         self.reports.append((t, arm, reward, cost))
 
 
@@ -60,9 +60,7 @@ def deviation(
     live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
 ) -> tuple[float, int]:
     """The largest difference of shares in any round, and how many rounds were skipped."""
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
+    reports = Reports(live, plain.learn, world, n_rounds, out)
     worst, skipped = 0.0, 0
     for t in range(1, n_rounds + 1):
         chances, wanted = live.probabilities(), plain.shares(t)
@@ -70,30 +68,17 @@ def deviation(
         ticket, shares = ask(live)
         worst = max(worst, *np.abs(shares - wanted), *np.abs(chances - wanted / every))
         skipped += ticket.skipped
-        waiting += [] if ticket.skipped else [ticket]
-        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            i, units = ticket.arm, int(costs[ticket.t - 1, ticket.arm, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
-            plain.learn(
-                ticket.t,
-                i,
-                float(rewards[ticket.t - 1, i]),
-                units * float(live.problem.unit_scale[0]),
-            )
+        reports.add(ticket)
     return worst, skipped
 
 
+def live_for(options: str, n_arms: int = 2, budget: float = 40, **told: Any) -> purse.Policy:
+    told = {"cost_min": 0.1, "horizon": 100, "stop": "exit", **told}
+    return purse.Policy(f"sw-ucb-bwk:{options}", n_arms=n_arms, budget=budget, **told)
+
+
 def test_rounds_by_hand() -> None:
-    live = purse.Policy(
-        "sw-ucb-bwk:c_rad=0.02,window=2",
-        n_arms=2,
-        budget=40,
-        cost_min=0.1,
-        horizon=100,
-        seed=7,
-        stop="exit",
-    )
+    live = live_for("c_rad=0.02,window=2", seed=7)
     shares = live.state.shares
     assert shares.tolist() == [0.5, 0.5]
     first = live.ask()
@@ -116,15 +101,7 @@ def test_rounds_by_hand() -> None:
 
 
 def test_skipped_rounds_let_the_window_move() -> None:
-    live = purse.Policy(
-        "sw-ucb-bwk:c_rad=0.02,window=3",
-        n_arms=1,
-        budget=10,
-        cost_min=0.1,
-        horizon=100,
-        seed=1,
-        stop="exit",
-    )
+    live = live_for("c_rad=0.02,window=3", 1, 10, seed=1)
     live.tell(live.ask(), 1, 1)
     # l = 0.9 and the pace is 0.1: x = 1/9, until round 1 has left the window, from round 5 on
     assert live.state.shares == pytest.approx([1 / 9])
@@ -138,26 +115,16 @@ def test_skipped_rounds_let_the_window_move() -> None:
 )
 @pytest.mark.parametrize("horizon", [30_000, None])
 def test_follows_the_formula(window: int, out: int, horizon: int | None) -> None:
-    world = worlds.function("two_point")(
-        [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
-    )
-    live = make_live(
-        world,
-        f"sw-ucb-bwk:c_rad=0.4,window={window}",
-        budget=4500 if horizon else 6000,
-        horizon=horizon,
-    )
-    worst, skipped = deviation(
-        live, Plain(4, 0.4, 0.15 if horizon else 0.2, window), world, 1500, out=out
-    )
+    budget, pace = (4500, 0.15) if horizon else (6000, 0.2)
+    policy = f"sw-ucb-bwk:c_rad=0.4,window={window}"
+    live = make_live(four_arms(), policy, budget=budget, horizon=horizon)
+    worst, skipped = deviation(live, Plain(4, 0.4, pace, window), four_arms(), 1500, out=out)
     assert worst < NEAR
     assert skipped > 300 if horizon and window >= 150 else horizon or skipped == 0
 
 
 def test_a_report_that_comes_too_late_is_not_learnt_from() -> None:
-    live = purse.Policy(
-        "sw-ucb-bwk:window=3", n_arms=2, budget=40, cost_min=0.1, horizon=100, stop="exit"
-    )
+    live = live_for("window=3")
     tickets = [live.ask() for _ in range(4)]
     live.tell(tickets[3], 1, 1)
     live.tell(tickets[0], 1, 1)
@@ -168,44 +135,29 @@ def test_a_report_that_comes_too_late_is_not_learnt_from() -> None:
 
 def test_asking_twice_changes_nothing() -> None:
     world = worlds.function("two_point")([0.3, 0.9], [0.3, 0.9], cost_min=0.2)
-    rewards, costs = draws(world, 400)
     ends = []
-    for looks in (1, 3):
-        live = purse.Policy(
-            "sw-ucb-bwk:window=20,c_rad=0.5",
-            n_arms=2,
-            budget=120,
-            cost_min=0.2,
-            horizon=400,
-            stop="exit",
-        )
-        for _ in range(400):
-            for _ in range(looks - 1):
+    for looks in (0, 2):
+        live = live_for("window=20,c_rad=0.5", 2, 120, cost_min=0.2, horizon=400)
+        reports = Reports(live, lambda *told: None, world, 400, 1)
+        for _ in range(220):  # money runs out in round 228
+            for _ in range(looks):
                 live._peek()
-            ticket = live.ask()
-            if not ticket.skipped:
-                live.tell(
-                    ticket,
-                    float(rewards[ticket.t - 1, ticket.arm]),
-                    int(costs[ticket.t - 1, ticket.arm, 0]) / amounts.UNIT,
-                )
-            if live.over:
-                break
+            reports.add(live.ask())
         ends.append((live.t, [array.tobytes() for array in live.state]))
     assert ends[0] == ends[1]
 
 
 def test_defaults() -> None:
-    known = sw_ucb_bwk.params(Problem.of(n_arms=8, budget=500, cost_min=0.5, horizon=1000))
-    assert known == pytest.approx((2 * math.log(12 * 8 * 1000**3), 0.5, True, 200))
-    assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=500, cost_min=0.5)) == pytest.approx(
-        (2 * math.log(12 * 8 * 1000**3), 0.5, False, 200)
-    )
-    assert sw_ucb_bwk.params(Problem.of(n_arms=8, budget=3, cost_min=0.5)).window == 6
-    assert (
-        sw_ucb_bwk.params(Problem.of(n_arms=8, budget=1e9, cost_min=0.001)).window
-        == sw_ucb_bwk.LONGEST
-    )
+    def params(budget: float, cost_min: float = 0.5, horizon: int | None = None) -> Any:
+        return sw_ucb_bwk.params(
+            Problem.of(n_arms=8, budget=budget, cost_min=cost_min, horizon=horizon)
+        )
+
+    c_rad = 2 * math.log(12 * 8 * 1000**3)
+    assert params(500, horizon=1000) == pytest.approx((c_rad, 0.5, True, 200))
+    assert params(500) == pytest.approx((c_rad, 0.5, False, 200))
+    assert params(3).window == 6
+    assert params(1e9, 0.001).window == sw_ucb_bwk.LONGEST
 
 
 def test_forgets_what_is_no_longer_true() -> None:
@@ -220,22 +172,3 @@ def test_forgets_what_is_no_longer_true() -> None:
 @pytest.mark.parametrize("options", ["window=9,c_rad=0.2", "window=120"])
 def test_passes_the_checks_with_a_horizon(options: str) -> None:
     check_policy(f"sw-ucb-bwk:{options}", horizon=150)
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("window=0", r"window=0: must be a whole number from 1 to 400"),
-        ("window=401", r"window=401: must be a whole number from 1 to 400"),
-        ("window=2.5", r"window=2.5: must be a whole number from 1 to 400"),
-        ("c_rad=0", r"c_rad=0: must be a number above 0"),
-        ("c_rad=x", r"c_rad='x': must be 'theory' or a positive number"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"sw-ucb-bwk:{option}", n_arms=2, budget=100, cost_min=0.5, horizon=400)
-
-
-def test_refuses_several_plays_and_resources() -> None:
-    refuses("sw-ucb-bwk")

@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.policies import ucb_bwk
 from purse.testing import check_policy
 from purse.theory.fluid import lp_optimum
-from purse.types import SKIP, Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, make_live, refuses
+from purse.types import SKIP, Floats, Problem
+from tests.support.knapsack_learners import follow, four_arms
+from tests.support.policies import make_live
 
 
 def plain_mixture(limit: float, costs: list[float], rewards: list[float]) -> Floats:
@@ -38,57 +38,31 @@ class Plain:
 
     def __init__(self, n_arms: int, c_rad: float, pace: float, skips: bool) -> None:
         self.c_rad, self.pace, self.skips = c_rad, pace, skips
-        self.rewards: list[list[float]] = [[] for _ in range(n_arms)]
-        self.costs: list[list[float]] = [[] for _ in range(n_arms)]
+        self.reports: list[list[tuple[float, float]]] = [[] for _ in range(n_arms)]
+        self.solve()
 
     def rad(self, mean: float, n: int) -> float:
         return math.sqrt(self.c_rad * mean / n) + self.c_rad / n
 
-    def shares(self) -> Floats:
-        upper, lower = [], []
-        for rewards, costs in zip(self.rewards, self.costs, strict=True):
-            n = len(rewards)
-            reward, cost = (sum(rewards) / n, sum(costs) / n) if n else (math.inf, -math.inf)
-            upper.append(min(1.0, reward + 2 * self.rad(reward, n + 1)) if n else 1.0)
-            lower.append(max(0.0, cost - 2 * self.rad(cost, n + 1)) if n else 0.0)
-        return plain_mixture(self.pace, lower, upper)
-
-    def learn(self, arm: int, reward: float, cost: float) -> None:
-        self.rewards[arm].append(reward)
-        self.costs[arm].append(cost)
-
-
-def deviation(
-    live: purse.Policy, plain: Plain, world: World, n_rounds: int, *, out: int = 1
-) -> tuple[float, float]:
-    """The largest difference of shares in any round, and how many standard errors the counts of
-    arms and skips are from them.
-    """
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
-    worst, counts, expected, variance = 0.0, *np.zeros((3, world.n_arms + 1))
-    for _ in range(n_rounds):
-        ticket, shares = live.ask(), plain.shares()
-        worst = max(worst, float(np.abs(live.state.shares - shares).max()))
-        chances = (
-            np.append(shares, 1 - shares.sum())
-            if plain.skips
-            else np.append(shares / shares.sum(), 0)
+    def solve(self) -> None:
+        upper, lower = [1.0] * len(self.reports), [0.0] * len(self.reports)
+        for i, reports in enumerate(self.reports):
+            if n := len(reports):
+                reward, cost = (sum(each) / n for each in zip(*reports, strict=True))
+                upper[i] = min(1.0, reward + 2 * self.rad(reward, n + 1))
+                lower[i] = max(0.0, cost - 2 * self.rad(cost, n + 1))
+        self.shares = plain_mixture(self.pace, lower, upper)
+        total = self.shares.sum()
+        self.p = (
+            np.append(self.shares, 1 - total) if self.skips else np.append(self.shares / total, 0)
         )
-        assert ticket.probability == pytest.approx(chances[ticket.arm], abs=1e-12)
-        counts[ticket.arm] += 1
-        expected += chances
-        variance += np.maximum(chances * (1 - chances), 0)
-        waiting += [] if ticket.skipped else [ticket]
-        while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            i, units = ticket.arm, int(costs[ticket.t - 1, ticket.arm, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
-            plain.learn(
-                i, float(rewards[ticket.t - 1, i]), units * float(live.problem.unit_scale[0])
-            )
-    return worst, float((np.abs(counts - expected) / np.sqrt(variance + 1e-9)).max())
+
+    def gap(self, live: purse.Policy) -> float:
+        return float(np.abs(live.state.shares - self.shares).max())
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
+        self.reports[arm].append((reward, cost))
+        self.solve()
 
 
 def two_arms(seed: int, **more: object) -> purse.Policy:
@@ -149,37 +123,25 @@ def test_without_a_horizon_it_is_the_largest_ratio_of_bounds() -> None:
 @pytest.mark.parametrize("horizon", [30_000, None])
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
-    world = worlds.function("two_point")(
-        [0.3, 0.95, 0.5, 0.45], [0.3, 0.9, 0.6, 0.35], cost_min=0.2
-    )
-    budget = 9000 if horizon else 6000
-    live = make_live(world, "ucb-bwk:c_rad=0.05", budget=budget, horizon=horizon)
-    worst, surprise = deviation(
-        live, Plain(4, 0.05, 0.3 if horizon else 0.2, horizon is not None), world, 3000, out=out
-    )
-    assert worst < EXACT
-    assert surprise < 4
+    budget, pace = (9000, 0.3) if horizon else (6000, 0.2)
+    live = make_live(four_arms(), "ucb-bwk:c_rad=0.05", budget=budget, horizon=horizon)
+    plain = Plain(4, 0.05, pace, horizon is not None)
+    follow(live, plain, four_arms(), 3000, out=out)
 
 
 def test_the_default_radius() -> None:
-    known = ucb_bwk.params(Problem.of(n_arms=3, budget=50, cost_min=0.5, horizon=200))
-    assert known == (math.log(3 * 200), 0.25, True)
-    assert ucb_bwk.params(Problem.of(n_arms=3, budget=50, cost_min=0.5)) == (
-        math.log(3 * 100),
-        0.5,
-        False,
-    )
+    problem = {"n_arms": 3, "budget": 50, "cost_min": 0.5}
+    assert ucb_bwk.params(Problem.of(**problem, horizon=200)) == (math.log(3 * 200), 0.25, True)
+    assert ucb_bwk.params(Problem.of(**problem)) == (math.log(3 * 100), 0.5, False)
 
 
 def test_eps_as_theory_has_it() -> None:
     share = 2 * 3 / 1000
     eps = math.sqrt(share) + share * math.log(4000)
-    assert ucb_bwk.params(
-        Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps="theory", c_rad=2
-    ).pace == pytest.approx((1 - eps) / 4)
-    assert ucb_bwk.params(
-        Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000), eps=0.2
-    ).pace == pytest.approx(0.2)
+    problem = Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000)
+    known = ucb_bwk.params(problem, eps="theory", c_rad=2)
+    assert known.pace == pytest.approx((1 - eps) / 4)
+    assert ucb_bwk.params(problem, eps=0.2).pace == pytest.approx(0.2)
 
 
 def test_mixes_models_nearly_as_well_as_one_who_knows_them() -> None:
@@ -201,27 +163,3 @@ def test_plays_where_a_pull_may_cost_nothing() -> None:
 def test_all_reports_missing_leaves_all_arms_equal() -> None:
     live = purse.Policy("ucb-bwk", n_arms=4, budget=100, cost_min=0.5, horizon=100)
     assert {live.ask().probability for _ in range(40)} == {0.25}
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("eps=1", r"eps=1: must be 'theory' or a number from 0 to below 1"),
-        ("eps=-0.1", r"eps=-0.1: must be a number at least 0 and at most 1"),
-        ("eps=x", r"eps='x': must be 'theory' or a number from 0 to below 1"),
-        (
-            "eps=theory",
-            r"^eps='theory' is 1\.17 here, which would leave the whole budget unspent; "
-            r"give a number below 1, or a larger budget$",
-        ),
-        ("c_rad=0", r"c_rad=0: must be a number above 0"),
-        ("c_rad=x", r"c_rad='x': must be 'theory' or a positive number"),
-    ],
-)
-def test_options_are_checked(option: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.Policy(f"ucb-bwk:{option}", n_arms=2, budget=100, cost_min=0.5, horizon=400)
-
-
-def test_refuses_several_plays_and_resources() -> None:
-    refuses("ucb-bwk")

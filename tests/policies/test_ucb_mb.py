@@ -1,77 +1,45 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
 
 import purse
 from purse import worlds
-from purse.base import amounts
-from purse.engine.draws import draws
 from purse.testing import check_policy
-from purse.types import Floats, Ticket, World
-from tests.support.policies import EXACT, make_live, tell_all
+from purse.types import Floats
+from tests.support.knapsack_learners import pairs_come_equally_often
+from tests.support.policies import follows, tell_all
 
 
 class Plain:
     """The formula written out, with the arms sorted by their index."""
 
     def __init__(self, n_arms: int, plays: int, c_min: float) -> None:
-        self.plays, self.c_min = plays, c_min
-        self.pulls, self.rewards, self.costs = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+        self.plays, self.c_min, self.told = plays, c_min, set[tuple[int, int]]()
+        self.pulls, self.rewards, self.costs = np.zeros((3, n_arms))
 
     def probabilities(self, t: int) -> Floats:
         n_arms = len(self.pulls)
         if (t - 1) * self.plays < n_arms:
-            return np.isin(
-                np.arange(n_arms), [((t - 1) * self.plays + k) % n_arms for k in range(self.plays)]
-            ).astype(float)
-        index = np.full(n_arms, math.inf)
-        for i in range(n_arms):
-            x = (
-                math.sqrt((self.plays + 1) * math.log(t) / self.pulls[i])
-                if self.pulls[i]
-                else math.inf
-            )
-            if x < self.c_min:
-                index[i] = self.rewards[i] / self.costs[i] + x * (1 + 1 / self.c_min) / (
-                    self.c_min - x
-                )
+            first = (t - 1) * self.plays + np.arange(self.plays)
+            return np.isin(np.arange(n_arms), first % n_arms).astype(float)
+        index, low = np.full(n_arms, math.inf), self.c_min
+        for i in np.flatnonzero(self.pulls):
+            x = math.sqrt((self.plays + 1) * math.log(t) / self.pulls[i])
+            if x < low:
+                index[i] = self.rewards[i] / self.costs[i] + x * (1 + 1 / low) / (low - x)
         last = np.sort(index)[-self.plays]
         above, level = index > last, index == last
         return above + level * (self.plays - above.sum()) / level.sum()
 
-    def learn(self, arm: int, reward: float, cost: float) -> None:
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        assert (t, arm) not in self.told  # an arm comes once a round
+        self.told.add((t, arm))
         self.pulls[arm] += 1
         self.rewards[arm] += reward
         self.costs[arm] += cost
-
-
-def deviation(live: purse.Policy, plain: Plain, world: World, n_rounds: int, out: int) -> float:
-    """The largest difference between the two in any round, with up to `out` tickets out that are
-    told in a random order.
-    """
-    rewards, costs = draws(world, n_rounds)
-    order = np.random.default_rng(0)
-    waiting: list[Ticket] = []
-    worst = 0.0
-    for t in range(1, n_rounds + 1):
-        chances = plain.probabilities(t)
-        worst = max(worst, float(np.abs(live.probabilities() - chances).max()))
-        waiting.append(live.ask())
-        arms = list(waiting[-1].arms)
-        assert len(set(arms)) == plain.plays
-        worst = max(worst, float(np.abs(np.array(waiting[-1].probabilities) - chances[arms]).max()))
-        while len(waiting) >= order.integers(1, out + 1):
-            ticket = waiting.pop(order.integers(len(waiting)))
-            arms = list(ticket.arms)
-            paid, units = rewards[ticket.t - 1, arms], costs[ticket.t - 1, arms, 0]
-            assert live.tell(ticket, paid, units[:, None] / amounts.UNIT)
-            for arm, reward, unit in zip(arms, paid, units, strict=True):
-                plain.learn(arm, float(reward), float(unit * live.problem.unit_scale[0]))
-    return worst
 
 
 def known(
@@ -128,15 +96,7 @@ def test_a_sure_arm_and_two_that_share_the_last_place() -> None:
 
 def test_every_pair_is_equally_likely_while_all_are_infinite() -> None:
     live = known([1, 1, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1], t=3, plays=2)
-    counts = dict.fromkeys(combinations(range(4), 2), 0)
-    for _ in range(6000):
-        ticket = live.ask()
-        assert ticket.probabilities == (0.5, 0.5)
-        counts[ticket.arms] += 1  # type: ignore[index]
-        live.void(ticket)
-    assert all(
-        abs(count - 1000) < 4 * math.sqrt(6000 * (1 / 6) * (5 / 6)) for count in counts.values()
-    )
+    pairs_come_equally_often(live)
 
 
 @pytest.mark.parametrize(("n_arms", "plays"), [(3, 1), (5, 2), (5, 3), (4, 4)])
@@ -145,8 +105,8 @@ def test_follows_the_formula(n_arms: int, plays: int, out: int) -> None:
     world = worlds.function("two_point")(
         np.linspace(0.95, 0.2, n_arms), np.linspace(0.85, 0.95, n_arms), cost_min=0.8
     )
-    live, plain = make_live(world, "ucb-mb", plays=plays), Plain(n_arms, plays, 0.8)
-    assert deviation(live, plain, world, 3000, out) < EXACT
+    plain = Plain(n_arms, plays, 0.8)
+    follows("ucb-mb", plain, world, 3000, out=out, plays=plays)
     # so the indices were finite
     assert plays == n_arms or plain.pulls.max() > 2 * plain.pulls.min()
 
@@ -174,16 +134,3 @@ def test_one_arm() -> None:
     live = purse.Policy("ucb-mb", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]
-
-
-def test_has_no_options() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"unknown option of ucb-mb 'lam'; there are none"):
-        purse.Policy("ucb-mb:lam=1", n_arms=2, budget=10, cost_min=0.5)
-
-
-def test_refuses_several_resources() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^ucb-mb plays problems with n_resources=1, and this one has n_resources=2$",
-    ):
-        purse.Policy("ucb-mb", n_arms=3, budget=10, cost_min=0.5, n_resources=2)

@@ -7,7 +7,8 @@ import pytest
 import purse
 from purse.kernels.index_rules import FIRST
 from purse.types import Floats
-from tests.support.policies import EXACT, index_deviation, index_edges, refuses, scores, tell_all
+from tests.support.index_rules import edges, rounds_by_hand
+from tests.support.policies import EXACT, index_deviation, scores
 
 
 def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
@@ -19,24 +20,21 @@ def plain(t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> floa
 
 
 def test_rounds_by_hand() -> None:
-    live = purse.Policy("ucb-sc", n_arms=2, budget=100, cost_min=0.5, seed=0)
-    assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
-    # t = 3: a = ln 3 / 2 = 0.54931: sqrt(a) = 0.74115 > 0.5, so D_0 is infinite; D_1 = b =
-    # sqrt(0.54931 / 0.45069)
-    assert scores(live) == pytest.approx([FIRST, 1.10400], rel=1e-5)
-    assert tell_all(live, (0, 1)) == [0]
-    # t = 4: a_0 = ln 4 / 4 = 0.34657, b_0 = sqrt(0.34657 / (0.25 + 0.5625 - 0.34657)) = 0.86230,
-    # D_0 = (0.5 + 0.64673) / (0.75 - 0.43115);
-    #        a_1 = ln 4 / 2 = 0.69315, D_1 = sqrt(0.69315 / 0.30685)
-    assert scores(live) == pytest.approx([3.5977, 1.50297], rel=1e-4)
-    assert tell_all(live, (0, 1)) == [0]
-    # t = 5: a_0 = ln 5 / 6 = 0.26824, b_0 = sqrt(0.26824 / (0.11111 + 0.69444 - 0.26824)) =
-    # 0.70657, D_0 = (0.33333 + 0.58881) / (0.83333 - 0.23552);
-    #        a_1 = ln 5 / 2 = 0.80472, D_1 = sqrt(0.80472 / 0.19528): the other arm's turn
-    assert scores(live) == pytest.approx([1.54253, 2.03], rel=1e-4)
-    assert tell_all(live, (1, 0.5), (0, 1)) == [1, 1]
-    # t = 7: both have 3 pulls, 1 in reward, 2.5 in cost: a tie
-    assert live.probabilities().tolist() == [0.5, 0.5]
+    rounds_by_hand(
+        "ucb-sc",
+        # t = 3: a = ln 3 / 2 = 0.54931: sqrt(a) = 0.74115 > 0.5, so D_0 is infinite; D_1 = b =
+        # sqrt(0.54931 / 0.45069)
+        [FIRST, 1.10400],
+        # t = 4: a_0 = ln 4 / 4 = 0.34657, b_0 = sqrt(0.34657 / (0.25 + 0.5625 - 0.34657)) =
+        # 0.86230, D_0 = (0.5 + 0.64673) / (0.75 - 0.43115);
+        #        a_1 = ln 4 / 2 = 0.69315, D_1 = sqrt(0.69315 / 0.30685)
+        [3.5977, 1.50297],
+        # t = 5: a_0 = ln 5 / 6 = 0.26824, b_0 = sqrt(0.26824 / (0.11111 + 0.69444 - 0.26824)) =
+        # 0.70657, D_0 = (0.33333 + 0.58881) / (0.83333 - 0.23552);
+        #        a_1 = ln 5 / 2 = 0.80472, D_1 = sqrt(0.80472 / 0.19528)
+        [1.54253, 2.03],
+        rel=1e-4,
+    )
 
 
 def test_follows_the_formula() -> None:
@@ -56,9 +54,4 @@ def test_is_the_largest_ratio_on_a_disc() -> None:
 
 
 def test_edges_and_refusals() -> None:
-    index_edges("ucb-sc")
-    refuses("ucb-sc")
-    with pytest.raises(
-        purse.InvalidInput, match=r"unknown option of ucb-sc 'alpha'; there are none"
-    ):
-        purse.Policy("ucb-sc:alpha=0.5", n_arms=2, budget=10, cost_min=0.5)
+    edges("ucb-sc", (2,))

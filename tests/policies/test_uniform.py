@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
-import pytest
 
 import purse
 from purse import worlds
+from tests.support.knapsack_learners import pairs_come_equally_often
 from tests.support.policies import tell_all
 
 
@@ -30,15 +28,7 @@ def test_arms_come_equally_often() -> None:
 def test_every_pair_of_arms_is_equally_likely_with_two_plays() -> None:
     live = purse.Policy("uniform", n_arms=4, budget=10, cost_min=0.5, plays=2, stop="exit")
     assert live.probabilities().tolist() == [0.5, 0.5, 0.5, 0.5]
-    counts = dict.fromkeys(combinations(range(4), 2), 0)
-    for _ in range(6000):
-        ticket = live.ask()
-        assert ticket.probabilities == (0.5, 0.5)
-        counts[ticket.arms] += 1  # type: ignore[index]
-        live.void(ticket)
-    assert all(
-        abs(count - 1000) < 4 * np.sqrt(6000 * (1 / 6) * (5 / 6)) for count in counts.values()
-    )
+    pairs_come_equally_often(live)
 
 
 def test_all_arms_as_plays() -> None:
@@ -50,10 +40,3 @@ def test_one_arm() -> None:
     live = purse.Policy("uniform", n_arms=1, budget=10, cost_min=0.5)
     assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
     assert live.probabilities().tolist() == [1.0]
-
-
-def test_has_no_options() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"unknown option of uniform 'gamma'; there are none"
-    ):
-        purse.Policy("uniform:gamma=1", n_arms=2, budget=10, cost_min=0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -59,22 +60,18 @@ class MadeUp:
         )
 
     def cells(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        for place, (world, budget, policy) in enumerate(
-            (w, b, p) for w in self.worlds for b in self.budgets for p in self.policies
-        ):
+        cells = product(self.worlds, self.budgets, self.policies)
+        for place, (world, budget, policy) in enumerate(cells):
             yield place, {"world": world, "policy": policy, "budget": budget}
 
     def runs(self, place: int, world: str, policy: str, budget: float) -> pl.DataFrame:
         random = np.random.default_rng(place)
         hard = world == "adversarial" and policy != "oracle"
-        mean = (
-            (0.4 + 0.1 * self.policies.index(policy)) * budget
-            if hard
-            else self.scales[policy] * budget ** POWERS[policy]
-        )
-        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths)) + 0.02 * np.sqrt(
-            budget
-        ) * random.standard_normal(self.n_paths)
+        mean = self.scales[policy] * budget ** POWERS[policy]
+        if hard:
+            mean = (0.4 + 0.1 * self.policies.index(policy)) * budget
+        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths))
+        regret += 0.02 * np.sqrt(budget) * random.standard_normal(self.n_paths)
         left = random.uniform(0, 1, self.n_paths)
         ended = np.arange(self.n_paths) < (3 if hard and policy == "uniform" else 0)
         numbers = {
@@ -98,25 +95,15 @@ class MadeUp:
         return self.frame().lazy()
 
     def table(self) -> pl.DataFrame:
-        return summary.framed(
-            "table",
-            [
-                {**cell, **summary.table_row(self.runs(place, **cell))}
-                for place, cell in self.cells()
-            ],
-        )
+        rows = ((cell, self.runs(place, **cell)) for place, cell in self.cells())
+        return summary.framed("table", [{**cell, **summary.table_row(runs)} for cell, runs in rows])
 
     def shares(self) -> pl.DataFrame:
         rows = []
         for _, cell in self.cells():
+            slope = 2 * self.policies.index(cell["policy"])
             for fraction in np.arange(1, 21) / 20:
-                weights = np.exp(
-                    2
-                    * self.policies.index(cell["policy"])
-                    * fraction
-                    * np.arange(self.n_arms)
-                    / self.n_arms
-                )
+                weights = np.exp(slope * fraction * np.arange(self.n_arms) / self.n_arms)
                 rows += [
                     {**cell, "fraction": fraction, "arm": f"arm {arm}", "share": share}
                     for arm, share in enumerate(weights / weights.sum())
@@ -124,98 +111,45 @@ class MadeUp:
         return summary.framed("shares", rows)
 
     def bounds(self) -> pl.DataFrame:
-        rows = []
-        for world, budget in (
-            (world, budget) for world in self.worlds for budget in self.budgets if self.with_bounds
-        ):
+        rows: list[dict[str, Any]] = []
+        names = ("policy", "name", "side", "value", "applies")
+        for world, budget in product(self.worlds, self.budgets if self.with_bounds else ()):
             here = {"world": world, "budget": budget, "holds": HOLDS, "source": "A paper (2019)"}
             hard = world == "adversarial"
-            rows += [
-                {
-                    **here,
-                    "policy": "learns",
-                    "name": "Theorem 1",
-                    "side": "at most",
-                    "value": 20 * budget**0.5,
-                    "applies": not hard,
-                },
-                {
-                    **here,
-                    "policy": "every player",
-                    "name": "Lower bound",
-                    "side": "at least",
-                    "value": 0.3 * budget,
-                    "applies": hard,
-                },
-                {
-                    **here,
-                    "policy": "learns <fast>",
-                    "name": "Theorem 3",
-                    "side": "order",
-                    "value": 1.0,
-                    "applies": True,
-                },
-                {
-                    **here,
-                    "policy": "learns",
-                    "name": "Loose",
-                    "side": "at most",
-                    "value": 1e9 * budget,
-                    "applies": True,
-                },
-                {
-                    **here,
-                    "policy": "uniform",
-                    "name": "Vain",
-                    "side": "at most",
-                    "value": 1.0,
-                    "applies": False,
-                },
+            stated: list[tuple[str, str, str, float, bool]] = [
+                ("learns", "Theorem 1", "at most", 20 * budget**0.5, not hard),
+                ("every player", "Lower bound", "at least", 0.3 * budget, hard),
+                ("learns <fast>", "Theorem 3", "order", 1.0, True),
+                ("learns", "Loose", "at most", 1e9 * budget, True),
+                ("uniform", "Vain", "at most", 1.0, False),
             ]
+            rows += [{**here, **dict(zip(names, bound, strict=True))} for bound in stated]
         return summary.framed("bounds", rows)
 
     def growth(self) -> pl.DataFrame:
         rows = []
-        for world, policy in (
-            (world, policy)
-            for world in self.worlds
-            for policy in self.policies
-            if len(self.budgets) > 1
-        ):
+        for world, policy in product(self.worlds, self.policies if len(self.budgets) > 1 else ()):
             regrets = [
                 self.runs(place, **cell)["regret"].to_numpy()
                 for place, cell in self.cells()
                 if (cell["world"], cell["policy"]) == (world, policy)
             ]
-            rows.append(
-                {
-                    "world": world,
-                    "policy": policy,
-                    **summary.growth_row(list(self.budgets), regrets),
-                }
-            )
+            growth = summary.growth_row(list(self.budgets), regrets)
+            rows.append({"world": world, "policy": policy, **growth})
         return summary.framed("growth", rows)
 
     def references(self) -> pl.DataFrame:
-        rows = []
-        for world, budget in (
-            (world, budget)
-            for world in self.worlds
-            for budget in self.budgets
-            if self.with_references
-        ):
-            rows.append(
-                {
-                    "world": world,
-                    "budget": budget,
-                    "name": f"best arm alone (arm {int(budget > 5e3)})",
-                    "gain": 0.9 * RATE * budget,
-                }
-            )
-            rows.append(
-                {"world": world, "budget": budget, "name": "LP optimum", "gain": RATE * budget}
-            )
+        rows: list[dict[str, Any]] = []
+        for world, budget in product(self.worlds, self.budgets if self.with_references else ()):
+            here = {"world": world, "budget": budget}
+            best = f"best arm alone (arm {int(budget > 5e3)})"
+            rows.append({**here, "name": best, "gain": 0.9 * RATE * budget})
+            rows.append({**here, "name": "LP optimum", "gain": RATE * budget})
         return summary.framed("references", rows)
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def save_page(study: Any, path: Path) -> Path:

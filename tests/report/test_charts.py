@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -37,15 +38,10 @@ def specs(figures: list[Figure]) -> dict[str, dict[str, Any]]:
 
 def drawn(spec: dict[str, Any], panel: int) -> list[pl.DataFrame]:
     """The data of a panel's layers."""
-    layers = spec["concat"][panel].get("layer", [spec["concat"][panel]])
-    own = [
-        layer.get("data", spec["concat"][panel].get("data", spec.get("data")))["name"]
-        for layer in layers
-    ]
-    return [
-        pl.DataFrame(spec["datasets"][name], infer_schema_length=None)
-        for name in dict.fromkeys(own)
-    ]
+    part = spec["concat"][panel]
+    default = part.get("data", spec.get("data"))
+    own = dict.fromkeys(layer.get("data", default)["name"] for layer in part.get("layer", [part]))
+    return [pl.DataFrame(spec["datasets"][name], infer_schema_length=None) for name in own]
 
 
 def marks(spec: dict[str, Any], panel: int) -> list[str]:
@@ -53,21 +49,9 @@ def marks(spec: dict[str, Any], panel: int) -> list[str]:
 
 
 def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
-    assert [figure.name for figure in figures] == [
-        "regret",
-        "gain",
-        "left",
-        "shares",
-        "runs",
-        "growth",
-    ]
-    assert [figure.name for figure in figures_of(one_budget)] == [
-        "regret",
-        "gain",
-        "left",
-        "shares",
-        "runs",
-    ]
+    names = ["regret", "gain", "left", "shares", "runs", "growth"]
+    assert [figure.name for figure in figures] == names
+    assert [figure.name for figure in figures_of(one_budget)] == names[:-1]
 
 
 @pytest.mark.parametrize("name", ["regret", "gain", "left", "growth"])
@@ -76,11 +60,9 @@ def test_a_panel_per_world_shows_the_rows_of_the_frame(
 ) -> None:
     frame = getattr(frames, name)(study)
     for place, world in enumerate(("stochastic", "adversarial")):
-        expected = (
-            frame.filter(world=world).drop_nulls("slope")
-            if name == "growth"
-            else frame.filter(world=world)
-        )
+        expected = frame.filter(world=world)
+        if name == "growth":
+            expected = expected.drop_nulls("slope")
         assert specs[name]["concat"][place]["title"] == world
         assert any(
             data.equals(expected.select(data.columns))
@@ -90,15 +72,13 @@ def test_a_panel_per_world_shows_the_rows_of_the_frame(
 
 
 def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
-    found, table = frames.regret(study), study.table()
-    assert found.select("world", "policy", "budget", "regret", "low", "high").equals(
-        table.select("world", "policy", "budget", "regret", "low", "high")
-    )
+    found = frames.regret(study)
+    columns = ["world", "policy", "budget", "regret", "low", "high"]
+    assert found.select(columns).equals(study.table().select(columns))
     above = found.filter(pl.col("low") > pl.col("floor"))
     assert above.height > 0
-    assert above["shown"].equals(above["regret"].rename("shown"))
-    assert above["shown_low"].equals(above["low"].rename("shown_low"))
-    assert above["shown_high"].equals(above["high"].rename("shown_high"))
+    shown = above.select("shown", "shown_low", "shown_high")
+    assert shown.rows() == above.select("regret", "low", "high").rows()
 
 
 def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
@@ -120,19 +100,11 @@ def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
 
 
 def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
-    class Tiny:
-        def table(self) -> pl.DataFrame:
-            rows = [
-                ("w", policy, 10.0, 2, regret, regret, regret)
-                for policy, regret in (("a", 1e-9), ("b", 1e3), ("c", -1.0))
-            ]
-            return pl.DataFrame(
-                rows,
-                schema=["world", "policy", "budget", "n_paths", "regret", "low", "high"],
-                orient="row",
-            )
-
-    found = frames.regret(Tiny())
+    regrets = [1e-9, 1e3, -1.0]
+    columns = {"regret": regrets, "low": regrets, "high": regrets}
+    rest = {"world": "w", "policy": ["a", "b", "c"], "budget": 10.0, "n_paths": 2}
+    tiny: Any = SimpleNamespace(table=lambda: pl.DataFrame(rest | columns))
+    found = frames.regret(tiny)
     assert found["floor"].to_list() == [0.01] * 3
     assert found["below"].to_list() == [True, False, True]
 
@@ -153,18 +125,11 @@ def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
         ("adversarial", "Lower bound"),
     }
     assert set(found.far["name"]) == {"Loose"}
-    dashes = [
-        layer["encoding"]
-        for panel in specs["regret"]["concat"]
-        for layer in panel["layer"]
-        if "strokeDash" in layer["encoding"]
-    ]
-    assert [
-        ("field" in dash["color"], dash["strokeDash"]["scale"]["domain"]) for dash in dashes
-    ] == [
-        (True, ["Theorem 1", "Lower bound"]),
-        (False, ["Theorem 1", "Lower bound"]),
-    ]
+    layers = [layer["encoding"] for panel in specs["regret"]["concat"] for layer in panel["layer"]]
+    dashes = [layer for layer in layers if "strokeDash" in layer]
+    assert ["field" in dash["color"] for dash in dashes] == [True, False]
+    domains = [dash["strokeDash"]["scale"]["domain"] for dash in dashes]
+    assert domains == [["Theorem 1", "Lower bound"]] * 2
 
 
 def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
@@ -215,17 +180,11 @@ def test_nine_arms_need_no_others(study: Any) -> None:
 def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
     found = frames.runs(study).filter(world="stochastic", policy="uniform").row(0, named=True)
     regrets = study.frame().filter(world="stochastic", policy="uniform", budget=1e5)["regret"]
-    assert (found["least"], found["median"], found["most"]) == (
-        regrets.min(),
-        regrets.median(),
-        regrets.max(),
-    )
+    extremes = regrets.min(), regrets.median(), regrets.max()
+    assert (found["least"], found["median"], found["most"]) == extremes
     assert found["quarter"] == regrets.quantile(0.25, "linear")
     assert frames.single_runs(study).filter(world="stochastic", policy="uniform").height == 20
-    assert frames.runs(study)["world"].unique(maintain_order=True).to_list() == [
-        "stochastic",
-        "adversarial",
-    ]
+    assert list(dict.fromkeys(frames.runs(study)["world"])) == ["stochastic", "adversarial"]
 
 
 def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:

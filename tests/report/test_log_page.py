@@ -13,50 +13,28 @@ from purse.offline.off_policy import METHODS, estimate_log
 from purse.report.charts.base import policies_of
 from purse.report.charts.estimates import estimates
 from purse.report.prose import log_replay
-from tests.report.made_up import recorded_log
-
-
-def plain(text: str) -> str:
-    return text.replace("\N{NO-BREAK SPACE}", " ")
+from tests.report.made_up import plain, recorded_log
 
 
 def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
     """Estimates with intervals, by policy and method; a half below zero is a refusal."""
+    texts, numbers = ["policy", "method", "refused"], ["budget", "estimate", "low", "high"]
+    schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
     found = [
-        (
-            policy,
-            5.0,
-            method,
-            *((None,) * 3 if half < 0 else (mean, mean - half, mean + half)),
-            "why" if half < 0 else None,
-        )
+        (policy, method, "why", 5.0, None, None, None)
+        if half < 0
+        else (policy, method, None, 5.0, mean, mean - half, mean + half)
         for policy, method, mean, half in rows
     ]
-    return pl.DataFrame(
-        found,
-        {
-            "policy": pl.String,
-            "budget": pl.Float64,
-            "method": pl.String,
-            "estimate": pl.Float64,
-            "low": pl.Float64,
-            "high": pl.Float64,
-            "refused": pl.String,
-        },
-        orient="row",
-    )
+    return pl.DataFrame(found, schema, orient="row")
 
 
 def test_the_page_of_a_log_has_every_part(
     replay_texts: dict[str, str], log_result: LogResult
 ) -> None:
     text = replay_texts["log"]
-    assert re.findall(r'<section id="([\w-]+)"', text) == [
-        "in-short",
-        "gain",
-        "arms",
-        "what-was-run",
-    ]
+    sections = ["in-short", "gain", "arms", "what-was-run"]
+    assert re.findall(r'<section id="([\w-]+)"', text) == sections
     assert "big &lt;one&gt;" in text
     assert "<one>" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "the effective sample size" in text
@@ -88,14 +66,9 @@ def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
 def test_a_log_that_tells_nothing_makes_a_page_without_a_figure(
     log_result: LogResult, tmp_path: Path
 ) -> None:
-    silent = replace(
-        log_result,
-        estimates=tuple(
-            answer._replace(refused="plays arm 'x', which was never logged")
-            for answer in log_result.estimates
-        ),
-    )
-    files = silent.publish(tmp_path)
+    why = "plays arm 'x', which was never logged"
+    refused = tuple(answer._replace(refused=why) for answer in log_result.estimates)
+    files = replace(log_result, estimates=refused).publish(tmp_path)
     assert [file.name for file in files] == ["report.html", "arms.csv", "estimates.csv"]
     text = files[0].read_text(encoding="utf-8")
     assert "About any policy this log can tell nothing: every method refuses." in text

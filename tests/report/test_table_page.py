@@ -13,13 +13,9 @@ from purse.report.data import Recording
 from purse.report.prose.table_replay import findings, summary
 from purse.report.table_page import figures_of
 from purse.study.results import Study, TableStudy
-from tests.report.made_up import ARMS
+from tests.report.made_up import ARMS, plain
 
 SECTIONS = ["in-short", "gain", "shares", "runs", "left", "regret", "what-was-run"]
-
-
-def plain(text: str) -> str:
-    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_who_brings_a_table_reads_of_gain_first(replay_texts: dict[str, str]) -> None:

@@ -12,42 +12,41 @@ import purse
 from purse import worlds as known_worlds
 from purse.study import compare, shard
 from purse.study.plan import CHECKPOINTS
+from purse.study.results import Study
 
 WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+OTHER = purse.worlds.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
 SMALL: dict[str, Any] = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 
 
-def test_a_row_per_world_policy_budget_and_path() -> None:
-    frame = purse.compare(["exp3.bwk", "uniform"], WORLD, **SMALL).frame()
-    assert frame.columns == [
-        "world",
-        "policy",
-        "budget",
-        "path",
-        "gain",
-        "rounds",
-        "used",
-        "ended",
-        "efficiency",
-        "left",
-        "pulls",
-        "regret",
-    ]
+COLUMNS = "world policy budget path gain rounds used ended efficiency left pulls regret"
+
+
+@pytest.fixture(scope="module")
+def both() -> Study:
+    return purse.compare(["exp3.bwk", "uniform"], {"shop": WORLD}, **SMALL)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Study:
+    return purse.compare("uniform", WORLD, **SMALL)
+
+
+def test_a_row_per_world_policy_budget_and_path(both: Study) -> None:
+    frame = both.frame()
+    assert " ".join(frame.columns) == COLUMNS
     assert len(frame) == 2 * 2 * 6
     assert (frame["used"] <= 1).all()
 
 
-def test_regret_is_against_the_best_fixed_arm_on_the_same_draws() -> None:
-    frame = purse.compare("uniform", WORLD, **SMALL).frame()
+def test_regret_is_against_the_best_fixed_arm_on_the_same_draws(plain: Study) -> None:
     for budget in (20.0, 50.0):
-        part = frame.filter(frame["budget"] == budget)
-        gain = purse.simulate("uniform", WORLD, budget, n_paths=6, seed=3).gain
-        fixed = np.array(
-            [
-                purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain
-                for arm in range(3)
-            ]
+        part = plain.frame().filter(pl.col("budget") == budget)
+        gain, *alone = (
+            purse.simulate(policy, WORLD, budget, n_paths=6, seed=3).gain
+            for policy in ("uniform", *(f"fixed:arm={arm}" for arm in range(3)))
         )
+        fixed = np.array(alone)
         assert part["gain"].to_list() == gain.tolist()
         assert part["regret"].to_list() == (fixed[fixed.mean(axis=1).argmax()] - gain).tolist()
 
@@ -57,9 +56,8 @@ def test_under_retry_the_best_fixed_arm_is_alone() -> None:
     second steps in and pays 0.5.
     """
     world = "atoms:probabilities=[[1],[1]],rewards=[[1],[.5]],costs=[[.6],[.5]]"
-    retry = purse.compare(
-        ["fixed:arm=0", "uniform"], world, budgets=1.1, n_paths=4, stop="retry"
-    ).frame()
+    both = ["fixed:arm=0", "uniform"]
+    retry = purse.compare(both, world, budgets=1.1, n_paths=4, stop="retry").frame()
     played = purse.simulate("uniform", world, 1.1, n_paths=4, stop="retry").gain.tolist()
     assert retry["gain"].to_list() == [1.5] * 4 + played
     assert retry["regret"].to_list() == [1 - 1.5] * 4 + [1 - gain for gain in played]
@@ -69,20 +67,7 @@ def test_worlds_with_different_numbers_of_arms_are_one_frame(tmp_path: Path) -> 
     made = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
     found = purse.compare("uniform", budgets=[20], n_paths=2, folder=tmp_path)
     frame = made.frame()
-    assert frame.columns == [
-        "world",
-        "policy",
-        "budget",
-        "path",
-        "gain",
-        "rounds",
-        "used",
-        "ended",
-        "efficiency",
-        "left",
-        "pulls",
-        "regret",
-    ]
+    assert " ".join(frame.columns) == COLUMNS
     assert frame.schema["pulls"] == pl.List(pl.Int64)
     assert frame["world"].unique(maintain_order=True).to_list() == list(compare.DEFAULT_WORLDS)
     arms = {
@@ -108,23 +93,17 @@ def test_pulls_are_those_of_the_runs_whatever_the_number_of_arms() -> None:
         assert frame.filter(frame["world"] == name)["pulls"].to_list() == pulls.tolist()
 
 
-def test_the_best_arm_has_no_regret_against_itself() -> None:
-    table = purse.compare("oracle", WORLD, **SMALL).table()
-    assert table["regret"].to_list() == [0, 0]
-
-
-def test_the_table_has_means_and_intervals() -> None:
-    result = purse.compare(["uniform"], WORLD, **SMALL)
-    first = result.table().row(0, named=True)
-    values = result.frame().filter(result.frame()["budget"] == 20)["regret"].to_numpy()
+def test_the_table_has_means_and_intervals(plain: Study) -> None:
+    first = plain.table().row(0, named=True)
+    values = plain.frame().filter(pl.col("budget") == 20)["regret"].to_numpy()
     assert first["n_paths"] == 6
     assert first["regret"] == pytest.approx(values.mean())
     assert first["low"] < first["regret"] < first["high"]
     assert first["error"] == pytest.approx(values.std(ddof=1) / np.sqrt(6))
 
 
-def test_it_prints_as_a_table() -> None:
-    text = str(purse.compare(["exp3.bwk", "uniform"], {"shop": WORLD}, **SMALL))
+def test_it_prints_as_a_table(both: Study) -> None:
+    text = str(both)
     assert text.splitlines()[0].startswith("shop: regret against the best fixed arm")
     assert "B = 20" in text
     assert "exp3.bwk" in text
@@ -158,34 +137,19 @@ def test_worlds_may_be_text_functions_of_the_budget_lists_and_named() -> None:
         ({"n_workers": 0}, "n_workers=0"),
         ({"device": "tpu"}, "device='tpu': must be one of 'cpu', 'cuda'"),
         ({"on": "mars://here"}, "on='mars://here': must be one of"),
+        # names that come twice would be counted twice
+        ({"world": [WORLD, OTHER]}, "world 'bernoulli' appears twice; give them names"),
+        ({"policies": ["uniform", "uniform"]}, "policy 'uniform' appears twice"),
+        ({"budgets": [10, 10.0]}, r"budget 10\.0 appears twice"),
     ],
 )
 def test_bad_input_is_one_line_before_anything_is_written(
     tmp_path: Path, arguments: dict[str, Any], message: str
 ) -> None:
+    given = {"policies": "uniform", "world": WORLD, "budgets": 10, "folder": tmp_path / "out"}
     with pytest.raises(purse.InvalidInput, match=message):
-        purse.compare(
-            **{
-                "policies": ["uniform"],
-                "world": WORLD,
-                "budgets": [10],
-                "folder": tmp_path / "out",
-                **arguments,
-            }
-        )
+        purse.compare(**(given | arguments))
     assert not (tmp_path / "out").exists()
-
-
-def test_names_that_come_twice_are_refused_instead_of_counted_twice() -> None:
-    other = purse.worlds.bernoulli(rewards=[0.1, 0.2], costs=[0.5, 0.5])
-    with pytest.raises(
-        purse.InvalidInput, match="world 'bernoulli' appears twice; give them names"
-    ):
-        purse.compare("uniform", [WORLD, other], **SMALL)
-    with pytest.raises(purse.InvalidInput, match="policy 'uniform' appears twice"):
-        purse.compare(["uniform", "uniform"], WORLD, **SMALL)
-    with pytest.raises(purse.InvalidInput, match=r"budget 10\.0 appears twice"):
-        purse.compare("uniform", WORLD, budgets=[10, 10.0], n_paths=2)
 
 
 def test_one_budget_and_one_path_are_enough() -> None:
@@ -193,20 +157,15 @@ def test_one_budget_and_one_path_are_enough() -> None:
     assert "±" not in str(result).split("\n", 2)[2]
 
 
-TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
-
-
-def test_gains_are_told_in_the_unit_of_the_user() -> None:
+def test_gains_are_told_in_the_unit_of_the_user(plain: Study) -> None:
     """With 0.25 a reward of 0 and 2.25 one of 1, a gain is 2 G + N / 4; costs and rounds are what
     they were.
     """
-    plain = purse.compare("uniform", WORLD, **SMALL)
     priced = purse.compare("uniform", replace(WORLD, reward_range=(0.25, 2.25)), **SMALL)
     ours, theirs = priced.frame(), plain.frame()
     assert ours["gain"].to_list() == (2 * theirs["gain"] + theirs["rounds"] / 4).to_list()
-    assert ours.select("rounds", "used", "left", "pulls").equals(
-        theirs.select("rounds", "used", "left", "pulls")
-    )
+    same = ["rounds", "used", "left", "pulls"]
+    assert ours.select(same).equals(theirs.select(same))
     assert priced.shares().equals(plain.shares())
     fixed = [purse.simulate(f"fixed:arm={arm}", WORLD, 50, n_paths=6, seed=3) for arm in range(3)]
     gains = np.array([2 * run.gain + run.rounds / 4 for run in fixed])

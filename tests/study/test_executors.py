@@ -16,7 +16,7 @@ from purse.engine.workspace import PathResults
 from purse.study import executors, shard
 from purse.study.shard import Frames, JobSpec, Shard, play_shard, runs_frame, shards_of, trace_frame
 from purse.worlds.two_point import two_point
-from tests.support.paths import EPSILON_GREEDY
+from tests.support.paths import SCRIPTED
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
@@ -31,14 +31,19 @@ def job(policy: str = "uniform", seed: int = 4, checkpoints: int = 0) -> Job:
     return JobSpec(policy, RANDOM, 20.3, seed, "exit", checkpoints).make()
 
 
+def jobs(n_paths: int) -> list[Shard]:
+    """The shards of two jobs with marks."""
+    both = (job(policy, checkpoints=4) for policy in ("uniform", "fixed:arm=1"))
+    return [each for work in both for each in shards_of(work, n_paths)]
+
+
 def played(shards: list[Shard], **options: Any) -> dict[str, Frames]:
     found: dict[str, Frames] = {}
-    executors.play_all(
-        shards,
-        lambda shard, frames: found.update({shard.name: frames}),
-        Progress("test"),
-        **options,
-    )
+
+    def accept(shard: Shard, frames: Frames) -> None:
+        found[shard.name] = frames
+
+    executors.play_all(shards, accept, Progress("test"), **options)
     return found
 
 
@@ -52,19 +57,13 @@ def same(one: dict[str, Frames], other: dict[str, Frames]) -> bool:
 
 
 def test_threads_give_what_one_worker_and_simulate_give() -> None:
-    shards = [
-        each
-        for policy in ("uniform", "fixed:arm=1")
-        for each in shards_of(job(policy, checkpoints=4), 20)
-    ]
+    shards = jobs(20)
     assert [each.n_paths for each in shards] == [8, 8, 4] * 2
     alone = played(shards, n_workers=1)
     assert same(alone, played(shards, n_workers=3))
-    for number, policy in enumerate(("uniform", "fixed:arm=1")):
-        run, mine = (
-            purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, checkpoints=4),
-            [alone[each.name] for each in shards[3 * number : 3 * number + 3]],
-        )
+    for policy, own in (("uniform", shards[:3]), ("fixed:arm=1", shards[3:])):
+        run = purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, checkpoints=4)
+        mine = [alone[each.name] for each in own]
         assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
         traces = [frames.trace["pulls"].to_numpy() for frames in mine if frames.trace is not None]
         assert (sum(traces) == trace_frame(run)["pulls"].to_numpy()).all()
@@ -79,9 +78,7 @@ def test_nothing_to_play_is_no_work() -> None:
     assert played([], device="cuda") == {}
 
 
-def test_the_progress_is_the_part_of_the_paths_that_is_done(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_progress_is_the_part_of_paths_that_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     real, seen = play_shard, list[float]()
 
     def watched(shard: Shard, pulse: Any, halt: Any) -> Frames:
@@ -150,21 +147,19 @@ def test_an_interruption_while_a_shard_is_kept_ends_everything(
 
 
 @pytest.fixture(scope="module")
-def faulty(tmp_path_factory: pytest.TempPathFactory) -> Job:
-    path, source = tmp_path_factory.mktemp("faulty") / "too_far.py", EPSILON_GREEDY.read_text()
-    assert "else best\n" in source
-    path.write_text(source.replace("else best\n", "else best + params.n_arms\n", 1))
-    return job(str(path))
+def faulty() -> Job:
+    return job(f"{SCRIPTED}:script=[[0],[3]]")
+
+
+CHOSE_NO_ARM = r"scripted\.py.* chose no arm, or one that does not exist"
 
 
 def test_a_faulty_policy_is_one_clear_error_and_no_numbers(faulty: Job) -> None:
-    accepted = []
-    with pytest.raises(
-        purse.PurseError, match=r"too_far\.py chose no arm, or one that does not exist"
-    ) as caught:
+    accepted: list[Any] = []
+    with pytest.raises(purse.PurseError, match=CHOSE_NO_ARM) as caught:
         executors.play_all(
             list(shards_of(faulty, 20)),
-            lambda shard, frames: accepted.append(shard),
+            lambda *shard: accepted.append(shard),
             Progress("test"),
             n_workers=2,
         )
@@ -187,45 +182,37 @@ def test_the_error_names_the_policy_at_fault(faulty: Job, monkeypatch: pytest.Mo
         return real(shard, pulse, halt)
 
     monkeypatch.setattr(executors, "play_shard", together)
-    with pytest.raises(purse.PurseError, match=r"too_far\.py chose no arm"):
-        executors.play_all([good, bad], lambda shard, frames: None, Progress("test"), n_workers=2)
+    with pytest.raises(purse.PurseError, match=CHOSE_NO_ARM):
+        played([good, bad], n_workers=2)
 
 
 def test_a_shard_alone_refuses_a_faulty_policy_too(faulty: Job) -> None:
-    with pytest.raises(purse.PurseError, match=r"too_far\.py chose no arm"):
+    with pytest.raises(purse.PurseError, match=CHOSE_NO_ARM):
         shard.play_shard(next(shards_of(faulty, 2)), np.zeros(2), np.zeros(1, np.int64))
 
 
-def spans(shards: list[Shard]) -> list[list[tuple[str, int, int]]]:
-    return [
-        [(each.key, each.first, each.n_paths) for each in group]
-        for group in executors.neighbours(shards)
-    ]
+Span = tuple[str, int, int]
 
 
-def test_neighbours_are_of_one_job_without_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("most_paths", "groups"),
+    [
+        (100, []),
+        (100, [[("a", 0, 8), ("a", 8, 8)], [("b", 16, 8)]]),
+        (100, [[("a", 0, 8)], [("a", 16, 8), ("a", 24, 3)]]),
+        (20, [[("a", 0, 8), ("a", 8, 8)], [("a", 16, 8), ("a", 24, 8)], [("a", 32, 8)]]),
+        (0, [[("a", 0, 8)], [("a", 8, 8)]]),
+    ],
+)
+def test_neighbours_are_of_one_job_without_gaps(
+    most_paths: int, groups: list[list[Span]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = job()
-
-    def at(key: str, first: int, n_paths: int = 8) -> Shard:
-        return Shard(work, key, first, n_paths)
-
-    assert spans([]) == []
-    assert spans([at("a", 0), at("a", 8), at("b", 16)]) == [
-        [("a", 0, 8), ("a", 8, 8)],
-        [("b", 16, 8)],
-    ]
-    assert spans([at("a", 0), at("a", 16), at("a", 24, 3)]) == [
-        [("a", 0, 8)],
-        [("a", 16, 8), ("a", 24, 3)],
-    ]
-    monkeypatch.setattr(executors, "GROUP_BYTES", 20 * shard.bytes_per_path(work))
-    assert spans([at("a", 8 * number) for number in range(5)]) == [
-        [("a", 0, 8), ("a", 8, 8)],
-        [("a", 16, 8), ("a", 24, 8)],
-        [("a", 32, 8)],
-    ]
-    monkeypatch.setattr(executors, "GROUP_BYTES", 1)
-    assert spans([at("a", 0), at("a", 8)]) == [[("a", 0, 8)], [("a", 8, 8)]]
+    most = max(1, most_paths * shard.bytes_per_path(work))
+    monkeypatch.setattr(executors, "GROUP_BYTES", most)
+    shards = [Shard(work, *span) for group in groups for span in group]
+    found = [[each[1:] for each in group] for group in executors.neighbours(shards)]
+    assert found == groups
 
 
 def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(
@@ -240,12 +227,8 @@ def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(
         return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
 
     monkeypatch.setattr(executors, "gpu_engine", lambda: SimpleNamespace(simulate=simulate))
-    shards = [
-        each
-        for policy in ("uniform", "fixed:arm=1")
-        for each in shards_of(job(policy, checkpoints=4), 28)
-    ]
-    missing = [each for each in shards if each.name != shards[1].name]
+    first, _, *others = jobs(28)
+    missing = [first, *others]
     assert same(played(missing, device="cuda"), played(missing))
     assert calls == [("uniform", 0, 8), ("uniform", 16, 12), ("fixed:arm=1", 0, 28)]
     assert parts == [(number / 3, 1 / 3) for number in range(3)]

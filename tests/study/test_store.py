@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from purse.base.progress import Progress
 from purse.engine import counterfactual
 from purse.engine.job import Job, make_job
 from purse.study import shard
-from purse.study.shard import Frames, JobSpec, Shard, key_of, shards_of
+from purse.study.shard import Frames, JobSpec, key_of, shards_of
 from purse.study.store import Store
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.two_point import two_point
+from tests.study.conftest import Played
 
 FIXED = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
@@ -115,22 +117,16 @@ def test_runs_are_those_of_all_shards_and_do_not_depend_on_how_they_are_cut(
     assert Store(tmp_path).runs(list(shards_of(job(), 7))).equals(whole)
 
 
-def test_only_what_is_missing_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[tuple[int, int]] = []
-    real = shard.play_shard
-
-    def play(shard: Shard, *args: Any) -> Frames:
-        played.append((shard.first, shard.n_paths))
-        return real(shard, *args)
-
-    monkeypatch.setattr("purse.study.executors.play_shard", play)
+def test_only_what_is_missing_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Played]
+) -> None:
     monkeypatch.setattr(shard, "BYTES", 4 * shard.bytes_per_path(job()))
     few = kept_runs(tmp_path, job(), 6)
-    assert played == [(0, 4), (4, 2)]
+    assert [each[2:] for each in played] == [(0, 4), (4, 2)]
     assert kept_runs(tmp_path, job(), 6).equals(few)
     assert len(played) == 2
     many = kept_runs(tmp_path, job(), 9)
-    assert played[2:] == [(4, 4), (8, 1)]
+    assert [each[2:] for each in played[2:]] == [(4, 4), (8, 1)]
     assert many[:6].equals(few)
     assert many.equals(kept_runs(None, job(), 9))
 
@@ -158,13 +154,10 @@ def test_what_is_left_is_exact_where_floats_are_not(tmp_path: Path) -> None:
     assert (found["rounds"].to_list(), found["left"].to_list()) == ([3], [0.0])
 
 
-def test_left_is_of_the_first_resource_and_efficiency_is_no_number(
-    tmp_path: Path,
-) -> None:
+def test_left_is_of_the_first_resource_and_efficiency_is_no_number(tmp_path: Path) -> None:
+    world = bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]])
     for _ in range(2):
-        found = kept_runs(
-            tmp_path, job("fixed", bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]), [10.5, 12])
-        )
+        found = kept_runs(tmp_path, job("fixed", world, [10.5, 12]))
         assert found["left"].to_list() == [6.5] * 5
         assert found["used"].to_list() == [1.0] * 5
         assert all(map(math.isnan, found["efficiency"]))
@@ -176,23 +169,17 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
     runs = kept_runs(tmp_path, job(seed=4))
     made = kept_shadows(tmp_path, job(seed=4), runs)
     assert made.columns == ["shadow"]
-    assert (
-        made["shadow"].to_numpy()
-        == counterfactual.counterfactual_sums(
-            job(seed=4), runs["rounds"].to_numpy(), Progress("test")
-        )
-    ).all()
+    rounds = runs["rounds"].to_numpy()
+    sums = counterfactual.counterfactual_sums(job(seed=4), rounds, Progress("test"))
+    assert (made["shadow"].to_numpy() == sums).all()
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
     found = kept_shadows(tmp_path, job(seed=4), runs)
     assert found.equals(made)
     assert found["shadow"].to_numpy().shape == (5, 3)
-
-
-def test_shadows_lie_beside_the_shards_of_their_job(tmp_path: Path) -> None:
-    kept_shadows(tmp_path, job(), kept_runs(tmp_path, job()))
-    code = counterfactual.compiled_sums(RANDOM).py_func.__name__
+    # they lie beside the shards of their job
+    code, key = counterfactual.compiled_sums(RANDOM).py_func.__name__, key_of(job(seed=4))
     assert code.startswith("add_up_")
-    assert names(tmp_path) == [f"{key_of(job())}-0-5.parquet", f"{key_of(job())}-5-{code}.parquet"]
+    assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
 
 
 def test_more_paths_make_new_shadows(tmp_path: Path) -> None:
@@ -208,30 +195,28 @@ def test_changed_code_of_the_sums_makes_new_shadows(
 ) -> None:
     runs = kept_runs(tmp_path, job())
     first = kept_shadows(tmp_path, job(), runs)
-    monkeypatch.setattr(
-        counterfactual, "BEAT", 2 * counterfactual.BEAT + 1
-    )  # a constant of the compiled function
+    # a constant of the compiled function
+    monkeypatch.setattr(counterfactual, "BEAT", 2 * counterfactual.BEAT + 1)
     again = kept_shadows(tmp_path, job(), runs)
     assert again.equals(first)
     assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("name", "value"),
     [
-        {"seed": 1},
-        {"stop": "hold"},
-        {"budget": 20.2},
-        {"policy": "fixed"},
-        {"world": FIXED},
-        {"cost_max": 2},
+        ("seed", 1),
+        ("stop", "hold"),
+        ("budget", 20.2),
+        ("policy", "fixed"),
+        ("world", FIXED),
+        ("cost_max", 2),
     ],
-    ids="-".join,
 )
 def test_whatever_decides_the_numbers_makes_new_shadows(
-    change: dict[str, Any], tmp_path: Path
+    name: str, value: Any, tmp_path: Path
 ) -> None:
-    for work in (job(), job(**change)):
+    for work in (job(), job(**{name: value})):
         runs = kept_runs(tmp_path, work)
         assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
     assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
@@ -244,37 +229,19 @@ def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
     monkeypatch.setattr("purse.study.executors.play_shard", None)
     for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
         found = kept_runs(tmp_path, JobSpec(policy, FIXED, 50, 3, "exit").make(), 6)
-        assert (
-            found["gain"].to_list()
-            == purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain.tolist()
-        )
-
-
-def made_and_counted() -> tuple[list[int], Any]:
-    made: list[int] = []
-
-    def make() -> pl.DataFrame:
-        made.append(1)
-        return frame(len(made))
-
-    return made, make
+        gain = purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain
+        assert found["gain"].to_list() == gain.tolist()
 
 
 def test_what_is_kept_is_made_once_per_name_and_store(tmp_path: Path) -> None:
-    _, make = made_and_counted()
-    assert [
-        Store(tmp_path).keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")
-    ] == [1, 1, 2, 1, 2]
-    _, make = made_and_counted()
-    store = Store(None)
-    assert [store.keep(name, make)["number"].item() for name in ("a", "a", "b", "a", "b")] == [
-        1,
-        1,
-        2,
-        1,
-        2,
-    ]
-    assert [Store(None).keep("a", make)["number"].item() for _ in range(2)] == [3, 4]
+    numbers, store = count(1), Store(None)
+
+    def kept(store: Store, name: str) -> int:
+        return store.keep(name, lambda: frame(next(numbers)))["number"].item()
+
+    assert [kept(Store(tmp_path), name) for name in "aabab"] == [1, 1, 2, 1, 2]
+    assert [kept(store, name) for name in "aabab"] == [3, 3, 4, 3, 4]
+    assert [kept(Store(None), "a") for _ in range(2)] == [5, 6]
 
 
 def test_work_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -23,54 +23,35 @@ from purse.worlds.two_worlds import two_worlds
 FIXED = bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])  # reward per cost: 1.125 and 2
 ONE_COST = bernoulli(rewards=[0.9, 0.6], costs=[0.5, 0.5])
 RANDOM = two_point(rewards=[0.9, 0.6], costs=[0.6, 0.3], cost_min=0.2)
+LINEAR = [10.0, 100.0], [np.full(2, 5.0), np.full(2, 50.0)]  # regret that is half the budget
+THEOREM_1 = "exp3.bwk", "Theorem 1"
 
 
 def test_a_row_of_the_table_by_hand() -> None:
     """Four values 1, 2, 3, 6: mean 3, variance 14/3, standard error sqrt(14/12); Student's t with 3
     degrees of freedom is 3.182446.
     """
-    runs = pl.DataFrame(
-        {
-            "gain": [1.0, 2.0, 3.0, 6.0],
-            "regret": [-1.0, 1.0, -1.0, 1.0],
-            "left": [0.0, 0.5, 0.5, 0.0],
-            "rounds": [4, 6, 8, 8],
-        }
-    )
-    row = summary.table_row(runs.with_columns(ended=pl.Series([True, False, True, True])))
+    runs = {
+        "gain": [1.0, 2.0, 3.0, 6.0],
+        "regret": [-1.0, 1.0, -1.0, 1.0],
+        "left": [0.0, 0.5, 0.5, 0.0],
+        "rounds": [4, 6, 8, 8],
+        "ended": [True, False, True, True],
+    }
+    row = summary.table_row(pl.DataFrame(runs))
     half, error = 3.182446305284263 * math.sqrt(14 / 12), math.sqrt(4 / 3 / 4)
-    expected = {
-        "n_paths": 4,
-        "gain": 3,
-        "gain_low": 3 - half,
-        "gain_high": 3 + half,
-        "regret": 0,
-        "error": error,
-    }
-    expected |= {
-        "low": -3.182446305284263 * error,
-        "high": 3.182446305284263 * error,
-        "left": 0.25,
-        "rounds": 6.5,
-        "ended": 3,
-    }
-    assert row == pytest.approx(expected)
+    low, high = -3.182446305284263 * error, 3.182446305284263 * error
+    expected = [4, 3, 3 - half, 3 + half, 0, error, low, high, 0.25, 6.5, 3]
+    names = "n_paths gain gain_low gain_high regret error low high left rounds ended"
+    assert list(row.values()) == pytest.approx(expected)
+    assert " ".join(row) == names
     assert list(row) == summary.COLUMNS["table"].split()[3:]
 
 
 def test_one_path_has_means_and_no_intervals() -> None:
-    row = summary.table_row(
-        pl.DataFrame(
-            {"gain": [2.0], "regret": [1.0], "left": [0.5], "rounds": [4], "ended": [False]}
-        )
-    )
-    assert (row["gain"], row["regret"], row["left"], row["rounds"], row["ended"]) == (
-        2,
-        1,
-        0.5,
-        4,
-        0,
-    )
+    run = {"gain": 2.0, "regret": 1.0, "left": 0.5, "rounds": 4, "ended": False}
+    row = summary.table_row(pl.DataFrame([run]))
+    assert {name: row[name] for name in run} == run
     assert all(math.isnan(row[name]) for name in ("gain_low", "gain_high", "error", "low", "high"))
 
 
@@ -78,20 +59,16 @@ def test_shares_are_of_the_pulls_in_each_slice_and_not_up_to_its_end() -> None:
     pulls = np.array([[3, 1], [4, 4], [4, 4], [9, 4]])
     rows = list(summary.share_rows(FIXED, [0.25, 0.5, 0.75, 1.0], pulls))
     assert rows == [
-        {"fraction": 0.25, "arm": "0", "share": 0.75},
-        {"fraction": 0.25, "arm": "1", "share": 0.25},
-        {"fraction": 0.5, "arm": "0", "share": 0.25},
-        {"fraction": 0.5, "arm": "1", "share": 0.75},
-        {"fraction": 1.0, "arm": "0", "share": 1.0},
-        {"fraction": 1.0, "arm": "1", "share": 0.0},
+        {"fraction": fraction, "arm": str(arm), "share": share}
+        for fraction, shares in ((0.25, (0.75, 0.25)), (0.5, (0.25, 0.75)), (1.0, (1.0, 0.0)))
+        for arm, share in enumerate(shares)
     ]
 
 
 def test_shares_have_the_names_of_the_arms() -> None:
     world = replace(FIXED, arms=("dear", "cheap"))
-    assert [
-        (row["arm"], row["share"]) for row in summary.share_rows(world, [1.0], np.array([[1, 3]]))
-    ] == [("dear", 0.25), ("cheap", 0.75)]
+    rows = summary.share_rows(world, [1.0], np.array([[1, 3]]))
+    assert {row["arm"]: row["share"] for row in rows} == {"dear": 0.25, "cheap": 0.75}
     assert list(summary.share_rows(world, [0.5, 1.0], np.zeros((2, 2), np.int64))) == []
 
 
@@ -99,11 +76,9 @@ def test_shares_have_the_names_of_the_arms() -> None:
     arrays.arrays(np.int64, st.tuples(st.integers(1, 5), st.just(2)), elements=st.integers(0, 50))
 )
 def test_the_shares_of_a_slice_add_up_to_one(slices: Any) -> None:
-    rows = list(summary.share_rows(FIXED, np.arange(len(slices)).tolist(), slices.cumsum(axis=0)))
-    sums = [
-        sum(row["share"] for row in rows if row["fraction"] == number)
-        for number in range(len(slices))
-    ]
+    sums = [0.0] * len(slices)
+    for row in summary.share_rows(FIXED, list(range(len(slices))), slices.cumsum(axis=0)):
+        sums[int(row["fraction"])] += row["share"]
     assert sums == pytest.approx([float(each.sum() > 0) for each in slices])
 
 
@@ -125,45 +100,32 @@ def test_there_are_at_most_so_many_groups_and_few_paths_are_left_out(n_paths: in
 
 
 def test_two_budgets_tell_a_slope_and_three_a_shape() -> None:
-    budgets, regrets = (
-        [100.0, 10_000.0, 1000.0],
-        [np.full(4, 10.0), np.full(4, 100.0), np.full(4, math.sqrt(1000))],
-    )
-    assert summary.growth_row(budgets, regrets) == pytest.approx(
-        {"slope": 0.5, "low": 0.5, "high": 0.5, "shape": "√B", "misfit": 0.0}, abs=1e-9
-    )
-    assert summary.growth_row(budgets[:2], regrets[:2]) == pytest.approx(
-        {"slope": 0.5, "low": 0.5, "high": 0.5, "shape": None, "misfit": None}
-    )
-    assert summary.growth_row([10.0, 100.0], [np.full(2, 5.0), np.full(2, 50.0)])[
-        "slope"
-    ] == pytest.approx(1)
+    budgets = [100.0, 10_000.0, 1000.0]
+    regrets = [np.full(4, math.sqrt(budget)) for budget in budgets]
+    slope = {"slope": 0.5, "low": 0.5, "high": 0.5}
+    three, two = summary.growth_row(budgets, regrets), summary.growth_row(budgets[:2], regrets[:2])
+    assert three == pytest.approx({**slope, "shape": "√B", "misfit": 0.0}, abs=1e-9)
+    assert two == pytest.approx({**slope, "shape": None, "misfit": None})
+    assert summary.growth_row(*LINEAR)["slope"] == pytest.approx(1)
 
 
 def test_the_order_of_the_budgets_does_not_matter() -> None:
+    budgets = np.array([1e2, 1e3, 1e4])
     regrets = np.random.default_rng(5).gamma(2.0, size=(3, 20)) * np.array([[10.0], [20.0], [30.0]])
-    rows = [
-        summary.growth_row([budgets[i] for i in order], [regrets[i] for i in order])
-        for budgets in [[1e2, 1e3, 1e4]]
+    row, other = (
+        summary.growth_row(budgets[order].tolist(), list(regrets[order]))
         for order in ([0, 1, 2], [2, 0, 1])
-    ]
-    assert rows[0] == rows[1]
-    found = fit_growth(np.array([1e2, 1e3, 1e4]), regrets)
-    assert rows[0] == {
-        "slope": found.slope,
-        "low": found.low,
-        "high": found.high,
-        "shape": found.shape,
-        "misfit": found.misfits[found.shape],
-    }
+    )
+    assert row == other
+    found = fit_growth(budgets, regrets)
+    assert list(row.values()) == [*found[:3], found.shape, found.misfits[found.shape]]
+    assert list(row) == ["slope", "low", "high", "shape", "misfit"]
     assert found.low < found.slope < found.high
 
 
-@pytest.mark.parametrize(
-    "regrets", [[[0.0, 0.0]] * 3, [[1.0, -1.0]] * 3], ids=["none", "none on average"]
-)
-def test_no_regret_does_not_grow(regrets: list[list[float]]) -> None:
-    row = summary.growth_row([1.0, 2.0, 3.0], [np.array(each) for each in regrets])
+@pytest.mark.parametrize("regrets", [[0.0, 0.0], [1.0, -1.0]], ids=["none", "none on average"])
+def test_no_regret_does_not_grow(regrets: list[float]) -> None:
+    row = summary.growth_row([1.0, 2.0, 3.0], [np.array(regrets)] * 3)
     assert all(math.isnan(row[name]) for name in ("slope", "low", "high"))
     assert (row["shape"], row["misfit"]) == (None, None)
 
@@ -189,22 +151,14 @@ def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
     found = rows_of(FIXED)
     # nothing is proved about `uniform`
     assert {policy for policy, _ in found} == {"exp3.bwk", "every player"}
-    first = found["exp3.bwk", "Theorem 1"]
     stated = bounds.theorem1(2, 100, 0.3, cost_max=0.8, setting=bounds.setting_of(FIXED))
-    assert first == {
-        "policy": "exp3.bwk",
-        "name": "Theorem 1",
-        "side": "at most",
-        "value": stated.value,
-        "applies": True,
-        "holds": stated.holds,
-        "source": stated.source,
-    }
+    said = {"value": stated.value, "holds": stated.holds, "source": stated.source}
+    name = {"policy": "exp3.bwk", "name": "Theorem 1"}
+    assert found[THEOREM_1] == {**name, "side": "at most", "applies": True, **said}
     assert ("exp3.bwk", "Proposition A") not in found  # about efficiency, which is another regret
     assert found["exp3.bwk", "Proposition C"]["applies"]
-    assert {
-        name for policy, name in rows_of(FIXED, policies=("exp3++.bwk",)) if policy == "exp3++.bwk"
-    } >= {"Theorem 4, derived", "Proposition C"}
+    other = rows_of(FIXED, policies=("exp3++.bwk",))
+    assert {("exp3++.bwk", "Theorem 4, derived"), ("exp3++.bwk", "Proposition C")} <= other.keys()
 
 
 @pytest.mark.parametrize(
@@ -220,7 +174,7 @@ def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
 )
 def test_a_bound_applies_only_where_it_is_proved(world: purse.World, applies: bool) -> None:
     found = rows_of(world)
-    assert found["exp3.bwk", "Theorem 1"]["applies"] is applies
+    assert found[THEOREM_1]["applies"] is applies
     assert found["every player", "Theorem 2"]["applies"] is False
 
 
@@ -238,9 +192,7 @@ def test_where_rounds_run_out_only_theorems_about_a_horizon_apply(limit: dict[st
     assert {policy for (policy, _), row in found.items() if row["applies"]} == (
         {"primal-dual-bwk"} if "horizon" in limit else set()
     )
-    assert found["exp3.bwk", "Theorem 1"]["holds"].endswith(
-        "; and the game ends by its budget alone"
-    )
+    assert found[THEOREM_1]["holds"].endswith("; and the game ends by its budget alone")
 
 
 def test_bounds_are_in_the_unit_of_the_user() -> None:
@@ -253,23 +205,16 @@ def test_bounds_are_in_the_unit_of_the_user() -> None:
 def test_no_theorem_applies_where_the_worst_reward_is_not_0() -> None:
     found = rows_of(replace(FIXED, reward_range=(-1.0, 1.0)))
     assert not any(row["applies"] for row in found.values())
-    assert (
-        found["exp3.bwk", "Theorem 1"]["value"]
-        == 2 * rows_of(FIXED)["exp3.bwk", "Theorem 1"]["value"]
-    )
-    assert found["exp3.bwk", "Theorem 1"]["holds"].endswith("; and the worst reward is 0")
+    assert found[THEOREM_1]["value"] == 2 * rows_of(FIXED)[THEOREM_1]["value"]
+    assert found[THEOREM_1]["holds"].endswith("; and the worst reward is 0")
 
 
 def test_what_is_proved_is_about_the_policy_as_it_is_published() -> None:
     found = rows_of(FIXED, policies=("exp3.bwk", "exp3.bwk:gamma=0.5"))
-    assert found["exp3.bwk", "Theorem 1"]["applies"]
-    assert not found["exp3.bwk:gamma=0.5", "Theorem 1"]["applies"]
-    assert found["exp3.bwk:gamma=0.5", "Theorem 1"]["holds"].endswith(
-        "; and the policy has no options"
-    )
-    assert (
-        found["exp3.bwk:gamma=0.5", "Theorem 1"]["value"] == found["exp3.bwk", "Theorem 1"]["value"]
-    )
+    plain, changed = found[THEOREM_1], found["exp3.bwk:gamma=0.5", "Theorem 1"]
+    assert (plain["applies"], changed["applies"]) == (True, False)
+    assert changed["holds"] == f"{plain['holds']}; and the policy has no options"
+    assert changed["value"] == plain["value"]
 
 
 @pytest.mark.parametrize(
@@ -301,23 +246,16 @@ def test_the_linear_program_is_the_optimum_in_the_unit_of_the_user() -> None:
     """30 buys 37.5 pulls of the first arm or 100 of the second, which are worth 2 r - 1 each: 0.8
     or 0.2; 4 r - 3: 0.6 or -0.6.
     """
-    alone = np.zeros((2, 1))
-    gains = {
-        scale: list(summary.reference_rows(replace(FIXED, reward_range=scale), 30, alone))[1][
-            "gain"
-        ]
-        for scale in ((0.0, 2.0), (-1.0, 1.0), (-3.0, 1.0))
-    }
-    assert gains == pytest.approx({(0.0, 2.0): 120, (-1.0, 1.0): 30, (-3.0, 1.0): 22.5})
+    for scale, gain in {(0.0, 2.0): 120, (-1.0, 1.0): 30, (-3.0, 1.0): 22.5}.items():
+        world = replace(FIXED, reward_range=scale)
+        _, optimum = summary.reference_rows(world, 30, np.zeros((2, 1)))
+        assert optimum == {"name": "LP optimum", "gain": pytest.approx(gain)}
 
 
 def test_a_world_whose_means_change_has_no_linear_program() -> None:
-    world = purse.worlds.make(
-        "switching:segments=[30,10],rewards=[[.8,.5],[.1,.9]],costs=[.5,.5]", 10
-    )
-    assert [row["name"] for row in summary.reference_rows(world, 10, np.ones((2, 3)))] == [
-        "best arm alone (0)"
-    ]
+    text = "switching:segments=[30,10],rewards=[[.8,.5],[.1,.9]],costs=[.5,.5]"
+    (row,) = summary.reference_rows(purse.worlds.make(text, 10), 10, np.ones((2, 3)))
+    assert row["name"] == "best arm alone (0)"
 
 
 def test_frames_have_the_same_columns_with_and_without_rows() -> None:
@@ -325,11 +263,7 @@ def test_frames_have_the_same_columns_with_and_without_rows() -> None:
         empty = summary.framed(name, [])
         assert empty.columns == columns.split()
         assert len(empty) == 0
-    growth = {
-        "world": "w",
-        "policy": "p",
-        **summary.growth_row([10.0, 100.0], [np.full(2, 5.0), np.full(2, 50.0)]),
-    }
+    growth = {"world": "w", "policy": "p", **summary.growth_row(*LINEAR)}
     assert summary.framed("growth", [growth]).schema == summary.framed("growth", []).schema
     rows = [
         {"world": "w", "budget": 100.0, **row}

@@ -72,7 +72,7 @@ class PlainIndex:
 
 
 def make_live(
-    world: World, policy: str, *, budget: float = 1e6, seed: int = 0, **told: Any
+    world: World, policy: str, *, budget: Any = 1e6, seed: int = 0, **told: Any
 ) -> purse.Policy:
     bounds = {
         "cost_min": world.cost_min / amounts.UNIT,
@@ -97,10 +97,10 @@ def frequency_surprise(live: purse.Policy, world: World, n_rounds: int) -> float
     for t in range(n_rounds):
         chances = live.probabilities()
         ticket = live.ask()
-        i = ticket.arm
-        assert ticket.probability == pytest.approx(chances[i], abs=1e-15)
-        live.tell(ticket, float(rewards[t, i]), int(costs[t, i, 0]) / amounts.UNIT)
-        counts[i] += 1
+        arms = list(ticket.arms)
+        assert ticket.probabilities == pytest.approx(chances[arms], abs=1e-15)
+        live.tell(ticket, rewards[t, arms], costs[t, arms] / amounts.UNIT)
+        counts[arms] += 1
         expected += chances
         variance += chances * (1 - chances)
     return float((np.abs(counts - expected) / np.sqrt(variance)).max())
@@ -110,28 +110,40 @@ def largest_deviation(
     live: purse.Policy, plain: Learner, world: World, n_rounds: int, *, out: int = 1, seed: int = 0
 ) -> float:
     """The largest difference between the two in any round, with up to `out` tickets out that are
-    told in a random order.
+    told in a random order. With several resources a learner gets all costs of a pull.
     """
     rewards, costs = draws(world, n_rounds, seed=seed)
     order = np.random.default_rng(seed)
     waiting: list[Ticket] = []
     worst = 0.0
     for t in range(1, n_rounds + 1):
-        worst = max(worst, float(np.abs(live.probabilities() - plain.probabilities(t)).max()))
-        waiting.append(live.ask())
+        chances = plain.probabilities(t)
+        worst = max(worst, float(np.abs(live.probabilities() - chances).max()))
+        ticket = live.ask()
+        of_ticket = np.array(ticket.probabilities) - chances[list(ticket.arms)]
+        worst = max(worst, float(np.abs(of_ticket).max()))
+        assert len(set(ticket.arms)) == live.problem.plays
+        waiting.append(ticket)
         while len(waiting) >= (out if out == 1 else order.integers(1, out + 1)):
             ticket = waiting.pop(order.integers(len(waiting)) if out > 1 else 0)
-            i = ticket.arm
-            units = int(costs[ticket.t - 1, i, 0])
-            assert live.tell(ticket, float(rewards[ticket.t - 1, i]), units / amounts.UNIT)
-            plain.learn(
-                ticket.t,
-                i,
-                ticket.probability,
-                float(rewards[ticket.t - 1, i]),
-                units * float(live.problem.unit_scale[0]),
-            )
+            at, arms = ticket.t - 1, list(ticket.arms)
+            assert live.tell(ticket, rewards[at, arms], costs[at, arms] / amounts.UNIT)
+            for arm, chance in zip(arms, ticket.probabilities, strict=True):
+                paid: Any = costs[at, arm] * live.problem.unit_scale
+                cost = float(paid[0]) if len(paid) == 1 else paid
+                plain.learn(ticket.t, arm, chance, float(rewards[at, arm]), cost)
     return worst
+
+
+def follows(
+    policy: str, plain: Learner, world: World, n_rounds: int, *, out: int = 1, **told: Any
+) -> purse.Policy:
+    """Check that a policy has the probabilities of a plain learner in every round, and return it as
+    it is then.
+    """
+    live = make_live(world, policy, **told)
+    assert largest_deviation(live, plain, world, n_rounds, out=out) < EXACT
+    return live
 
 
 def libm_calls(loop: Any) -> set[str]:
@@ -162,43 +174,6 @@ def tell_all(live: purse.Policy, *reports: tuple[float, float]) -> list[int]:
     return arms
 
 
-def plain_rates(
-    t: int,
-    cap: float,
-    pulls: Floats,
-    rewards: Floats,
-    costs: Floats,
-    *,
-    c_min: float,
-    lam: float,
-    alpha: float,
-    beta: float,
-    direct: bool,
-) -> Floats:
-    """The exploration rates of EXP3++, all bounds from scratch."""
-    n_arms = len(pulls)
-    ucb, lcb = np.full(n_arms, 1 / c_min), np.zeros(n_arms)
-    for i in range(n_arms):
-        if pulls[i] == 0:
-            continue
-        eta = math.sqrt(alpha * math.log(n_arms ** (1 / alpha) * t) / (2 * pulls[i]))
-        efficiency = (rewards[i] / pulls[i]) / (costs[i] / pulls[i])
-        if direct:
-            width = (1 + 1 / lam) * eta / (costs[i] / pulls[i])
-        elif eta < lam:
-            width = (1 + 1 / lam) * eta / (lam - eta)
-        else:
-            continue
-        ucb[i] = min(1 / c_min, efficiency + width)
-        lcb[i] = max(0.0, efficiency - width)
-    out = np.full(n_arms, cap)
-    for i in range(n_arms):
-        gap = max(0.0, max((lcb[j] for j in range(n_arms) if j != i), default=0.0) - ucb[i])
-        if gap > 0:
-            out[i] = min(cap, beta * math.log(t) / (t * gap**2))
-    return out
-
-
 def index_deviation(policy: str, index: Callable[..., float], **more: Any) -> float:
     """How far a policy is from `PlainIndex`: random costs, costs above one, and reports in a random
     order.
@@ -216,20 +191,26 @@ def index_deviation(policy: str, index: Callable[..., float], **more: Any) -> fl
     )
 
 
-def refuses(policy: str, *options: str, allowed: str = "must be a number above 0") -> None:
-    """Two plays, two resources and a word for a number are each refused in one line, which calls
-    a policy from a file by its `NAME`.
+def refuses(
+    policy: str,
+    *options: str,
+    allowed: str = "must be a number above 0",
+    fields: tuple[str, ...] = ("plays", "n_resources"),
+) -> None:
+    """Two plays, two resources, an unknown option and these options are each refused in one line,
+    which calls a policy from a file by its `NAME`.
     """
     name = policies.load(spec.parse(policy)[0]).NAME
-    for field, told in (("plays", {"plays": 2}), ("n_resources", {"n_resources": 2})):
-        with pytest.raises(
-            purse.InvalidInput,
-            match=rf"^{re.escape(name)} plays problems with {field}=1, and this one has "
-            rf"{field}=2$",
-        ):
-            purse.Policy(policy, n_arms=3, budget=10, cost_min=0.5, **told)
+    for field in fields:
+        message = f"{name} plays problems with {field}=1, and this one has {field}=2"
+        with pytest.raises(purse.InvalidInput, match=f"^{re.escape(message)}$"):
+            purse.Policy(policy, n_arms=3, budget=10, cost_min=0.5, **{field: 2})
+    messages = {"no_such_option=1": f"unknown option of {name} 'no_such_option'; "}
     for option in options:
-        with pytest.raises(purse.InvalidInput, match=rf"^{option.split('=')[0]}=.*: {allowed}"):
+        ((field, value),) = spec.parse(f"{policy}:{option}")[1].items()
+        messages[option] = f"{field}={value!r}: {allowed}"
+    for option, message in messages.items():
+        with pytest.raises(purse.InvalidInput, match=f"^{re.escape(message)}"):
             purse.Policy(f"{policy}:{option}", n_arms=2, budget=10, cost_min=0.5)
 
 

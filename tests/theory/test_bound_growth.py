@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -34,21 +35,11 @@ UPPER: dict[str, Callable[..., Bound]] = {
     "theorem 1": theorem1,
     "theorem 4": theorem4,
     "proposition a": proposition_a,
-    "proposition a, proof": lambda *problem, **options: proposition_a(
-        *problem, gamma="proof", **options
-    ),
-    "proposition a, ++": lambda *problem, **options: proposition_a(
-        *problem, policy="exp3++.bwk", **options
-    ),
-    "proposition c": lambda *problem, **options: proposition_c(
-        *problem, setting=PER_ARM, **options
-    ),
-    "proposition c, one cost": lambda *problem, **options: proposition_c(
-        *problem, setting=ONE_COST, **options
-    ),
-    "proposition c, ++, one cost": lambda *problem, **options: proposition_c(
-        *problem, policy="exp3++.bwk", setting=ONE_COST, **options
-    ),
+    "proposition a, proof": partial(proposition_a, gamma="proof"),
+    "proposition a, ++": partial(proposition_a, policy="exp3++.bwk"),
+    "proposition c": partial(proposition_c, setting=PER_ARM),
+    "proposition c, one cost": partial(proposition_c, setting=ONE_COST),
+    "proposition c, ++, one cost": partial(proposition_c, policy="exp3++.bwk", setting=ONE_COST),
 }
 
 
@@ -67,9 +58,8 @@ def test_upper_bounds_grow_with_arms_and_budget_and_fall_with_cost(
 
 @pytest.mark.parametrize("name", UPPER)
 def test_upper_bounds_are_square_roots_of_the_budget(name: str) -> None:
-    assert value(UPPER[name](5, 4e12, 0.2)) / value(UPPER[name](5, 1e12, 0.2)) == pytest.approx(
-        2, rel=1e-4
-    )
+    small, large = (value(UPPER[name](5, budget, 0.2)) for budget in (1e12, 4e12))
+    assert large / small == pytest.approx(2, rel=1e-4)
 
 
 def test_theorem2_corrected_is_a_square_root_of_arms_times_rounds() -> None:
@@ -82,10 +72,7 @@ def test_theorem2_corrected_is_a_square_root_of_arms_times_rounds() -> None:
 
 @STEADY
 @given(
-    st.integers(2, 50),
-    st.integers(1, 10_000),
-    st.sampled_from([1.0, 0.5, 0.25]),
-    st.floats(0.01, 1),
+    st.integers(2, 50), st.integers(1, 10_000), st.sampled_from([1, 0.5, 0.25]), st.floats(0.01, 1)
 )
 def test_theorem2_corrected_is_at_most_what_its_world_can_lose(
     n_arms: int, budget: int, cost: float, scale: float
@@ -100,12 +87,10 @@ def test_theorem2_corrected_is_at_most_what_its_world_can_lose(
 def test_proposition_a_is_least_at_its_own_gamma(
     n_arms: int, budget: float, cost: float, gamma: float
 ) -> None:
-    least = (
-        2 * math.sqrt((math.e - 1) * (budget + cost) * n_arms * math.log(n_arms) / cost**3)
-        + 1 / cost
-    )
+    arms, money = n_arms * math.log(n_arms), (math.e - 1) * (budget + cost)
+    least = 2 * math.sqrt(money * arms / cost**3) + 1 / cost
     assert value(proposition_a(n_arms, budget, cost, gamma=gamma)) >= least * (1 - 1e-12)
-    own = math.sqrt(cost * n_arms * math.log(n_arms) / ((math.e - 1) * (budget + cost)))
+    own = math.sqrt(cost * arms / money)
     if own <= 1:
         assert value(proposition_a(n_arms, budget, cost, gamma=own)) == pytest.approx(least)
 
@@ -115,44 +100,29 @@ def test_proposition_a_is_least_at_its_own_gamma(
 def test_proposition_c_is_theorem1_up_to_a_constant(
     n_arms: int, budget: float, cost: float
 ) -> None:
-    stated = value(theorem1(n_arms, budget, cost))
-    assert (
-        value(proposition_c(n_arms, budget, cost, setting=PER_ARM))
-        <= stated + 4 * n_arms * math.log(n_arms) / cost**2 + 1
-    )
-    assert (
-        value(proposition_c(n_arms, budget, cost, setting=ONE_COST))
-        <= stated + 2 * n_arms * math.log(n_arms) + 1
-    )
+    stated, arms = value(theorem1(n_arms, budget, cost)), n_arms * math.log(n_arms)
+    for setting, more in ((PER_ARM, 4 * arms / cost**2), (ONE_COST, 2 * arms)):
+        assert value(proposition_c(n_arms, budget, cost, setting=setting)) <= stated + more + 1
+
+
+SETTINGS = st.sampled_from([ADVERSARIAL, RANDOM_COSTS, PER_ARM, ONE_COST])
 
 
 @STEADY
-@given(
-    ARMS,
-    st.floats(256, 1e7),
-    COSTS,
-    st.sampled_from([ADVERSARIAL, RANDOM_COSTS, PER_ARM, ONE_COST]),
-    st.integers(-8, 8),
-)
+@given(ARMS, st.floats(256, 1e7), COSTS, SETTINGS, st.integers(-8, 8))
 def test_only_ratios_of_amounts_matter(
     n_arms: int, budget: float, cost: float, setting: Setting, power: int
 ) -> None:
     unit = 2.0**power  # exact in floats, so that the number of rounds stays what it is
-    plain = table(n_arms, budget, cost, gaps=[0.5, 2], setting=setting)
-    other = table(
-        n_arms,
-        budget * unit,
-        cost * unit,
-        cost_max=unit,
-        gaps=[0.5 / unit, 2 / unit],
-        setting=setting,
+    plain, other = (
+        table(n_arms, budget * u, cost * u, cost_max=u, gaps=[0.5 / u, 2 / u], setting=setting)
+        for u in (1, unit)
     )
     for before, after in zip(plain, other, strict=True):
         assert after._replace(value=None) == before._replace(value=None)
         if before.value is not None and before.name != "Theorem 5":  # which has costs of its own
-            assert value(after) * (
-                unit if before.bounds.startswith("efficiency") else 1
-            ) == pytest.approx(before.value, rel=1e-12)
+            per_cost = unit if before.bounds.startswith("efficiency") else 1
+            assert value(after) * per_cost == pytest.approx(before.value, rel=1e-12)
 
 
 @STEADY
@@ -162,9 +132,8 @@ def test_the_unit_of_money_does_not_matter(
 ) -> None:
     for name, bound in UPPER.items():
         per_cost = factor if name.startswith("proposition a") else 1
-        assert value(
-            bound(n_arms, budget * factor, cost * factor, cost_max=factor)
-        ) * per_cost == pytest.approx(value(bound(n_arms, budget, cost)))
+        scaled = value(bound(n_arms, budget * factor, cost * factor, cost_max=factor))
+        assert scaled * per_cost == pytest.approx(value(bound(n_arms, budget, cost)))
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 10**9])

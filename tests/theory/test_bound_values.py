@@ -3,11 +3,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from purse import worlds
 from purse.theory import bounds
@@ -19,6 +23,7 @@ from purse.theory.bounds import (
     kappa,
     proposition_a,
     proposition_c,
+    refuted_from,
     table,
     theorem1,
     theorem2,
@@ -37,6 +42,7 @@ from tests.support.bounds import (
 )
 
 Problem = tuple[float, ...]
+PLUS_PLUS = {"policy": "exp3++.bwk"}
 FORMULAS: list[tuple[Callable[..., Bound], Problem, dict[str, Any], float]] = [
     # 2 sqrt(1.897852 * 128 ln 2)
     (theorem1, (2, 8, 0.5), {}, 25.9524829633455857),
@@ -73,27 +79,30 @@ FORMULAS: list[tuple[Callable[..., Bound], Problem, dict[str, Any], float]] = [
     (proposition_a, (2, 0.5, 1), {}, 4.96371710380845847),
     (proposition_a, (2, 0.5, 1), {"gamma": 1}, 4.96371710380845847),
     # 4 sqrt(128 ln 2) + 6
-    (proposition_a, (2, 7.5, 0.5), {"policy": "exp3++.bwk"}, 43.6771207204951901),
+    (proposition_a, (2, 7.5, 0.5), PLUS_PLUS, 43.6771207204951901),
     # 4 ln 2 + 8 (e - 1)
     (proposition_c, (2, 8, 0.5), {"gamma": 0.5, "setting": ONE_COST}, 16.5188433499121431),
     # 2 sqrt((e - 1) 32 ln 2)
     (proposition_c, (2, 8, 0.5), {"setting": ONE_COST}, 12.3470985342663875),
     # 4 sqrt(32 ln 2) + 2
-    (
-        proposition_c,
-        (2, 8, 0.5),
-        {"policy": "exp3++.bwk", "setting": ONE_COST},
-        20.8385603602475951,
-    ),
+    (proposition_c, (2, 8, 0.5), PLUS_PLUS | {"setting": ONE_COST}, 20.8385603602475951),
     # 8 ln 2 + 16 (e - 1) + 1
     (proposition_c, (2, 7.5, 0.5), {"gamma": 0.5, "setting": PER_ARM}, 34.0376866998242862),
     # 4 sqrt(128 ln 2) + 5
-    (
-        proposition_c,
-        (2, 7.5, 0.5),
-        {"policy": "exp3++.bwk", "setting": PER_ARM},
-        42.6771207204951901,
-    ),
+    (proposition_c, (2, 7.5, 0.5), PLUS_PLUS | {"setting": PER_ARM}, 42.6771207204951901),
+    # a single arm has little to lose, and needs no exploration
+    (theorem1, (1, 100, 0.5), {}, 0),
+    (theorem4, (1, 100, 0.5), {}, 0),
+    (theorem2, (1, 100, 0.5), {"form": "corrected"}, 0),
+    (proposition_a, (1, 100, 0.5), {}, 2),
+    (proposition_a, (1, 100, 0.5), {"gamma": "proof"}, 2),
+    (proposition_a, (1, 100, 0.5), {"gamma": 0}, 2),
+    (proposition_a, (1, 100, 0.5), PLUS_PLUS, 4),
+    (proposition_c, (1, 100, 0.5), {"setting": PER_ARM}, 1),
+    (proposition_c, (1, 100, 0.5), {"setting": PER_ARM, "gamma": 0}, 1),
+    (proposition_c, (1, 100, 0.5), {"setting": ONE_COST}, 0),
+    (proposition_c, (1, 100, 0.5), {"setting": ONE_COST, "gamma": 0}, 0),
+    (proposition_c, (1, 100, 0.5), PLUS_PLUS | {"setting": ONE_COST}, 1),
 ]
 
 
@@ -121,10 +130,8 @@ def test_theorem2_corrected_has_the_gap_of_its_world(
 ) -> None:
     means = worlds.theorem2(n_arms, budget, cost, scale=scale).reward_means
     assert means is not None
-    gap, rounds = (
-        Fraction(float(means[0])) - Fraction(1, 2),
-        Fraction(str(budget)) // Fraction(str(cost)),
-    )
+    gap = Fraction(float(means[0])) - Fraction(1, 2)
+    rounds = Fraction(str(budget)) // Fraction(str(cost))
     lost = 1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log1p(-4 * float(gap) ** 2)) / 2
     assert value(theorem2(n_arms, budget, cost, form="corrected", scale=scale)) == pytest.approx(
         float(gap) * rounds * lost
@@ -142,6 +149,9 @@ def test_theorem2_corrected_has_the_gap_of_its_world(
         (7, 0, 0.5),  # large costs that are not large: one round
         (7, 1, 3.5),
         (1, 0.5, 0.5),
+        # both ends of its world
+        (1, 1, 0.5),
+        (4.6e9, 1, 2.3e9),
     ],
 )
 def test_theorem5(budget: float, alpha: float, expected: float) -> None:
@@ -150,9 +160,7 @@ def test_theorem5(budget: float, alpha: float, expected: float) -> None:
 
 
 @pytest.mark.parametrize("budget", [1e-9, 0.5, 0.999, 4.7e9, 1e12, 1e30])
-def test_theorem5_has_no_value_outside_its_world(
-    budget: float,
-) -> None:
+def test_theorem5_has_no_value_outside_its_world(budget: float) -> None:
     none = theorem5(budget)
     assert (none.value, none.applies) == (None, False)
     assert "1 ≤ B < 4.6·10⁹" in none.holds
@@ -169,38 +177,9 @@ def test_theorem5_has_no_value_outside_its_world(
     )
 
 
-@pytest.mark.parametrize("budget", [1, 4.6e9])
-def test_theorem5_at_both_ends_of_its_world(budget: float) -> None:
-    assert value(theorem5(budget, 1)) == budget / 2
-
-
-@pytest.mark.parametrize(
-    ("cost", "expected"),
-    [
-        (0.1, 8 / 9),
-        (0.25, 2 / 3),
-        (1 / 3, 1 / 2),
-        (0.5, 1 / 4),
-        (0.75, 1 / 12),
-        (0.9, 1 / 36),
-        (1, 0),
-    ],
-)
-def test_kappa(cost: float, expected: float) -> None:
-    assert kappa(cost) == pytest.approx(expected)
-    assert value(two_worlds(360, cost)) == pytest.approx(360 * expected)
-
-
-def test_a_single_arm_has_little_to_lose() -> None:
-    assert theorem1(1, 100, 0.5).value == theorem4(1, 100, 0.5).value == 0
-    lower = theorem2(1, 100, 0.5, form="corrected")
-    assert (lower.value, lower.applies) == (0, False)
+def test_the_lower_bounds_do_not_apply_to_a_single_arm() -> None:
+    assert not theorem2(1, 100, 0.5, form="corrected").applies
     assert not two_worlds(100, 0.5, n_arms=1).applies
-    assert proposition_a(1, 100, 0.5).value == proposition_a(1, 100, 0.5, gamma="proof").value == 2
-    assert proposition_a(1, 100, 0.5, policy="exp3++.bwk").value == 4
-    assert proposition_c(1, 100, 0.5, setting=PER_ARM).value == 1
-    assert proposition_c(1, 100, 0.5, setting=ONE_COST).value == 0
-    assert proposition_c(1, 100, 0.5, policy="exp3++.bwk", setting=ONE_COST).value == 1
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 1000])
@@ -210,19 +189,12 @@ def test_without_exploration_nothing_is_promised(n_arms: int) -> None:
         assert proposition_c(n_arms, 100, 0.5, gamma=0, setting=setting).value == math.inf
 
 
-def test_a_single_arm_needs_no_exploration() -> None:
-    assert proposition_a(1, 100, 0.5, gamma=0).value == 2
-    assert proposition_c(1, 100, 0.5, gamma=0, setting=PER_ARM).value == 1
-    assert proposition_c(1, 100, 0.5, gamma=0, setting=ONE_COST).value == 0
-
-
 @STEADY
 @given(st.integers(2, 1000), BUDGETS, COSTS)
 def test_less_exploration_promises_less(n_arms: int, budget: float, cost: float) -> None:
     for bound in (proposition_a, proposition_c):
-        assert value(bound(n_arms, budget, cost, gamma=1e-12)) > value(
-            bound(n_arms, budget, cost)
-        ) * (1 - 1e-12)
+        least = value(bound(n_arms, budget, cost)) * (1 - 1e-12)
+        assert value(bound(n_arms, budget, cost, gamma=1e-12)) > least
         assert value(bound(n_arms, budget, cost, gamma=1e-300)) > 1e299
 
 
@@ -237,3 +209,91 @@ def test_theorem2_corrected_keeps_its_digits_at_huge_budgets() -> None:
 def test_the_smallest_ratio_of_costs_is_allowed() -> None:
     for top in (1, 3, 7, 0.3):
         assert theorem1(2, 10, top * 1e-9, cost_max=top).value > 0
+
+
+# two worlds, which no player can tell apart until it is too late
+
+
+KAPPA = {0.1: 8 / 9, 0.25: 2 / 3, 1 / 3: 1 / 2, 0.5: 1 / 4, 0.75: 1 / 12, 0.9: 1 / 36, 1: 0}
+
+
+@pytest.mark.parametrize("cost", KAPPA)
+def test_kappa(cost: float) -> None:
+    assert kappa(cost) == pytest.approx(KAPPA[cost])
+    assert value(two_worlds(360, cost)) == pytest.approx(360 * KAPPA[cost])
+
+
+def test_kappa_falls_continuously_from_1_to_0() -> None:
+    assert kappa(1 / 3 - 1e-9) == pytest.approx(kappa(1 / 3 + 1e-9), abs=1e-8)
+    assert kappa(1e-9) == pytest.approx(1)
+    assert kappa(1) == 0
+    values = [kappa(cost) for cost in np.linspace(0.01, 1, 200)]
+    assert (np.diff(values) < 0).all()
+
+
+def least_regret(budget: int, cost: Fraction) -> Fraction:
+    """The least that the larger of the mean regrets in the two worlds can be, over all players.
+
+    All that a player can choose is in how many of the first B rounds to pull arm 0, at random: one
+    of two numbers is enough.
+    """
+    pay = min(Fraction(1), (1 - cost) / (2 * cost))
+    best_late = max(pay * budget, Fraction(budget // cost - budget))
+    points = [
+        (pay * (budget - m), best_late - pay * m - (budget - m - cost * (budget - m)) // cost)
+        for m in range(budget + 1)
+    ]
+    mixed = [max(point) for point in points]
+    for here, there in product(points, points):
+        ahead, behind = here[0] - here[1], there[1] - there[0]
+        if ahead > 0 and behind > 0:
+            part = behind / (ahead + behind)
+            mixed.append(part * here[0] + (1 - part) * there[0])
+    return min(mixed)
+
+
+# budgets by a cost that divides them, so that nothing is lost to rounding
+DIVIDED = {"1/10": (1, 7), "1/5": (20,), "1/4": (9,), "3/10": (12,), "1/3": (12,)}
+DIVIDED |= {"3/8": (12,), "1/2": (15,), "7/10": (21,), "9/10": (27,)}
+
+
+@pytest.mark.parametrize("cost", DIVIDED)
+def test_kappa_times_budget_is_what_the_best_player_loses(cost: str) -> None:
+    for budget in DIVIDED[cost]:
+        assert budget / Fraction(cost) % 1 == 0
+        stated = value(two_worlds(budget, float(Fraction(cost))))
+        assert float(least_regret(budget, Fraction(cost))) == pytest.approx(stated)
+
+
+@pytest.mark.parametrize("cost", ["3/10", "3/8", "7/10", "9/10"])
+def test_kappa_is_off_by_at_most_1_where_the_cost_does_not_divide(cost: str) -> None:
+    for budget in (1, 5, 10, 20):
+        least = least_regret(budget, Fraction(cost))
+        assert kappa(float(Fraction(cost))) * budget - 1 <= float(least)
+
+
+def test_kappa_says_where_it_is_exact() -> None:
+    assert "B and B/c whole, else up to one reward less" in two_worlds(100, 0.3).holds
+
+
+@pytest.mark.parametrize("constant", [1e-6, 6, 1e6])
+def test_where_all_costs_are_equal_no_budget_refutes_anything(constant: float) -> None:
+    assert refuted_from(1) == refuted_from(1, constant) == math.inf
+    assert 1e20 < refuted_from(1 - 1e-10) < math.inf
+
+
+@pytest.mark.parametrize("cost", [0.01, 0.1, 0.3, 1 / 3, 0.5, 0.7, 0.9])
+def test_refuted_from_is_where_kappa_overtakes_the_theorems(cost: float) -> None:
+    stated: dict[float, Callable[..., Bound]] = {
+        refuted_from(cost): theorem1,
+        refuted_from(cost, constant=6): theorem4,
+        refuted_from(cost, constant=36): partial(theorem4, constant="proof"),
+        refuted_from(cost, constant=16): partial(theorem4, constant="derived"),
+    }
+    for said, theorem in stated.items():
+
+        def surplus(budget: float, theorem: Callable[..., Bound] = theorem) -> float:
+            return value(two_worlds(budget, cost)) - value(theorem(2, budget, cost))
+
+        assert brentq(surplus, 1, 1e15) == pytest.approx(said, rel=0.01)
+        assert surplus(0.99 * said) < 0 < surplus(1.01 * said)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -23,12 +24,13 @@ from purse.theory.bounds import (
     theorem5,
     two_worlds,
 )
-from tests.support.bounds import (
-    ONE_COST,
-    PER_ARM,
-    RANDOM_COSTS,
-    value,
-)
+from purse.types import World
+from tests.support.bounds import ONE_COST, PER_ARM, RANDOM_COSTS, value
+
+
+def row_of(world: World | str, name: str, budget: float = 100) -> Bound:
+    """The first bound of that name for a world."""
+    return next(row for row in for_world(world, budget) if row.name == name)
 
 
 @pytest.mark.parametrize(
@@ -50,75 +52,57 @@ def test_which_bounds_apply_in_which_setting(setting: Setting, upper: bool, line
     assert two_worlds(100, 0.5, setting=setting).applies == linear
     for policy in bounds.POLICIES:
         assert proposition_c(2, 100, 0.5, policy=policy, setting=setting).applies == upper
-    rows = {
-        (bound.name, bound.bounds): bound for bound in table(2, 100, 0.5, gaps=[1], setting=setting)
+    rows = table(2, 100, 0.5, gaps=[1], setting=setting)
+    assert [row.applies for row in rows if row.name == "Proposition A"] == [True] * 2
+    useless = {
+        "Theorem 2",
+        "Theorem 3",
+        "Theorem 4, statement",
+        *(row.name for row in bounds.TABLE_1),
     }
-    always = [bound.applies for (name, _), bound in rows.items() if name == "Proposition A"]
-    never = [
-        bound.applies
-        for (name, _), bound in rows.items()
-        if name
-        in ("Theorem 2", "Theorem 3", "Theorem 4, statement", *(row.name for row in bounds.TABLE_1))
-    ]
-    assert (len(always), all(always)) == (2, True)
-    assert (len(never), any(never)) == (8, False)
+    assert [row.applies for row in rows if row.name in useless] == [False] * 8
 
 
-LOWER: dict[str, Callable[[Setting], Bound]] = {
-    "theorem2": lambda setting: theorem2(2, 100, 0.5, form="corrected", setting=setting),
-    "theorem5": lambda setting: theorem5(100, setting=setting),
-    "two_worlds": lambda setting: two_worlds(100, 0.5, setting=setting),
+LOWER: dict[str, Callable[..., Bound]] = {
+    "theorem2": partial(theorem2, 2, 100, 0.5, form="corrected"),
+    "theorem5": partial(theorem5, 100),
+    "two_worlds": partial(two_worlds, 100, 0.5),
 }
 
 
 @pytest.mark.parametrize("name", LOWER)
-def test_a_lower_bound_applies_to_its_own_world_only(
-    name: str,
-) -> None:
-    plain = LOWER[name](ADVERSARIAL)
+def test_a_lower_bound_applies_to_its_own_world_only(name: str) -> None:
+    plain = LOWER[name](setting=ADVERSARIAL)
     assert plain.applies
     for world in (None, *worlds.names(), "my_world.py", ""):
-        bound = LOWER[name](Setting(world=world))
+        bound = LOWER[name](setting=Setting(world=world))
         assert bound.applies == (world in (None, name))
         assert bound._replace(applies=True) == plain
 
 
 def test_an_upper_bound_applies_whatever_the_world_is_called() -> None:
+    upper = ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")
     for world in (None, *worlds.names(), "my_world.py"):
-        for setting, proved in (
-            (Setting(True, "per arm", world), True),
-            (Setting(False, "one", world), True),
-            (Setting(True, "any", world), False),
+        for iid, costs, proved in (
+            (True, "per arm", True),
+            (False, "one", True),
+            (True, "any", False),
         ):
-            rows = [*table(2, 100, 0.5, setting=setting)]
-            assert [
-                row.applies
-                for row in rows
-                if row.name
-                in ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")
-            ] == [proved] * 5
+            rows = table(2, 100, 0.5, setting=Setting(iid, costs, world))
+            assert [row.applies for row in rows if row.name in upper] == [proved] * 5
             assert [row.applies for row in rows if row.name == "Proposition A"] == [True] * 2
 
 
 def test_two_worlds_needs_a_world_of_its_kind_whatever_its_name() -> None:
-    for setting in (
-        Setting(False, "one", "two_worlds"),
-        Setting(True, "any", "two_worlds"),
-        Setting(True, "per arm", "two_worlds"),
-    ):
-        assert not two_worlds(100, 0.5, setting=setting).applies
-    assert two_worlds(100, 0.5, setting=Setting(False, "per arm", "two_worlds")).applies
+    for iid, costs in ((False, "one"), (True, "any"), (True, "per arm"), (False, "per arm")):
+        bound = two_worlds(100, 0.5, setting=Setting(iid, costs, "two_worlds"))
+        assert bound.applies == ((iid, costs) == (False, "per arm"))
 
 
 def test_a_bound_gives_its_value_where_it_does_not_hold_too() -> None:
-    assert (
-        theorem1(2, 8, 0.5, setting=ADVERSARIAL).value
-        == theorem1(2, 8, 0.5, setting=ONE_COST).value
-    )
-    assert (
-        proposition_c(2, 8, 0.5, setting=ADVERSARIAL).value
-        == proposition_c(2, 8, 0.5, setting=PER_ARM).value
-    )
+    for bound, setting in ((theorem1, ONE_COST), (proposition_c, PER_ARM)):
+        elsewhere = bound(2, 8, 0.5, setting=ADVERSARIAL)
+        assert bound(2, 8, 0.5, setting=setting).value == elsewhere.value
     assert two_worlds(8, 0.5, setting=ONE_COST).value == two_worlds(8, 0.5).value == 2
     assert two_worlds(8, 1).value == 0
     assert not two_worlds(8, 1).applies
@@ -126,29 +110,18 @@ def test_a_bound_gives_its_value_where_it_does_not_hold_too() -> None:
 
 def test_theorem2_corrected_needs_a_gap_below_a_half() -> None:
     assert theorem2(10, 5, 1, form="corrected").applies
-    too_small = theorem2(10, 2, 1, form="corrected")
-    assert (too_small.value, too_small.applies) == (0, False)
-    nothing = theorem2(10, 0.5, 1, form="corrected")
-    assert (nothing.value, nothing.applies) == (0, False)
+    for budget in (2, 0.5):
+        too_small = theorem2(10, budget, 1, form="corrected")
+        assert (too_small.value, too_small.applies) == (0, False)
 
 
 def test_a_table_has_every_bound_once() -> None:
     rows = table(3, 100, 0.5)
-    assert [row.name for row in rows[:13]] == [
-        "Theorem 1",
-        "Theorem 2",
-        "Theorem 2, corrected",
-        "Theorem 3",
-        "Theorem 4, statement",
-        "Theorem 4, proof",
-        "Theorem 4, derived",
-        "Theorem 5",
-        "κ(c)·B",
-        "Proposition A",
-        "Proposition A",
-        "Proposition C",
-        "Proposition C",
-    ]
+    assert "; ".join(row.name for row in rows[:13]) == (
+        "Theorem 1; Theorem 2; Theorem 2, corrected; Theorem 3; Theorem 4, statement; "
+        "Theorem 4, proof; Theorem 4, derived; Theorem 5; κ(c)·B; "
+        "Proposition A; Proposition A; Proposition C; Proposition C"
+    )
     assert rows[13:] == list(bounds.TABLE_1)
     assert len({(row.name, row.bounds) for row in rows}) == len(rows)
     for row in rows:
@@ -183,11 +156,8 @@ def test_what_a_shipped_world_is_known_to_be_and_its_bounds(name: str) -> None:
     assert setting_of(worlds.make(text, 100)) == setting
     positive = None if gaps is None else [gap for gap in gaps if gap > 0]
     rows = for_world(text, 100)
-    for made, said in zip(
-        rows,
-        table(n_arms, 100, cost_min, cost_max=cost_max, gaps=positive, setting=setting),
-        strict=True,
-    ):
+    stated = table(n_arms, 100, cost_min, cost_max=cost_max, gaps=positive, setting=setting)
+    for made, said in zip(rows, stated, strict=True):
         assert made._replace(value=None) == said._replace(value=None)
         assert made.value == said.value or value(made) == pytest.approx(value(said), rel=1e-9)
     lower = {"Theorem 2, corrected": "theorem2", "Theorem 5": "theorem5", "κ(c)·B": "two_worlds"}
@@ -202,36 +172,34 @@ def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
     assert setting_of(world) == setting
     rows = for_world(world, 1000, alpha=1)
     assert rows == table(2, 1000, 0.5, cost_max=0.5, alpha=1, gaps=[1.6], setting=setting)
-    assert next(row for row in rows if row.name == "Theorem 5").value == 500
+    assert rows[7].value == 500
 
 
-def test_one_arm_has_one_cost_and_one_segment_is_no_change() -> None:
-    assert setting_of(worlds.bernoulli(rewards=[0.5], costs=[0.3])) == Setting(
-        True, "one", "bernoulli"
-    )
-    assert setting_of(
-        worlds.switching(segments=[7], rewards=[[0.5, 0.1]], costs=[0.3, 0.4])
-    ) == Setting(True, "per arm", "switching")
-    assert setting_of(
-        worlds.switching(segments=7, rewards=[[0.5, 0.1], [0.1, 0.5]], costs=[0.3, 0.3])
-    ) == Setting(False, "one", "switching")
-    assert setting_of(
-        worlds.two_point(rewards=[0.5, 0.1], costs=[0.3, 1], cost_min=0.3)
-    ) == Setting(True, "per arm", "two_point")
-
-
-def test_a_table_ends_so_its_rounds_are_not_iid() -> None:
-    for n_rounds in (1, 2):
-        several = worlds.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.4])
-        assert setting_of(several) == Setting(False, "per arm", "table")
-        assert not any(
-            row.applies
-            for row in for_world(several, 100)
-            if row.name in ("Theorem 1", "Proposition C")
-        )
-        one = worlds.table(rewards=[[0.5, 0.1]] * n_rounds, costs=[0.3, 0.3])
-        assert setting_of(one) == Setting(False, "one", "table")
-        assert next(row for row in for_world(one, 100) if row.name == "Theorem 3").value is None
+@pytest.mark.parametrize(
+    ("world", "iid", "costs"),
+    [
+        # one arm has one cost, and one segment is no change
+        ("bernoulli:rewards=[.5],costs=[.3]", True, "one"),
+        ("switching:segments=[7],rewards=[[.5,.1]],costs=[.3,.4]", True, "per arm"),
+        ("switching:segments=7,rewards=[[.5,.1],[.1,.5]],costs=[.3,.3]", False, "one"),
+        ("two_point:rewards=[.5,.1],costs=[.3,1],cost_min=.3", True, "per arm"),
+        # the name of a world is what comes before its options
+        ("two_worlds:cost_min=.2,world=2", False, "per arm"),
+        # a table ends, so its rounds are not iid
+        ("table:rewards=[[.5,.1]],costs=[.3,.4]", False, "per arm"),
+        ("table:rewards=[[.5,.1],[.5,.1]],costs=[.3,.4]", False, "per arm"),
+        ("table:rewards=[[.5,.1]],costs=[.3,.3]", False, "one"),
+        ("table:rewards=[[.5,.1],[.5,.1]],costs=[.3,.3]", False, "one"),
+    ],
+)
+def test_the_setting_of_a_world(world: str, iid: bool, costs: str) -> None:
+    name = world.partition(":")[0]
+    assert setting_of(worlds.make(world, 100)) == Setting(iid, costs, name)
+    if name == "table" and costs == "per arm":
+        assert not row_of(world, "Theorem 1").applies
+        assert not row_of(world, "Proposition C").applies
+    if name == "table" and costs == "one":
+        assert row_of(world, "Theorem 3").value is None
 
 
 def test_a_constant_cost_is_the_one_cost_only_at_the_declared_least() -> None:
@@ -239,39 +207,30 @@ def test_a_constant_cost_is_the_one_cost_only_at_the_declared_least() -> None:
     assert setting_of(world).costs == "one"
     wider = replace(world, cost_min=world.cost_min // 5)
     assert setting_of(wider).costs == "per arm"
-    bound = next(row for row in for_world(wider, 100) if row.name == "Proposition C")
-    assert bound == proposition_c(
-        2, 100, 0.1, cost_max=0.5, setting=Setting(True, "per arm", "bernoulli")
-    )
+    setting = Setting(True, "per arm", "bernoulli")
+    bound = row_of(wider, "Proposition C")
+    assert bound == proposition_c(2, 100, 0.1, cost_max=0.5, setting=setting)
     assert bound.applies
 
 
-def test_the_name_of_a_world_is_what_comes_before_its_options() -> None:
-    assert setting_of(worlds.make("two_worlds:cost_min=.2,world=2", 100)) == Setting(
-        False, "per arm", "two_worlds"
-    )
-    assert setting_of(worlds.two_worlds(100, 0.2, world=2)) == Setting(
-        False, "per arm", "two_worlds"
-    )
+def test_a_world_that_is_made_by_its_function_has_its_name() -> None:
+    world = worlds.two_worlds(100, 0.2, world=2)
+    assert setting_of(world) == Setting(False, "per arm", "two_worlds")
 
 
 def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
     world = worlds.bernoulli(rewards=[0.9, 0.3, 0.1], costs=[0.3, 0.1, 0.1])
     assert world.efficiencies is not None
     assert 0 < world.efficiencies.max() - world.efficiencies[1] < 1e-12
-    found = next(row for row in for_world(world, 100) if row.name == "Theorem 3")
+    found = row_of(world, "Theorem 3")
     assert value(found) == pytest.approx(value(theorem3([2], 100, 0.1, cost_max=0.3)))
 
 
 def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
-    for world in (
-        worlds.bernoulli([0.5, 0.5], [0.3, 0.3]),
-        worlds.bernoulli([0, 0], [0.3, 0.2]),
-    ):
-        assert next(row for row in for_world(world, 100) if row.name == "Theorem 3").value == 0
+    assert row_of(worlds.bernoulli([0.5, 0.5], [0.3, 0.3]), "Theorem 3").value == 0
+    assert row_of(worlds.bernoulli([0, 0], [0.3, 0.2]), "Theorem 3").value == 0
 
 
 def test_the_world_of_theorem5_says_its_power() -> None:
-    rows = {row.name: row for row in bounds.for_world("theorem5:alpha=.9", 1024)}
-    assert rows["Theorem 5"].value == 256
-    assert rows["Theorem 5"].applies
+    found = row_of("theorem5:alpha=.9", "Theorem 5", 1024)
+    assert (found.value, found.applies) == (256, True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,7 @@ from purse.theory.bounds import (
     theorem5,
     two_worlds,
 )
-from tests.support.bounds import (
-    ONE_COST,
-    PER_ARM,
-    value,
-)
+from tests.support.bounds import ONE_COST, PER_ARM, value
 
 
 @pytest.mark.parametrize(
@@ -57,15 +54,10 @@ def least_mean_regret(rounds: int, gap: float) -> float:
         for arm in (0, 1):
             right = odds[arm] / sum(odds)
             pays = right * better + (1 - right) / 2
-            win, loss = (
-                (wins[0] + (arm == 0), wins[1] + (arm == 1)),
-                (losses[0] + (arm == 0), losses[1] + (arm == 1)),
-            )
-            options.append(
-                gap * (1 - right)
-                + pays * lost(left - 1, win, losses)
-                + (1 - pays) * lost(left - 1, wins, loss)
-            )
+            win = (wins[0] + (arm == 0), wins[1] + (arm == 1))
+            loss = (losses[0] + (arm == 0), losses[1] + (arm == 1))
+            then = pays * lost(left - 1, win, losses) + (1 - pays) * lost(left - 1, wins, loss)
+            options.append(gap * (1 - right) + then)
         return min(options)
 
     return lost(rounds, (0, 0), (0, 0))
@@ -75,23 +67,19 @@ def least_mean_regret(rounds: int, gap: float) -> float:
 def test_theorem2_corrected_is_below_the_loss_of_the_best_player(scale: float) -> None:
     for rounds in (2, 3, 5, 8, 12):
         lower = value(theorem2(2, rounds / 2, 0.5, form="corrected", scale=scale))
-        assert (
-            lower
-            <= least_mean_regret(rounds, scale * math.sqrt(2 / rounds))
-            <= scale * math.sqrt(2 * rounds) / 2
-        )
+        least = least_mean_regret(rounds, scale * math.sqrt(2 / rounds))
+        assert lower <= least <= scale * math.sqrt(2 * rounds) / 2
 
 
 def test_theorem2_corrected_is_below_the_loss_of_exp3_bwk() -> None:
-    lost, seen = [], []
+    found = []
     for best in range(3):
         world = worlds.theorem2(n_arms=3, budget=200, cost_min=0.5, best=best)
-        found = purse.regrets("exp3.bwk", world, 200, n_paths=1000, seed=best)
-        lost.append(found["pseudo_regret"])
-        seen.append(found["best_fixed_arm"])
+        found.append(purse.regrets("exp3.bwk", world, 200, n_paths=1000, seed=best))
     lower = value(theorem2(3, 200, 0.5, form="corrected"))
     most = 0.25 * math.sqrt(3 * 200 / 0.5)
-    for estimates in (lost, seen):
+    for notion in ("pseudo_regret", "best_fixed_arm"):
+        estimates = [each[notion] for each in found]
         error = math.sqrt(sum(estimate.error**2 for estimate in estimates)) / 3
         mean = sum(estimate.mean for estimate in estimates) / 3
         assert lower < mean - 3 * error < mean + 3 * error < most * 1.2
@@ -116,24 +104,18 @@ def test_propositions_a_and_c_are_above_the_loss(
     name, _, option = policy.partition(":gamma=")
     gamma = {"": "theorem", "proof": "proof", "0.3": 0.3}[option]
     found = purse.regrets(policy, world, 200, n_paths=200, seed=1)
-    efficiency = proposition_a(n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma)
-    reward = proposition_c(
-        n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=setting
-    )
+    problem = n_arms, 200, cost_min
+    known: dict[str, Any] = {"cost_max": cost_max, "policy": name, "gamma": gamma}
+    reward = proposition_c(*problem, **known, setting=setting)
     assert reward.applies
-    assert found["own_rounds"].mean + 3 * found["own_rounds"].error < value(efficiency)
-    assert found["best_fixed_arm"].mean + 3 * found["best_fixed_arm"].error < value(reward)
-    assert value(
-        proposition_c(
-            n_arms, 200, cost_min, cost_max=cost_max, policy=name, gamma=gamma, setting=PER_ARM
-        )
-    ) >= value(reward)
+    own, best = found["own_rounds"], found["best_fixed_arm"]
+    assert own.mean + 3 * own.error < value(proposition_a(*problem, **known))
+    assert best.mean + 3 * best.error < value(reward)
+    assert value(proposition_c(*problem, **known, setting=PER_ARM)) >= value(reward)
 
 
 @pytest.mark.parametrize("policy", ["exp3.bwk", "exp3++.bwk"])
-def test_two_worlds_break_theorem1_and_not_proposition_a(
-    policy: str,
-) -> None:
+def test_two_worlds_break_theorem1_and_not_proposition_a(policy: str) -> None:
     budget = 20_000
     found = [
         purse.regrets(policy, f"two_worlds:cost_min=.1,world={world}", budget, n_paths=4, seed=0)
@@ -142,7 +124,6 @@ def test_two_worlds_break_theorem1_and_not_proposition_a(
     worst = max(found, key=lambda each: each["best_fixed_arm"].mean)
     stated = theorem1(2, budget, 0.1) if policy == "exp3.bwk" else theorem4(2, budget, 0.1)
     assert worst["best_fixed_arm"].low > value(two_worlds(budget, 0.1)) > value(stated)
+    most = value(proposition_a(2, budget, 0.1, policy=policy))
     for each in found:
-        assert each["own_rounds"].mean + 3 * each["own_rounds"].error < value(
-            proposition_a(2, budget, 0.1, policy=policy)
-        )
+        assert each["own_rounds"].mean + 3 * each["own_rounds"].error < most

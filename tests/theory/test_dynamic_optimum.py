@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -44,18 +45,29 @@ def test_with_fixed_costs_the_dynamic_optimum_is_the_knapsack() -> None:
         assert optimum == pytest.approx(exact(rewards, costs, money), rel=1e-12)
 
 
+def cyclic(period: list[Row]) -> Callable[[int], Row]:
+    return lambda t: period[(t - 1) % len(period)]
+
+
+def check_best_play(
+    world: purse.World,
+    row: Callable[[int], Row],
+    budget: int,
+    horizon: int | None,
+    last: int | None = None,
+) -> None:
+    """The optimum of a world is that of its rows, by the definition; `last` is its last round."""
+    ends = min((end for end in (horizon, last) if end is not None), default=None)
+    played = best_play(row, budget, ends, skip=horizon is not None)
+    found = dynamic_optimum(world, budget / 1000, horizon=horizon)
+    assert found == pytest.approx(played, rel=1e-12)
+
+
 def test_the_dynamic_optimum_with_random_costs_is_the_best_play() -> None:
     for seed in SEEDS:
         random = Random(seed)
         row, budget, horizon = some_atoms(random), some_budget(random, 2500), some_horizon(random)
-
-        def at(t: int, row: Row = row) -> Row:
-            return row
-
-        played = best_play(at, budget, horizon, skip=horizon is not None)
-        assert dynamic_optimum(atoms_of(row), budget / 1000, horizon=horizon) == pytest.approx(
-            played, rel=1e-12
-        )
+        check_best_play(atoms_of(row), cyclic([row]), budget, horizon)
 
 
 def test_the_dynamic_optimum_of_a_table_is_the_best_play_up_to_its_last_row() -> None:
@@ -63,19 +75,7 @@ def test_the_dynamic_optimum_of_a_table_is_the_best_play_up_to_its_last_row() ->
         random = Random(seed)
         rows, budget, horizon = some_rows(random), some_budget(random, 4000), some_horizon(random)
         steady = [[[(1.0, reward / 16, cost)] for reward, cost in row] for row in rows]
-
-        def at(t: int, steady: list[Row] = steady) -> Row:
-            return steady[t - 1]
-
-        played = best_play(
-            at,
-            budget,
-            min(len(rows), horizon or len(rows)),
-            skip=horizon is not None,
-        )
-        assert dynamic_optimum(table_of(rows), budget / 1000, horizon=horizon) == pytest.approx(
-            played, rel=1e-12
-        )
+        check_best_play(table_of(rows), cyclic(steady), budget, horizon, len(rows))
 
 
 def test_an_arm_alone_on_a_table_gains_at_most_the_optimum() -> None:
@@ -94,58 +94,32 @@ def test_an_arm_alone_on_a_table_gains_at_most_the_optimum() -> None:
 def test_the_dynamic_optimum_of_a_periodic_world_is_the_best_play() -> None:
     for seed in SEEDS:
         random = Random(seed)
-        rows, budget, horizon = (
-            some_rows(random)[:5],
-            some_budget(random, 2500),
-            some_horizon(random),
-        )
+        rows, budget = some_rows(random)[:5], some_budget(random, 2500)
+        horizon = some_horizon(random)
         lengths = [random.randint(1, 4) for _ in rows]
         period = [
             [chances(*arm) for arm in row]
             for row, length in zip(rows, lengths, strict=True)
             for _ in range(length)
         ]
-
-        def at(t: int, period: list[Row] = period) -> Row:
-            return period[(t - 1) % len(period)]
-
-        played = best_play(
-            at,
-            budget,
-            horizon,
-            skip=horizon is not None,
-        )
         world = switching(lengths, rewards_of(rows), costs_of(rows))
-        assert dynamic_optimum(world, budget / 1000, horizon=horizon) == pytest.approx(
-            played, rel=1e-12
-        )
+        check_best_play(world, cyclic(period), budget, horizon)
 
 
 def test_the_dynamic_optimum_of_a_world_that_changes_once_is_the_best_play() -> None:
     for seed in SEEDS:
         random = Random(seed)
-        arms, budget, horizon, rounds = (
-            some_arms(random),
-            some_budget(random, 2500),
-            some_horizon(random),
-            random.randint(1, 15),
-        )
-        fake = [random.randint(0, 16) for _ in arms]
+        arms, budget, horizon = some_arms(random), some_budget(random, 2500), some_horizon(random)
+        rounds, fake = random.randint(1, 15), [random.randint(0, 16) for _ in arms]
         before = [chances(reward, cost) for reward, (_, cost) in zip(fake, arms, strict=True)]
         after = [chances(reward, cost) for reward, cost in arms]
-        rewards, costs, money = numbers(arms, budget)
+        rewards, costs, _ = numbers(arms, budget)
 
         def at(t: int, b: Row = before, a: Row = after, last: int = rounds) -> Row:
             return b if t <= last else a
 
-        played = best_play(
-            at,
-            budget,
-            horizon,
-            skip=horizon is not None,
-        )
         world = corrupted(rewards, costs, rounds, [reward / 16 for reward in fake])
-        assert dynamic_optimum(world, money, horizon=horizon) == pytest.approx(played, rel=1e-12)
+        check_best_play(world, at, budget, horizon)
 
 
 def test_who_may_skip_never_gains_less() -> None:
@@ -165,28 +139,47 @@ def test_who_may_skip_never_gains_less() -> None:
 def test_in_a_world_that_does_not_change_there_is_nothing_to_wait_for() -> None:
     for seed in SEEDS:
         random = Random(seed)
-        row, budget = some_atoms(random), some_budget(random, 2500)
-        assert dynamic_optimum(atoms_of(row), budget / 1000, horizon=10**15) == dynamic_optimum(
-            atoms_of(row), budget / 1000
-        )
+        world, budget = atoms_of(some_atoms(random)), some_budget(random, 2500) / 1000
+        assert dynamic_optimum(world, budget, horizon=10**15) == dynamic_optimum(world, budget)
 
 
 # the money is for one round, and the second is the better one
 PATIENCE = "table:rewards=[[.1],[1]],costs=[[1],[1]]"
+FOURTH = "switching:segments=[3,1],rewards=[[0],[1]],costs=[1]"  # in rounds 4, 8, ...
+# arm 0 pays 1 at cost 0.5 or 1, arm 1 pays 0.6 at 0.5: V(0.5) = max(1/2, 0.6), V(1) = max((1 +
+# 0.6)/2 + 1/2, 1.2) = 1.3
+CHEAP = "atoms:probabilities=[[.5,.5],[1,0]],rewards=[[1,1],[.6,0]],costs=[[.5,1],[.5,.5]]"
 
 
-def test_by_hand_with_a_horizon_one_waits_for_the_better_round() -> None:
-    assert dynamic_optimum(PATIENCE, 1, horizon=2) == 1.0
-    assert dynamic_optimum(PATIENCE, 1, horizon=1) == 0.1
-    assert dynamic_optimum(PATIENCE, 1) == 0.1
-    assert dynamic_optimum(PATIENCE, 2, horizon=2) == 1.1
-    # in rounds 4 and 8
-    assert (
-        dynamic_optimum("switching:segments=[3,1],rewards=[[0],[1]],costs=[1]", 2, horizon=8) == 2
-    )
-    assert (
-        dynamic_optimum("switching:segments=[3,1],rewards=[[0],[1]],costs=[1]", 2, horizon=7) == 1
-    )
+@pytest.mark.parametrize(
+    ("world", "budget", "horizon", "best"),
+    [
+        # with a horizon one waits for the better round
+        (PATIENCE, 1, 2, 1.0),
+        (PATIENCE, 1, 1, 0.1),
+        (PATIENCE, 1, None, 0.1),
+        (PATIENCE, 2, 2, 1.1),
+        (FOURTH, 2, 8, 2),
+        (FOURTH, 2, 7, 1),
+        # the cheap arm is better when little is left
+        (CHEAP, 0.5, None, 0.6),
+        (CHEAP, 1, None, 1.3),
+        (CHEAP, 1, 1, 1),
+        (CHEAP, 0.4, None, 0),
+        # half a unit of reward in each of 8 rounds, and nothing later
+        ("two_worlds:cost_min=.5,world=1", 8, None, 4),
+        # 8 rounds of saving leave 4, which buy 8
+        ("two_worlds:cost_min=.5,world=2", 8, None, 8),
+        ("theorem5:alpha=.5,best=1", 100, None, 10),
+        ("same_costs", 11, None, 15),  # two rounds cost 1.1 and the better arms pay 1.5
+        ("spend_or_save:later=1", 10, None, 95),  # 5 rounds at 0.1 leave 9.5, which buy 95
+        ("spend_or_save:later=0", 10, None, 5),
+    ],
+)
+def test_the_dynamic_optimum_by_hand(
+    world: str, budget: float, horizon: int | None, best: float
+) -> None:
+    assert dynamic_optimum(world, budget, horizon=horizon) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("horizon", "gain"), [(1, 0), (2, 1), (3, 1), (None, 0)])
@@ -203,13 +196,8 @@ def test_a_world_may_have_a_horizon_of_its_own_which_the_argument_overrides() ->
     world = replace(table_of(rows), horizon=3)
     assert dynamic_optimum(world, 1) == 8 / 16
     assert dynamic_optimum(replace(world, horizon=1), 1) == 2 / 16
-    assert [dynamic_optimum(world, 1, horizon=horizon) for horizon in (1, 2, 3, 4, 5)] == [
-        2 / 16,
-        4 / 16,
-        8 / 16,
-        1,
-        1,
-    ]
+    found = [16 * dynamic_optimum(world, 1, horizon=horizon) for horizon in (1, 2, 3, 4, 5)]
+    assert found == [2, 4, 8, 16, 16]
     assert dynamic_optimum(replace(world, horizon=None), 1) == 2 / 16
 
 
@@ -217,58 +205,18 @@ def test_more_money_rounds_or_arms_never_hurt() -> None:
     for seed in SEEDS:
         random = Random(seed)
         row, budget, horizon = some_atoms(random), some_budget(random, 2500), some_horizon(random)
-        value = dynamic_optimum(atoms_of(row), budget / 1000, horizon=horizon)
+
+        def optimum(row: Row, budget: int, horizon: int | None = horizon) -> float:
+            return dynamic_optimum(atoms_of(row), budget / 1000, horizon=horizon)
+
+        value = optimum(row, budget)
         least = value * (1 - 1e-12)
-        assert (
-            dynamic_optimum(
-                atoms_of(row), (budget + random.randint(0, 500)) / 1000, horizon=horizon
-            )
-            >= least
-        )
-        assert (
-            dynamic_optimum(
-                atoms_of(row), budget / 1000, horizon=None if horizon is None else horizon + 1
-            )
-            >= least
-        )
-        assert (
-            dynamic_optimum(atoms_of([*row, *some_atoms(random)]), budget / 1000, horizon=horizon)
-            >= least
-        )
+        assert optimum(row, budget + random.randint(0, 500)) >= least
+        assert optimum(row, budget, None if horizon is None else horizon + 1) >= least
+        assert optimum([*row, *some_atoms(random)], budget) >= least
         factor = random.randint(2, 5)
         scaled = [[(chance, reward, cost * factor) for chance, reward, cost in arm] for arm in row]
-        assert dynamic_optimum(
-            atoms_of(scaled), budget * factor / 1000, horizon=horizon
-        ) == pytest.approx(value, rel=1e-12)
-
-
-def test_by_hand_the_cheap_arm_is_better_when_little_is_left() -> None:
-    """Arm 0 pays 1 at cost 0.5 or 1, arm 1 pays 0.6 at 0.5: V(0.5) = max(1/2, 0.6), V(1) = max((1 +
-    0.6)/2 + 1/2, 1.2) = 1.3.
-    """
-    world = "atoms:probabilities=[[.5,.5],[1,0]],rewards=[[1,1],[.6,0]],costs=[[.5,1],[.5,.5]]"
-    assert dynamic_optimum(world, 0.5) == pytest.approx(0.6)
-    assert dynamic_optimum(world, 1) == pytest.approx(1.3)
-    assert dynamic_optimum(world, 1, horizon=1) == 1
-    assert dynamic_optimum(world, 0.4) == 0
-
-
-@pytest.mark.parametrize(
-    ("world", "budget", "best"),
-    [
-        # half a unit of reward in each of 8 rounds, and nothing later
-        ("two_worlds:cost_min=.5,world=1", 8, 4),
-        ("two_worlds:cost_min=.5,world=2", 8, 8),  # 8 rounds of saving leave 4, which buy 8
-        ("theorem5:alpha=.5,best=1", 100, 10),
-        ("same_costs", 11, 15),  # two rounds cost 1.1 and the better arms pay 1.5
-        ("spend_or_save:later=1", 10, 95),  # 5 rounds at 0.1 leave 9.5, which buy 95
-        ("spend_or_save:later=0", 10, 5),
-    ],
-)
-def test_the_dynamic_optimum_of_shipped_worlds_by_hand(
-    world: str, budget: int, best: float
-) -> None:
-    assert dynamic_optimum(world, budget) == pytest.approx(best)
+        assert optimum(scaled, budget * factor) == pytest.approx(value, rel=1e-12)
 
 
 SMALL_WORLDS = {
@@ -292,18 +240,13 @@ def test_no_policy_gains_more_than_the_dynamic_optimum(policy: str) -> None:
         if policy == "oracle" and worlds.make(world, budget).efficiencies is None:
             continue
         gain = purse.simulate(policy, world, budget, n_paths=4000, seed=5, horizon=horizon).gain
-        assert (
-            gain.mean()
-            <= dynamic_optimum(world, budget, horizon=horizon)
-            + 4 * gain.std(ddof=1) / np.sqrt(len(gain))
-            + 1e-9
-        )
+        most = dynamic_optimum(world, budget, horizon=horizon) + 1e-9
+        assert gain.mean() <= most + 4 * gain.std(ddof=1) / np.sqrt(len(gain))
 
 
 @pytest.mark.parametrize("horizon", [None, 3])
 def test_a_single_arm_gains_the_dynamic_optimum(horizon: int | None) -> None:
     world = "atoms:probabilities=[[.25,.25,.5]],rewards=[[1,.5,0]],costs=[[.7,.3,.2]]"
     gain = purse.simulate("fixed", world, 2, n_paths=40_000, seed=1, horizon=horizon).gain
-    assert gain.mean() == pytest.approx(
-        dynamic_optimum(world, 2, horizon=horizon), abs=4 * gain.std(ddof=1) / np.sqrt(len(gain))
-    )
+    error = gain.std(ddof=1) / np.sqrt(len(gain))
+    assert gain.mean() == pytest.approx(dynamic_optimum(world, 2, horizon=horizon), abs=4 * error)

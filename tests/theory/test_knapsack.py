@@ -17,16 +17,19 @@ from tests.support.knapsacks import (
 )
 
 
-def test_greedy_is_the_rule_played_pull_by_pull() -> None:
+def test_greedy_is_played_pull_by_pull_and_exact_is_the_best_of_all_multisets() -> None:
     for seed in SEEDS:
         arms, budget = some_knapsack(seed)
-        assert greedy(*numbers(arms, budget)) == pull_by_pull(arms, budget)
-
-
-def test_exact_is_the_best_of_all_multisets_of_pulls() -> None:
-    for seed in SEEDS:
-        arms, budget = some_knapsack(seed)
-        assert exact(*numbers(arms, budget)) == best_multiset(arms, budget)
+        rewards, costs, money = numbers(arms, budget)
+        simple, most = greedy(rewards, costs, money), exact(rewards, costs, money)
+        assert simple == pull_by_pull(arms, budget)
+        assert most == best_multiset(arms, budget)
+        single = [budget // cost * reward / 16 for reward, cost in arms]
+        best = max(range(len(arms)), key=lambda i: efficiency(arms[i]))
+        assert single[best] <= simple <= most
+        assert max(single) <= most
+        assert most <= simple + rewards[best] <= simple + max(rewards)
+        assert most <= money * float(efficiency(arms[best])) * (1 + 1e-12)
 
 
 def test_an_arm_alone_is_paid_for_as_often_as_its_cost_fits() -> None:
@@ -35,21 +38,6 @@ def test_an_arm_alone_is_paid_for_as_often_as_its_cost_fits() -> None:
         rewards, costs, money = numbers(arms, budget)
         arm = seed % len(arms)
         assert alone(arm, bernoulli(rewards, costs), money)[1] == budget // arms[arm][1]
-
-
-def test_what_lies_below_and_above_greedy_and_exact() -> None:
-    for seed in SEEDS:
-        arms, budget = some_knapsack(seed)
-        rewards, costs, money = numbers(arms, budget)
-        simple, most = greedy(rewards, costs, money), exact(rewards, costs, money)
-        single = [budget // cost * reward / 16 for reward, cost in arms]
-        best = max(range(len(arms)), key=lambda i: efficiency(arms[i]))
-        assert single[best] <= simple <= most
-        assert max(single) <= most
-        assert most <= simple + rewards[best] <= simple + max(rewards)
-        assert most <= money * max(
-            reward / cost for reward, cost in zip(rewards, costs, strict=True)
-        ) * (1 + 1e-12)
 
 
 def test_a_fixed_arm_may_beat_greedy_by_less_than_one_reward() -> None:
@@ -70,21 +58,12 @@ def test_greedy_takes_the_first_of_two_arms_that_are_equal_in_decimals() -> None
     assert greedy(rewards=[0.05, 0.175], costs=[0.1, 0.35], budget=0.35) == pytest.approx(0.15)
     for seed in SEEDS:
         random = Random(seed)
-        tenths, first, second, budget = (
-            random.randint(1, 10),
-            random.randint(1, 99),
-            random.randint(1, 99),
-            random.randint(1, 300),
-        )
-        # both pay so many tenths of their cost
-        rewards, costs = (
-            [tenths * first / 1000, tenths * second / 1000],
-            [first / 100, second / 100],
-        )
+        tenths, *costs, budget = (random.randint(1, most) for most in (10, 99, 99, 300))
+        first, second = costs
+        rewards = [tenths * cost / 1000 for cost in costs]  # so many tenths of the cost
         spent = budget // first * first + budget % first // second * second
-        assert greedy(rewards, costs, budget / 100) == pytest.approx(
-            tenths * spent / 1000, rel=1e-12
-        )
+        found = greedy(rewards, [cost / 100 for cost in costs], budget / 100)
+        assert found == pytest.approx(tenths * spent / 1000, rel=1e-12)
 
 
 def test_greedy_tells_arms_apart_that_differ_in_the_ninth_digit() -> None:
@@ -113,10 +92,9 @@ def test_amounts_may_be_texts_and_finer_than_floats() -> None:
 
 
 def test_a_budget_below_every_cost_buys_nothing() -> None:
+    changing = "switching:segments=1,rewards=[[1,0],[0,1]],costs=[.1,.3]"
     for budget in (1e-9, 0.05, 0.099999999):
         assert greedy(rewards=[1, 1], costs=[0.1, 0.3], budget=budget) == 0
         assert exact(rewards=[1, 1], costs=[0.1, 0.3], budget=budget) == 0
         assert dynamic_optimum("bernoulli:rewards=[1,1],costs=[.1,.3]", budget) == 0
-        assert (
-            dynamic_optimum("switching:segments=1,rewards=[[1,0],[0,1]],costs=[.1,.3]", budget) == 0
-        )
+        assert dynamic_optimum(changing, budget) == 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from operator import mul
 from random import Random
 from typing import Any
 
@@ -19,16 +20,10 @@ def some_knapsack(seed: int) -> tuple[list[int], list[int], list[int], int]:
     """Rewards, costs, caps and a budget, for one to four arms."""
     random = Random(seed)
     n_arms, step = random.randint(1, 4), random.choice([1, 5, 10])
-    rewards, costs = (
-        [random.randint(0, 16) for _ in range(n_arms)],
-        [step * random.randint(1, 100 // step) for _ in range(n_arms)],
-    )
-    return (
-        rewards,
-        costs,
-        [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)],
-        random.randint(1, 400),
-    )
+    rewards = [random.randint(0, 16) for _ in range(n_arms)]
+    costs = [step * random.randint(1, 100 // step) for _ in range(n_arms)]
+    caps = [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)]
+    return rewards, costs, caps, random.randint(1, 400)
 
 
 def numbers(
@@ -45,32 +40,21 @@ def best_of_all(rewards: list[int], costs: list[int], caps: list[int], budget: i
     ]
     best = Fraction(0)
     for counts in product(*some):
-        left = budget - sum(count * cost for count, cost in zip(counts, costs, strict=False))
+        left = budget - sum(map(mul, counts, costs))
         if left >= 0:
-            value = (
-                sum(count * reward for count, reward in zip(counts, rewards, strict=False))
-                + min(left // costs[-1], last[-1]) * rewards[-1]
-            )
-            best = max(best, Fraction(value, 16))
+            final = min(left // costs[-1], last[-1])
+            best = max(best, Fraction(sum(map(mul, counts, rewards)) + final * rewards[-1], 16))
     return best
 
 
-def test_is_the_best_of_all_counts_that_the_caps_allow() -> None:
+def test_is_the_best_of_all_counts_that_the_caps_allow_and_more_room_never_hurts() -> None:
     for seed in SEEDS:
         given = some_knapsack(seed)
-        assert bounded(*numbers(*given)) == best_of_all(*given)
-
-
-def test_without_caps_it_is_the_unbounded_knapsack_and_more_room_never_hurts() -> None:
-    for seed in SEEDS:
-        rewards, costs, caps, budget = numbers(*some_knapsack(seed))
-        free = exact(rewards, costs, budget)
+        rewards, costs, caps, budget = numbers(*given)
+        best, free = bounded(rewards, costs, caps, budget), exact(rewards, costs, budget)
+        assert best == best_of_all(*given)
+        assert best <= bounded(rewards, costs, [cap + 1 for cap in caps], budget) <= free
         assert bounded(rewards, costs, 10**9, budget) == free
-        assert (
-            bounded(rewards, costs, caps, budget)
-            <= bounded(rewards, costs, [cap + 1 for cap in caps], budget)
-            <= free
-        )
 
 
 @pytest.mark.parametrize("caps", [0, [0, 0]])
@@ -124,10 +108,7 @@ def test_large_knapsacks_by_their_greedy_optimum() -> None:
         ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
         ({"caps": [1, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
         ({"caps": [1]}, r"caps=\[1\]: must be one number, or one for each of the 2 arms"),
-        (
-            {"caps": [1, 2, 3]},
-            r"caps=\[1, 2, 3\]: must be one number, or one for each of the 2 arms",
-        ),
+        ({"caps": [1, 2, 3]}, r"caps=\[1, 2, 3\]: must be one number, or one for each of the 2"),
         ({"caps": None}, "caps=None: must be a whole number from 0 up"),
         ({"costs": [1]}, r"costs of shape \(1,\) do not match rewards of 2 arms"),
         ({"costs": [1, 0]}, "costs=0: must be positive, at least 1e-9"),
@@ -158,10 +139,8 @@ def test_the_limit_counts_bundles_and_steps(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(knapsack, "MOST_WORK", 40)
     assert call() == 5 + 2
-    monkeypatch.setattr(knapsack, "MOST_WORK", 39)
-    with pytest.raises(purse.InvalidInput, match=r"^budget=1: 10 steps of 0\.1"):
-        call()
-    monkeypatch.setattr(knapsack, "MOST_WORK", 40)
-    monkeypatch.setattr(knapsack, "MOST_STEPS", 9)
-    with pytest.raises(purse.InvalidInput, match=r"^budget=1: 10 steps of 0\.1"):
-        call()
+    for limit, number in (("MOST_WORK", 39), ("MOST_STEPS", 9)):
+        with monkeypatch.context() as patch:
+            patch.setattr(knapsack, limit, number)
+            with pytest.raises(purse.InvalidInput, match=r"^budget=1: 10 steps of 0\.1"):
+                call()

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
 import purse
 from purse import worlds
 from purse.engine.draws import draws
@@ -16,18 +12,3 @@ def test_ads_take_money_for_clicks_and_an_impression_for_every_view() -> None:
     assert set(zip(rewards[:, 0], costs[:, 0, 0], strict=True)) == {(1.0, 5 * 10**8), (0.0, 0)}
     run = purse.simulate("uniform", world, [100, 30], n_paths=5)
     assert (run.rounds == 30).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: worlds.ad_slots([0.1], [0.5, 0.5], [0.1], 10),
-            "values has 2 arms, and clicks has 1",
-        ),
-        (lambda: worlds.ad_slots([0.1], [0.5], [0.1, 0.2], 10), "costs of shape"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        call()

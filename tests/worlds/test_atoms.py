@@ -1,28 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 
-import purse
 from purse.engine.draws import draws
 from purse.worlds.atoms import atoms
-
-
-def test_declares_means_and_bounds_of_what_can_happen() -> None:
-    world = atoms(
-        probabilities=[[0.5, 0.25, 0.25], [1, 0, 0]],
-        rewards=[[1, 0.5, 0], [0.2, 0, 0]],
-        costs=[[0.4, 0.2, 1], [0.7, 9, 0]],
-    )
-    assert world.cost_min.tolist() == [[200_000_000], [700_000_000]]
-    assert world.cost_max.tolist() == [[1_000_000_000], [700_000_000]]
-    assert world.costs is None
-    assert world.reward_means is not None
-    assert world.cost_means is not None
-    np.testing.assert_allclose(world.reward_means, [0.625, 0.2])
-    np.testing.assert_allclose(world.cost_means, [[0.5], [0.7]])
 
 
 def test_reward_and_cost_come_together_as_often_as_their_probability_says() -> None:
@@ -71,33 +52,3 @@ def test_several_resources_are_drawn_together() -> None:
         (1.0, 1_000_000_000, 100_000_000),
         (0.0, 2_000_000_000, 0),
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"probabilities": [[0.5, 0.4]]}, r"probabilities=\[\[0.9\]\]: must sum to 1"),
-        ({"probabilities": [[0.7, 0.7]]}, "probabilities=.*must sum to 1"),
-        ({"probabilities": [[1.5, -0.5]]}, "probabilities=.*between 0 and 1"),
-        ({"probabilities": [[np.nan, 1]]}, "probabilities=nan"),
-        ({"probabilities": [0.5, 0.5]}, "probabilities="),
-        ({"probabilities": [[1]]}, r"probabilities \(1, 1, 1\)"),
-        ({"probabilities": []}, "probabilities="),
-        ({"rewards": [[2, 0]]}, "rewards=2.0"),
-        ({"rewards": [[1, -1]]}, "rewards=-1.0"),
-        ({"rewards": [[1, np.nan]]}, "rewards=nan"),
-        ({"rewards": [[]]}, "rewards="),
-        ({"costs": [[1, 0]]}, "costs=.*must be positive"),
-        ({"costs": [[1, -1]]}, "costs=.*must be positive"),
-        ({"costs": [[1, np.nan]]}, "costs=nan"),
-        ({"costs": [[1, 1, 1]]}, "costs of shape"),
-        ({"costs": [1, 1]}, "costs of shape"),
-        ({"costs": np.ones((1, 2, 1, 1))}, "costs of shape"),
-        ({"costs": [[[0, 0], [1, 1]]]}, "costs=.*each arm needs a resource"),
-        ({"costs": np.ones((1, 2, 0))}, "costs"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=field):
-        atoms(**{"probabilities": [[0.5, 0.5]], "rewards": [[1, 0]], "costs": [[1, 1]]} | options)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-import purse
-from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds.beta import CELLS, beta, cell_means
 
@@ -95,29 +92,12 @@ def test_means_at_the_ends_are_certain() -> None:
     assert world.costs.tolist() == [[100_000_000], [2_000_000_000]]
 
 
-def test_declares_the_bounds_that_were_given_and_not_the_outermost_cells() -> None:
-    world = beta(rewards=[0.5, 0.2], costs=[0.3, 1.5], concentration=50, cost_min=0.1, cost_max=2)
-    assert world.cost_min.tolist() == [[100_000_000], [100_000_000]]
-    assert world.cost_max.tolist() == [[2_000_000_000], [2_000_000_000]]
-    assert world.tables.costs.min() > 100_000_000
-    assert world.tables.costs.max() < 2_000_000_000
-    assert world.costs is None
-    assert world.n_rounds is None
-    assert world.efficiencies is not None
-    np.testing.assert_allclose(world.efficiencies, [0.5 / 0.3, 0.2 / 1.5], rtol=1e-8)
-
-
-def test_equal_bounds_are_a_fixed_cost() -> None:
-    world = beta(rewards=[0.5], costs=[0.3], concentration=4, cost_min=0.3, cost_max=0.3)
-    assert world.costs is not None
-    assert world.costs.tolist() == [[300_000_000]]
-    assert (draws(world, 100)[1] == 300_000_000).all()
-
-
 def test_all_pairs_of_cells_are_equally_likely() -> None:
     world = beta(rewards=[0.3, 0.8], costs=[0.5, 0.9], concentration=4, cost_min=0.1)
     assert world.tables.below.tolist() == [[[2**43 * number for number in range(1, CELLS**2)]] * 2]
     pays, takes = grid(world.tables.rewards), grid(world.tables.costs)
+    assert world.tables.costs.min() > 100_000_000  # what is declared are not the outermost cells
+    assert world.tables.costs.max() < 1_000_000_000
     assert (pays == pays[:, :, :1]).all()
     assert (takes == takes[:, :1, :]).all()
 
@@ -135,88 +115,3 @@ def test_draws_are_cells_with_the_declared_means_and_independent() -> None:
         assert (np.abs(counts / n - 1 / CELLS) < 5 * np.sqrt(1 / CELLS / n)).all()
     assert (np.abs(rewards.mean(axis=0) - means) < 4 * rewards.std(axis=0) / np.sqrt(n)).all()
     assert (np.abs(costs.mean(axis=0) - prices) < 4 * costs.std(axis=0) / np.sqrt(n)).all()
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
-    array = beta(
-        np.array([0.5, 0.25], kind), np.array([0.3, 0.6], kind), kind(4), kind(0.1), np.int64(1)
-    )
-    text = worlds.make("beta:rewards=[.5,.25],costs=[.3,.6],concentration=4,cost_min=.1", budget=1)
-    assert all(
-        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rewards": [1.5]}, "rewards=1.5: must lie between 0 and 1"),
-        ({"rewards": [-1e-9]}, "rewards=-1e-09: must lie between 0 and 1"),
-        ({"rewards": [np.nan]}, "rewards=nan: must be a finite number"),
-        ({"rewards": []}, "rewards=[]: must have 1 dimension and at least one entry"),
-        ({"rewards": [[0.5]]}, "rewards=[[0.5]]: must have 1 dimension"),
-        ({"rewards": "high"}, "rewards='high': must be a rectangular array of numbers"),
-        ({"costs": [0.05]}, "costs=[0.05]: must lie between cost_min=0.1 and cost_max=1"),
-        ({"costs": [1.2]}, "costs=[1.2]: must lie between cost_min=0.1 and cost_max=1"),
-        ({"costs": [np.nan]}, "costs=nan: must be a number"),
-        ({"costs": [0.5, 0.5]}, "costs of shape (2,) do not match rewards of 1 arms"),
-        ({"costs": 0.5}, "costs of shape () do not match rewards of 1 arms"),
-        ({"costs": [[0.5, 0.5]]}, "costs=[[0.5, 0.5]]: must be one mean for each arm"),
-        ({"concentration": 0}, "concentration=0: must be a number above 0"),
-        ({"concentration": -4}, "concentration=-4: must be a number above 0"),
-        ({"concentration": np.nan}, "concentration=nan: must be a number above 0"),
-        ({"concentration": np.inf}, "concentration=inf: must be a number above 0"),
-        ({"concentration": "tight"}, "concentration='tight': must be a number above 0"),
-        ({"concentration": [4]}, "concentration=[4]: must be a number above 0"),
-        ({"cost_min": 0}, "cost_min=0: must be positive"),
-        ({"cost_min": -0.1}, "cost_min=-0.1: must be positive"),
-        ({"cost_min": np.nan}, "cost_min=nan: must be a number"),
-        ({"cost_min": 0.6, "cost_max": 0.5}, "cost_min=0.6: must be at most cost_max=0.5"),
-        ({"cost_max": np.inf}, "cost_max=inf: must be a number"),
-        ({"cost_max": "much"}, "cost_max='much': must be a number"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        beta(**{"rewards": [0.5], "costs": [0.5], "concentration": 4, "cost_min": 0.1} | options)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "beta:rewards=[.5],costs=[.5],concentration=0,cost_min=.1",
-            "concentration=0: must be a number above 0",
-        ),
-        (
-            "beta:rewards=[.5],costs=[2],concentration=4,cost_min=.1",
-            "costs=[2]: must lie between cost_min=0.1 and cost_max=1",
-        ),
-        (
-            "beta:rewards=.5,costs=[.5],concentration=4,cost_min=.1",
-            "rewards=0.5: must have 1 dimension",
-        ),
-        (
-            "beta:rewards=[.5],costs=[.5]",
-            "beta needs concentration, cost_min; write beta:concentration=...,cost_min=...",
-        ),
-        (
-            "beta:rewards=[.5],costs=[.5],concentrate=4,cost_min=.1",
-            "unknown option of beta 'concentrate'; did you mean 'concentration'?",
-        ),
-    ],
-    ids=str,
-)
-def test_refuses_bad_text_by_name(text: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        worlds.make(text, budget=10)
-
-
-def test_a_concentration_beyond_what_floats_can_tell_apart_is_refused() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"^concentration=10000000000\.0: must be a number above 0 and at most 1e\+09",
-    ):
-        worlds.beta([0.5], [0.5], 1e10, 0.1)

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 
-import purse
 from purse import worlds
 from purse.engine.draws import draws
-from purse.types import Floats
 from purse.worlds.drifting import MOST_STEPS, drifting
 from purse.worlds.switching import switching
+from tests.support.worlds import same_tables
 
 
 def test_tables() -> None:
@@ -39,14 +35,7 @@ def test_three_rows_go_from_the_last_back_to_the_first() -> None:
 
 def test_one_round_is_a_switch_in_every_round() -> None:
     rewards, costs = [[0.3, 0.7], [0.9, 0.2], [0.5, 0.1]], [[0.5, 0.4], [0.3, 0.2], [0.1, 0.6]]
-    drift, switch = (
-        drifting(rounds=1, rewards=rewards, costs=costs),
-        switching(segments=1, rewards=rewards, costs=costs),
-    )
-    assert all(
-        np.array_equal(ours, theirs)
-        for ours, theirs in zip(drift.tables, switch.tables, strict=True)
-    )
+    assert same_tables(drifting(1, rewards, costs), switching(1, rewards, costs))
 
 
 def test_ends_of_the_way_are_certain_and_come_again() -> None:
@@ -75,9 +64,6 @@ def test_costs_drift_where_they_are_given_for_each_row() -> None:
     _, units = draws(world, 16)
     assert (units[:, 0, 0] / 10**9).tolist() == [1, 0.875, 0.75, 0.625, 0.5, 0.625, 0.75, 0.875] * 2
     assert (units[:, 1, 0] == 250_000_000).all()
-    assert world.cost_min.tolist() == [[500_000_000], [250_000_000]]
-    assert world.cost_max.tolist() == [[1_000_000_000], [250_000_000]]
-    assert world.costs is None
 
 
 def test_costs_between_are_rounded_to_the_nearest_unit() -> None:
@@ -140,95 +126,10 @@ def test_draws_of_a_long_way_follow_its_steps() -> None:
     assert units[:4, 0, 0].tolist() == [1_000_000_000, 1_000_000_000, 1_001_000_000, 1_001_000_000]
 
 
-def test_costs_for_all_rows_stay_fixed() -> None:
-    world = drifting(rounds=777, rewards=[[0.1, 0.9], [0.8, 0.2]], costs=[1 / 3, 123_456.789])
-    assert world.name == "drifting"
-    assert world.costs is not None
-    assert (
-        world.costs.tolist()
-        == world.cost_min.tolist()
-        == world.cost_max.tolist()
-        == [[333_333_333], [123_456_789_000_000]]
-    )
-    assert world.reward_means is None
-    assert world.efficiencies is None
-    assert world.n_rounds is None
-
-
 @pytest.mark.parametrize("mean", [0, 1e-300, 0.1, 1 / 3, 1])
 def test_means_that_stay_are_accepted_to_the_last_bit(mean: float) -> None:
     world = drifting(rounds=997, rewards=[[mean], [mean], [mean]], costs=[1])
     np.testing.assert_allclose(world.tables.below[:, 0, 0] / 2**53, mean, rtol=1e-15, atol=2**-53)
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_numpy_inputs_and_text_make_the_same_world(kind: type) -> None:
-    rewards: Floats = np.array([[0.75, 0.5], [0.25, 1]], kind)
-    costs: Floats = np.array([[0.3, 0.2], [0.1, 0.2]], kind)
-    array = drifting(np.int64(3), rewards, costs)
-    rewards[:], costs[:] = 0, 1
-    text = worlds.make(
-        "drifting:rounds=3,rewards=[[.75,.5],[.25,1]],costs=[[.3,.2],[.1,.2]]", budget=1
-    )
-    assert all(
-        np.array_equal(ours, theirs) for ours, theirs in zip(array.tables, text.tables, strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rounds": 0}, "rounds=0: must be a whole number from 1 to 1000000000000"),
-        ({"rounds": -1}, "rounds=-1: must be a whole number from 1 to 1000000000000"),
-        ({"rounds": 1.5}, "rounds=1.5: must be a whole number from 1 to 1000000000000"),
-        ({"rounds": np.nan}, "rounds=nan: must be a whole number from 1 to 1000000000000"),
-        ({"rounds": "long"}, "rounds='long': must be a whole number from 1 to 1000000000000"),
-        ({"rounds": [1, 2]}, "rounds=[1, 2]: must be a whole number from 1 to 1000000000000"),
-        ({"rewards": [[0.1, 0.5]]}, "rewards=[[0.1, 0.5]]: must have at least two rows"),
-        ({"rewards": [0.1, 0.5]}, "rewards=[0.1, 0.5]: must have 2 dimensions"),
-        (
-            {"rewards": [[0.1], [0.5, 0.5]]},
-            "rewards=[[0.1], [0.5, 0.5]]: must be a rectangular array of numbers",
-        ),
-        ({"rewards": [[1, 0], [0, 1.2]]}, "rewards=1.2: must lie between 0 and 1"),
-        ({"rewards": [[1, 0], [0, -1e-9]]}, "rewards=-1e-09: must lie between 0 and 1"),
-        ({"rewards": [[1, 0], [0, np.nan]]}, "rewards=nan: must be a finite number"),
-        ({"rewards": [[], []]}, "rewards=[[], []]: must have 2 dimensions and at least one entry"),
-        ({"costs": [1]}, "costs of shape (1,) do not match rewards of shape (2, 2)"),
-        ({"costs": [[1, 1]]}, "costs of shape (1, 2) do not match rewards of shape (2, 2)"),
-        ({"costs": [1, 0]}, "costs=0: must be positive"),
-        ({"costs": [[1, 1], [1, -1]]}, "costs=-1: must be positive"),
-        ({"costs": [1, np.nan]}, "costs=nan: must be a number"),
-        ({"costs": [[1], [1, 2]]}, "costs=[[1], [1, 2]]: must be a rectangular array of numbers"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        drifting(
-            **{"rounds": 3, "rewards": [[0.9, 0.1], [0.1, 0.9]], "costs": [0.5, 0.5]} | options
-        )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "drifting:rounds=0,rewards=[[1],[0]],costs=[1]",
-            "rounds=0: must be a whole number from 1 to 1000000000000",
-        ),
-        ("drifting:rounds=5,rewards=[[1]],costs=[1]", "rewards=[[1]]: must have at least two rows"),
-        ("drifting:rounds=5,rewards=[[1],[0]]", "drifting needs costs; write drifting:costs=..."),
-        (
-            "drifting:round=5,rewards=[[1],[0]],costs=[1]",
-            "unknown option of drifting 'round'; did you mean 'rounds'?",
-        ),
-    ],
-    ids=str,
-)
-def test_refuses_bad_text_by_name(text: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        worlds.make(text, budget=10)
 
 
 def test_costs_that_do_not_change_stay_exact_however_large() -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import purse
-from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds.misleading_costs import misleading_costs
 
@@ -20,21 +19,6 @@ def shares(policy: str) -> tuple[list[float], list[float]]:
     ]
     each = [run.pulls[:, 0] / run.pulls.sum(axis=1) for run in runs]
     return [share.mean() for share in each], [share.std(ddof=1) / np.sqrt(paths) for share in each]
-
-
-def test_declared_means_and_bounds() -> None:
-    world = misleading_costs()
-    assert world.name == "misleading_costs"
-    assert world.cost_min.tolist() == [[100_000_000], [500_000_000]]
-    assert world.cost_max.tolist() == [[1_000_000_000], [500_000_000]]
-    assert world.costs is None
-    assert world.n_rounds is None
-    assert world.reward_means is not None
-    assert world.cost_means is not None
-    assert world.efficiencies is not None
-    np.testing.assert_allclose(world.reward_means, [0.5, 1], rtol=1e-15)
-    np.testing.assert_allclose(world.cost_means, [[0.55], [0.5]], rtol=1e-15)
-    np.testing.assert_allclose(world.efficiencies, [0.909091, 2], rtol=1e-6)
 
 
 def test_rewards_have_no_noise_and_one_cost_is_a_fair_coin() -> None:
@@ -82,10 +66,3 @@ def test_who_prices_costs_leaves_the_wrong_arm_as_the_budget_grows() -> None:
         for i in range(len(BUDGETS) - 1)
     )
     assert share[-1] < 0.05
-
-
-def test_takes_no_options() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match="unknown option of misleading_costs 'cost'; there are none"
-    ):
-        worlds.make("misleading_costs:cost=5", budget=10)

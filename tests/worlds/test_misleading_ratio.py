@@ -6,17 +6,6 @@ from purse.engine.draws import draws
 from purse.worlds.misleading_ratio import misleading_ratio
 
 
-def test_declared_means_and_bounds() -> None:
-    world = misleading_ratio()
-    assert world.name == "misleading_ratio"
-    assert world.cost_min.tolist() == [[100_000_000], [500_000_000]]
-    assert world.cost_max.tolist() == [[1_000_000_000], [500_000_000]]
-    assert world.reward_means is not None
-    assert world.cost_means is not None
-    np.testing.assert_allclose(world.reward_means, [0.5, 0.6])
-    np.testing.assert_allclose(world.cost_means, [[0.55], [0.5]])
-
-
 def test_the_mean_ratio_favours_one_arm_and_the_ratio_of_means_the_other() -> None:
     n = 40_000
     rewards, units = draws(misleading_ratio(), n, seed=10)

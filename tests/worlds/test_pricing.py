@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -45,23 +43,3 @@ def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> Non
         purse.regrets("uniform", worlds.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="must be positive"):
         worlds.bernoulli(rewards=[0.5], costs=[0])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: worlds.pricing([1, 2], [0.5], 10),
-            "chances has 1 entries, and prices has 2",
-        ),
-        (
-            lambda: worlds.pricing([0, 2], [0.5, 0.5], 10),
-            r"prices=\[0, 2\]: must be positive",
-        ),
-        (lambda: worlds.pricing([1], [1.5], 10), "chances"),
-        (lambda: worlds.pricing([1], [0.5], 0), "customers=0: must be a whole number from 1"),
-    ],
-)
-def test_what_does_not_fit_is_refused(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        call()

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-import purse
 from purse import worlds
 from purse.engine.draws import draws
 
@@ -22,17 +19,3 @@ def test_routing_answers_are_good_or_poor_and_longer_ones_cost_more() -> None:
     ]
     assert world.reward_means == pytest.approx([0.65, 0.93])
     assert world.cost_means.ravel() == pytest.approx([0.1, 0.5])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: worlds.routing([0.5], [0.1], -1),
-            "prompts=-1: must be a whole number from 1",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        call()

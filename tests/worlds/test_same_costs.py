@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import purse
-from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds.same_costs import same_costs
 
@@ -28,37 +27,6 @@ def test_odd_rounds_pay_one_arm_and_even_ones_the_other(
     assert units[:, :, 0].tolist() == [[1_000_000_000] * 2, [100_000_000] * 2] * 3
 
 
-def test_declares_equal_bounds_and_nothing_else() -> None:
-    world = same_costs()
-    assert world.name == "same_costs"
-    assert world.cost_min.tolist() == [[100_000_000]] * 2
-    assert world.cost_max.tolist() == [[1_000_000_000]] * 2
-    assert world.costs is None
-    assert world.reward_means is None
-    assert world.efficiencies is None
-    assert world.n_rounds is None
-
-
-@pytest.mark.parametrize(
-    ("budget", "gains"),
-    [
-        (1_100, (1_000, 500)),
-        (1_000, (909, 454.5)),
-        (10_000, (9_091, 4_545)),
-        (1, (1, 0)),
-        (0.5, (0, 0)),
-    ],
-)
-def test_what_the_fixed_arms_earn(budget: float, gains: tuple[float, float]) -> None:
-    assert (
-        tuple(
-            purse.simulate(f"fixed:arm={arm}", "same_costs", budget, n_paths=1).gain[0]
-            for arm in (0, 1)
-        )
-        == gains
-    )
-
-
 def test_gains_and_sums_of_efficiency_prefer_different_arms() -> None:
     budget = 11_000
     runs = [purse.simulate(f"fixed:arm={arm}", "same_costs", budget, n_paths=1) for arm in (0, 1)]
@@ -78,10 +46,3 @@ def test_every_player_plays_the_same_number_of_rounds(budget: float, rounds: int
         run = purse.simulate(policy, "same_costs", budget, n_paths=10, seed=4)
         assert (run.rounds == rounds).all(), policy
         assert (run.pulls.sum(axis=1) == rounds).all(), policy
-
-
-def test_takes_no_options() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match="unknown option of same_costs 'budget'; there are none"
-    ):
-        worlds.make("same_costs:budget=5", budget=10)

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import purse
-from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds._tables import FOREVER
 from purse.worlds.spend_or_save import spend_or_save
@@ -70,26 +66,6 @@ def test_with_fixed_costs_the_dear_arm_stays_dear_and_stops_paying() -> None:
     assert (units[:, :, 0] == [100_000_000, 1_000_000_000]).all()
 
 
-def test_declares_the_same_whatever_comes_later() -> None:
-    for later in (0, 0.5, 1):
-        world = spend_or_save(budget=100, later=later)
-        assert world.name == "spend_or_save"
-        assert world.cost_min.tolist() == [[100_000_000], [100_000_000]]
-        assert world.cost_max.tolist() == [[100_000_000], [1_000_000_000]]
-        assert world.costs is None
-        assert world.reward_means is None
-        assert world.n_rounds is None
-        fixed = spend_or_save(budget=100, later=later, fixed_costs=True)
-        assert fixed.costs is not None
-        assert (
-            fixed.costs.tolist()
-            == fixed.cost_min.tolist()
-            == fixed.cost_max.tolist()
-            == [[100_000_000], [1_000_000_000]]
-        )
-        assert fixed.efficiencies is None
-
-
 @pytest.mark.parametrize("cost", [0.05, 0.1, 0.2, 0.25, 0.5])
 def test_regret_of_the_fixed_arms_is_what_the_formulas_say(cost: float) -> None:
     for arm, spent in ((0, 0), (1, 1)):
@@ -134,67 +110,3 @@ def test_the_larger_regret_is_at_least_a_part_of_the_budget_whoever_plays(
     policy: str, fixed_costs: bool
 ) -> None:
     assert max(regrets(policy, later, fixed_costs=fixed_costs).mean() for later in (0, 1)) >= 0.44
-
-
-def test_text_fills_the_budget_in() -> None:
-    world = worlds.make("spend_or_save:cost_min=.25,later=0,fixed_costs=True", budget=40)
-    assert world.tables.last[0] == 20
-    assert world.tables.rewards[:, :, 0].tolist() == [[0, 1], [0, 0]]
-    assert world.costs is not None
-    assert worlds.make("spend_or_save:budget=10", budget=40).tables.last[0] == 5
-
-
-def test_numpy_inputs() -> None:
-    ours, theirs = (
-        spend_or_save(np.int64(100), np.float32(0.25), np.float64(0.5)),
-        spend_or_save(100, 0.25, 0.5),
-    )
-    assert all(
-        np.array_equal(our, their) for our, their in zip(ours.tables, theirs.tables, strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"budget": 1}, "budget=1: must be a whole number from 2 to 1000000000000"),
-        ({"budget": 10.5}, "budget=10.5: must be a whole number from 2 to 1000000000000"),
-        ({"budget": np.nan}, "budget=nan: must be a whole number from 2 to 1000000000000"),
-        ({"budget": "10"}, "budget='10': must be a whole number from 2 to 1000000000000"),
-        ({"cost_min": 0}, "cost_min=0: must be a number above 0 and at most 1"),
-        ({"cost_min": -0.1}, "cost_min=-0.1: must be a number above 0 and at most 1"),
-        ({"cost_min": 1.1}, "cost_min=1.1: must be a number above 0 and at most 1"),
-        ({"cost_min": np.nan}, "cost_min=nan: must be a number above 0 and at most 1"),
-        ({"later": -0.1}, "later=-0.1: must be a number at least 0 and at most 1"),
-        ({"later": 1.1}, "later=1.1: must be a number at least 0 and at most 1"),
-        ({"later": np.nan}, "later=nan: must be a number at least 0 and at most 1"),
-        ({"later": "yes"}, "later='yes': must be a number at least 0 and at most 1"),
-        ({"fixed_costs": 1}, "fixed_costs=1: must be True or False"),
-        ({"fixed_costs": None}, "fixed_costs=None: must be True or False"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        spend_or_save(**{"budget": 100} | options)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("spend_or_save:fixed_costs=yes", "fixed_costs='yes': must be True or False"),
-        ("spend_or_save:later=2", "later=2: must be a number at least 0 and at most 1"),
-        (
-            "spend_or_save:budget=10.5",
-            "budget=10.5: must be a whole number from 2 to 1000000000000",
-        ),
-        (
-            "spend_or_save:fixed_cost=True",
-            "unknown option of spend_or_save 'fixed_cost'; did you mean 'fixed_costs'?",
-        ),
-    ],
-    ids=str,
-)
-def test_refuses_bad_text_by_name(text: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        worlds.make(text, budget=10)

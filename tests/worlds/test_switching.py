@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 
-import purse
 from purse.engine.draws import draws
 from purse.worlds.switching import switching
 
@@ -33,10 +29,6 @@ def test_one_length_stands_for_all_segments() -> None:
 def test_costs_may_change_with_the_segment() -> None:
     world = switching(segments=[1, 2], rewards=[[1], [0]], costs=[[0.5], [0.25]])
     assert (draws(world, 6)[1][:, 0, 0] / 10**9).tolist() == [0.5, 0.25, 0.25] * 2
-    assert world.cost_min.tolist() == [[250_000_000]]
-    assert world.cost_max.tolist() == [[500_000_000]]
-    assert world.costs is None
-    assert world.reward_means is None
 
 
 def test_several_resources() -> None:
@@ -59,32 +51,3 @@ def test_each_segment_pays_as_often_as_its_means_say() -> None:
     )
     seen = rewards.reshape(periods, 2, length, 2).mean(axis=(0, 2))
     assert (np.abs(seen - means) < 4 * np.sqrt(means * (1 - means) / (periods * length))).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"segments": [1, 2, 3]}, "segments has 3 lengths, and rewards has 2 segments"),
-        ({"segments": [0, 2]}, "segments=0"),
-        ({"segments": [1, -2]}, "segments=-2"),
-        ({"segments": [1, 1.5]}, "segments=1.5"),
-        ({"segments": [1, np.nan]}, "segments=nan"),
-        ({"segments": "long"}, "segments='long'"),
-        ({"segments": []}, "segments has 0 lengths"),
-        ({"segments": [[1], [2, 3]]}, "segments="),
-        ({"rewards": [[1, 0], [0, 1.2]]}, "rewards=1.2"),
-        ({"rewards": [[1, 0], [0, np.nan]]}, "rewards=nan"),
-        ({"rewards": [1, 0]}, "rewards="),
-        ({"rewards": [[], []]}, "rewards="),
-        ({"costs": [1, 0]}, "costs=.*must be positive"),
-        ({"costs": [1, -1]}, "costs=.*must be positive"),
-        ({"costs": [1, np.nan]}, "costs=nan"),
-        ({"costs": [1, 1, 1]}, "costs of shape"),
-        ({"costs": [[1, 1]]}, "costs of shape"),
-        ({"costs": np.ones((2, 2, 0))}, "costs"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=field):
-        switching(**{"segments": [1, 2], "rewards": [[1, 0], [0, 1]], "costs": [1, 1]} | options)

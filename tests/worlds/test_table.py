@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -89,27 +87,3 @@ def test_every_row_is_equally_likely_to_come_first() -> None:
     run = purse.simulate("fixed", numbered(n_rows), budget=1, n_paths=n_paths, seed=3)
     share = np.array([(run.gain == row / n_rows).mean() for row in range(n_rows)])
     assert (np.abs(share - 0.2) < 4 * np.sqrt(0.2 * 0.8 / n_paths)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"rewards": [[1.5, 0]]}, "rewards=1.5"),
-        ({"rewards": [[np.nan, 0]]}, "rewards=nan"),
-        ({"rewards": [1, 0]}, "rewards="),
-        ({"rewards": []}, "rewards="),
-        ({"rewards": [[1, 0], [1]]}, "rewards=.*rectangular"),
-        ({"costs": [[1, 0]]}, "costs=.*must be positive"),
-        ({"costs": [[1, -2]]}, "costs=.*must be positive"),
-        ({"costs": [[1, np.nan]]}, "costs=nan"),
-        ({"costs": [[1, 1], [1, 1]]}, "costs of shape"),
-        ({"costs": [1, 1, 1]}, "costs of shape"),
-        ({"costs": 1}, "costs of shape"),
-        ({"costs": np.ones((1, 2, 0))}, "costs"),
-        ({"shuffle": "yes"}, "shuffle='yes'"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=field):
-        table(**{"rewards": [[1, 0]], "costs": [[1, 1]]} | options)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.theorem2 import theorem2
+from tests.support.worlds import same_tables
 
 POLICIES = [
     "fixed:arm=0",
@@ -46,22 +46,8 @@ def test_means(options: dict[str, Any], means: list[float]) -> None:
 
 
 def test_is_a_bernoulli_world_with_equal_fixed_costs() -> None:
-    world, same = (
-        theorem2(n_arms=4, budget=100, cost_min=0.25, best=2),
-        bernoulli([0.5, 0.5, 0.525, 0.5], [0.25] * 4),
-    )
-    assert world.name == "theorem2"
-    assert all(
-        np.array_equal(ours, theirs) for ours, theirs in zip(world.tables, same.tables, strict=True)
-    )
-    assert world.costs is not None
-    assert (
-        world.costs.tolist()
-        == world.cost_min.tolist()
-        == world.cost_max.tolist()
-        == [[250_000_000]] * 4
-    )
-    assert world.n_rounds is None
+    world = theorem2(n_arms=4, budget=100, cost_min=0.25, best=2)
+    assert same_tables(world, bernoulli([0.5, 0.5, 0.525, 0.5], [0.25] * 4))
 
 
 def test_draws_are_coins_and_one_of_them_is_better() -> None:
@@ -133,70 +119,3 @@ def test_the_least_budget_makes_the_best_arm_certain(scale: float) -> None:
                 ),
             ):
                 theorem2(n_arms=arms, budget=least * 0.999, cost_min=cost, scale=scale)
-
-
-def test_text_fills_the_budget_in() -> None:
-    means = worlds.make("theorem2:n_arms=4,cost_min=.25,best=1", budget=400).reward_means
-    assert means is not None
-    assert means.tolist() == [0.5, 0.5125, 0.5, 0.5]
-    given = worlds.make("theorem2:n_arms=4,cost_min=.25,budget=100", budget=400).reward_means
-    assert given is not None
-    assert given.tolist() == [0.525, 0.5, 0.5, 0.5]
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_numpy_inputs(kind: type) -> None:
-    world = theorem2(np.int64(4), kind(100), kind(0.25), kind(0.25), np.int32(1))
-    assert world.reward_means is not None
-    assert world.reward_means.tolist() == [0.5, 0.525, 0.5, 0.5]
-    assert world.cost_min.tolist() == [[250_000_000]] * 4
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_arms": 0}, "n_arms=0: must be a whole number from 1 to 10000000"),
-        ({"n_arms": 2.5}, "n_arms=2.5: must be a whole number from 1 to 10000000"),
-        ({"n_arms": "five"}, "n_arms='five': must be a whole number from 1 to 10000000"),
-        ({"budget": 0}, "budget=0: must be a number above 0"),
-        ({"budget": -1}, "budget=-1: must be a number above 0"),
-        ({"budget": np.nan}, "budget=nan: must be a number above 0"),
-        ({"budget": [100]}, "budget=[100]: must be a number above 0"),
-        ({"budget": 0.62}, "budget=0.62: must be at least 4 scale² K c = 0.625"),
-        ({"scale": 4}, "budget=100: must be at least 4 scale² K c = 160"),
-        ({"cost_min": 0}, "cost_min=0: must be a number above 0"),
-        ({"cost_min": -0.5}, "cost_min=-0.5: must be a number above 0"),
-        ({"cost_min": np.inf}, "cost_min=inf: must be a number above 0"),
-        ({"cost_min": "low"}, "cost_min='low': must be a number above 0"),
-        ({"scale": -1}, "scale=-1: must be a number at least 0"),
-        ({"scale": np.nan}, "scale=nan: must be a number at least 0"),
-        ({"scale": None}, "scale=None: must be a number at least 0"),
-        ({"best": 5}, "best=5: must be a whole number from 0 to 4"),
-        ({"best": -1}, "best=-1: must be a whole number from 0 to 4"),
-        ({"best": 0.5}, "best=0.5: must be a whole number from 0 to 4"),
-    ],
-    ids=str,
-)
-def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        theorem2(**{"n_arms": 5, "budget": 100, "cost_min": 0.5} | options)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("theorem2", "theorem2 needs n_arms, cost_min; write theorem2:n_arms=...,cost_min=..."),
-        ("theorem2:n_arms=5,cost_min=0", "cost_min=0: must be a number above 0"),
-        ("theorem2:n_arms=5,cost_min=.5,scale=-1", "scale=-1: must be a number at least 0"),
-        ("theorem2:n_arms=5,cost_min=.5,best=5", "best=5: must be a whole number from 0 to 4"),
-        ("theorem2:n_arms=5,cost_min=.5,scale=2", "budget=10: must be at least 4 scale² K c = 40"),
-        (
-            "theorem2:n_arms=5,cost_min=.5,bst=1",
-            "unknown option of theorem2 'bst'; did you mean 'best'?",
-        ),
-    ],
-    ids=str,
-)
-def test_refuses_bad_text_by_name(text: str, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=re.escape(message)):
-        worlds.make(text, budget=10)

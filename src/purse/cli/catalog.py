@@ -6,39 +6,32 @@ import inspect
 
 import click
 
+from purse.cli.options import json_option
 from purse.cli.output import describe
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def policies(name: str | None, as_json: bool) -> None:
     """List the policies, or explain one."""
     from purse import policies as catalog
 
     modules = {each: catalog.load(each) for each in ([name] if name else catalog.names())}
-    describe(
-        "policy",
-        name,
-        {each: (module.params, inspect.getdoc(module) or "") for each, module in modules.items()},
-        as_json,
-    )
+    texts = {each: (made.params, inspect.getdoc(made) or "") for each, made in modules.items()}
+    describe("policy", name, texts, as_json)
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def worlds(name: str | None, as_json: bool) -> None:
     """List the worlds, or explain one."""
     from purse import worlds as catalog
 
     makers = {each: catalog.function(each) for each in ([name] if name else catalog.names())}
-    describe(
-        "world",
-        name,
-        {
-            each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
-            for each, maker in makers.items()
-        },
-        as_json,
-    )
+    texts = {
+        each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
+        for each, maker in makers.items()
+    }
+    describe("world", name, texts, as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -13,22 +14,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse worlds`"
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-DEVICE_HELP = "cpu, or cuda for an NVIDIA GPU; it changes no number."
 
 
 workers_option = click.option(
-    "--workers",
-    type=int,
-    metavar="N",
-    help="Threads, which change no number [default: all cores].",
+    "--workers", type=int, metavar="N", help="Threads, which change no number [default: all cores]."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 seed_option = click.option(
-    "--seed",
-    type=int,
-    default=0,
+    "--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."
+)
+device_option = click.option(
+    "--device",
+    default="cpu",
     show_default=True,
-    help="The same seed gives the same numbers.",
+    help="cpu, or cuda for an NVIDIA GPU; it changes no number.",
 )
 
 
@@ -67,6 +66,14 @@ class Duration(click.ParamType[float | None]):
             raise click.BadParameter(
                 f"{value!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never"
             ) from None
+
+
+def out_option(help: str, default: str | None = None) -> Callable[[F], F]:
+    """Return the option for the folder that a verb writes to."""
+    how: dict[str, Any] = {"default": default, "show_default": True}
+    if default is None:
+        how = {"type": click.Path(path_type=Path)}
+    return click.option("-o", "--out", "folder", help=help, **how)
 
 
 def stored(function: F) -> F:
@@ -113,7 +120,7 @@ def run_options(function: F) -> F:
             metavar="ADDRESS",
             help="Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number.",
         ),
-        click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP),
+        device_option,
         workers_option,
     ):
         function = option(function)

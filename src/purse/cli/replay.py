@@ -7,9 +7,23 @@ from typing import Any
 
 import click
 
-from purse.cli.options import Budget, json_option, seed_option, workers_option
-from purse.cli.output import print_json
-from purse.cli.study import RESULTS, where, wrote
+from purse.cli.options import Budget, F, json_option, out_option, seed_option, workers_option
+from purse.cli.study import RESULTS, print_files, where, wrote
+
+COLUMNS = {
+    "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
+    "reward": "Column of the reward; in a wide table reward_ARM for each arm.",
+    "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
+    "round": "Column of the round, in a table with a row for each round and arm.",
+    "probability": "Column of the probability with which the arm was chosen: makes the data a log.",
+}
+
+
+def column_options(function: F) -> F:
+    """Add an option for the name of each column."""
+    for name, text in reversed(COLUMNS.items()):
+        function = click.option(f"--{name}", default=name, show_default=True, help=text)(function)
+    return function
 
 
 @click.command()
@@ -38,43 +52,8 @@ from purse.cli.study import RESULTS, where, wrote
     show_default=True,
     help="Orders of a table's rows, or simulated games for a log.",
 )
-@click.option(
-    "--arm",
-    default="arm",
-    show_default=True,
-    help="Column of the arm, in a log and in a table with a row for each round and arm.",
-)
-@click.option(
-    "--reward",
-    default="reward",
-    show_default=True,
-    help="Column of the reward; in a wide table reward_ARM for each arm.",
-)
-@click.option(
-    "--cost",
-    default="cost",
-    show_default=True,
-    help="Column of the cost; in a wide table cost_ARM for each arm.",
-)
-@click.option(
-    "--round",
-    default="round",
-    show_default=True,
-    help="Column of the round, in a table with a row for each round and arm.",
-)
-@click.option(
-    "--probability",
-    default="probability",
-    show_default=True,
-    help="Column of the probability with which the arm was chosen: makes the data a log.",
-)
-@click.option(
-    "-o",
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Folder for results and report [default: purse-results/NAME].",
-)
+@column_options
+@out_option("Folder for results and report [default: purse-results/NAME].")
 @seed_option
 @click.option(
     "--stop",
@@ -113,13 +92,7 @@ def replay(
     )
     files = wrote(found, target)
     if as_json:
-        print_json(
-            {
-                "folder": str(target),
-                "files": [str(file) for file in files],
-                "rows": found.frame().to_dicts(),
-            }
-        )
+        print_files(target, files, rows=found.frame().to_dicts())
     else:
         click.echo(str(found))
         click.echo(where(target, files))

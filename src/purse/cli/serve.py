@@ -106,12 +106,11 @@ def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None
 
     now = time.time()
     click.echo(kept.new(tokens, name, role, expires_after, now))
-    until = (
-        "never expires" if expires_after is None else f"expires {kept.moment(now + expires_after)}"
-    )
-    click.echo(
-        f"{name!r} has the role {role} and {until}; keep the token, it is not shown again", err=True
-    )
+    until = "never expires"
+    if expires_after is not None:
+        until = f"expires {kept.moment(now + expires_after)}"
+    words = f"{name!r} has the role {role} and {until}; keep the token, it is not shown again"
+    click.echo(words, err=True)
 
 
 @token.command("list")
@@ -122,11 +121,9 @@ def list_tokens(tokens: Path) -> None:
 
     now = time.time()
     for each in TokenFile(tokens).current():
-        until = (
-            "never expires"
-            if each.expires is None
-            else f"{'expired' if each.expired(now) else 'expires'} {each.expires}"
-        )
+        until = "never expires"
+        if each.expires is not None:
+            until = f"{'expired' if each.expired(now) else 'expires'} {each.expires}"
         click.echo(f"{each.name}\t{each.role}\tmade {each.created}\t{until}")
 
 

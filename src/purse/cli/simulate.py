@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common
+from purse.cli.options import WORLD_HELP, Budget, common, device_option
 from purse.cli.output import print_json
 
 
@@ -24,15 +24,15 @@ from purse.cli.output import print_json
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
-@click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
+@device_option
 @common
 def simulate(
     policy: str,
     world: str,
     budget: tuple[float, ...],
     paths: int,
-    plays: int,
-    horizon: int | None,
+    workers: int | None,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Play one policy against one world.
@@ -42,36 +42,19 @@ def simulate(
     """
     import purse
 
-    run = purse.simulate(
-        policy,
-        world,
-        budget[0] if len(budget) == 1 else list(budget),
-        n_paths=paths,
-        seed=options["seed"],
-        stop=options["stop"],
-        plays=plays,
-        horizon=horizon,
-        n_workers=options["workers"],
-        device=options["device"],
-    )
-    if not options["as_json"]:
+    sizes = budget[0] if len(budget) == 1 else list(budget)
+    run = purse.simulate(policy, world, sizes, n_paths=paths, n_workers=workers, **options)
+    if not as_json:
         click.echo(str(run))
         return
-    facts = {
-        "policy": run.policy,
-        "world": run.world,
-        "budget": run.budget.tolist(),
-        "stop": run.stop,
-        "seed": run.seed,
-        "n_paths": run.n_paths,
-    }
+    facts = {name: getattr(run, name) for name in ("policy", "world", "budget", "stop", "seed")}
+    results = ("gain", "rounds", "spent", "pulls", "ended")
     print_json(
         {
             **facts,
-            **{
-                name: getattr(run, name).tolist()
-                for name in ("gain", "rounds", "spent", "pulls", "ended")
-            },
+            "budget": run.budget.tolist(),
+            "n_paths": run.n_paths,
+            **{name: getattr(run, name).tolist() for name in results},
         }
     )
 
@@ -82,7 +65,15 @@ def simulate(
 @click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @common
-def regret(policy: str, world: str, budget: float, paths: int, **options: Any) -> None:
+def regret(
+    policy: str,
+    world: str,
+    budget: float,
+    paths: int,
+    workers: int | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Measure every notion of regret of one policy on one world.
 
     The literature has one name for several numbers; each has its own line here. The policy and its
@@ -90,26 +81,12 @@ def regret(policy: str, world: str, budget: float, paths: int, **options: Any) -
     """
     import purse
 
-    found = purse.regrets(
-        policy,
-        world,
-        budget,
-        n_paths=paths,
-        seed=options["seed"],
-        stop=options["stop"],
-        n_workers=options["workers"],
-    )
-    if options["as_json"]:
-        facts = {
-            "policy": found.policy,
-            "world": found.world,
-            "budget": found.budget,
-            "stop": options["stop"],
-            "seed": options["seed"],
-            "n_paths": paths,
-        }
-        print_json(
-            {**facts, "regrets": {name: each._asdict() for name, each in found.estimates.items()}}
-        )
-    else:
+    found = purse.regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
+    if not as_json:
         click.echo(str(found))
+        return
+    facts = {name: getattr(found, name) for name in ("policy", "world", "budget")}
+    facts |= {"stop": options["stop"], "seed": options["seed"], "n_paths": paths}
+    print_json(
+        facts | {"regrets": {name: each._asdict() for name, each in found.estimates.items()}}
+    )

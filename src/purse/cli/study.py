@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from purse.cli.options import DEVICE_HELP, WORLD_HELP, Budget, common, json_option, run_options
+from purse.cli.options import (
+    WORLD_HELP,
+    Budget,
+    common,
+    device_option,
+    json_option,
+    out_option,
+    run_options,
+)
 from purse.cli.output import print_gains, print_json, print_regrets
 from purse.errors import InvalidInput, MissingExtra
 
@@ -16,6 +24,9 @@ if TYPE_CHECKING:
     from purse.study.results import Study
 
 RESULTS = Path("purse-results")
+study_argument = click.argument(
+    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
+)
 
 
 class Publishable(Protocol):
@@ -44,15 +55,8 @@ class Publishable(Protocol):
     help="Budget; repeat it for several [default: several].",
 )
 @click.option("-n", "--paths", type=int, help="Independent paths per policy, world and budget.")
-@click.option(
-    "-o",
-    "--out",
-    "folder",
-    default=str(RESULTS),
-    show_default=True,
-    help="Folder for results and report.",
-)
-@click.option("--device", default="cpu", show_default=True, help=DEVICE_HELP)
+@out_option("Folder for results and report.", str(RESULTS))
+@device_option
 @common
 def compare(
     policies: tuple[str, ...],
@@ -60,6 +64,8 @@ def compare(
     budgets: tuple[float, ...],
     paths: int | None,
     folder: str,
+    workers: int | None,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Compare policies on worlds over budgets.
@@ -79,13 +85,11 @@ def compare(
         places,
         budgets=budgets or defaults.DEFAULT_BUDGETS,
         n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
-        seed=options["seed"],
-        stop=options["stop"],
-        n_workers=options["workers"],
-        device=options["device"],
+        n_workers=workers,
         folder=folder,
+        **options,
     )
-    present(result, Path(folder), options["as_json"])
+    present(result, Path(folder), as_json)
 
 
 @click.command()
@@ -103,21 +107,10 @@ def init(path: Path) -> None:
 
 @click.command()
 @click.argument("study", metavar="STUDY.TOML|FOLDER", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Folder for results and report [default: purse-results/NAME].",
-)
+@out_option("Folder for results and report [default: purse-results/NAME].")
 @run_options
 def run(
-    study: Path,
-    folder: Path | None,
-    workers: int | None,
-    device: str,
-    on: str | None,
-    as_json: bool,
+    study: Path, folder: Path | None, workers: int | None, as_json: bool, **options: Any
 ) -> None:
     """Run the study in a file, or continue the study in a folder.
 
@@ -129,18 +122,15 @@ def run(
     from purse.study.compare import run as run_plan
 
     target = folder or folder_of(study)
-    plan = (
-        study_file.parse(manifest.study(study), study / manifest.NAME)
-        if study.is_dir()
-        else study_file.load(study)
-    )
-    present(run_plan(plan, n_workers=workers, device=device, on=on, folder=target), target, as_json)
+    if study.is_dir():
+        plan = study_file.parse(manifest.study(study), study / manifest.NAME)
+    else:
+        plan = study_file.load(study)
+    present(run_plan(plan, n_workers=workers, folder=target, **options), target, as_json)
 
 
 @click.command()
-@click.argument(
-    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
-)
+@study_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
 def status(study: Path, as_json: bool) -> None:
     """Print how many shards of a study are finished."""
@@ -150,15 +140,9 @@ def status(study: Path, as_json: bool) -> None:
     facts = manifest.load(target)
     done, planned, size = manifest.progress_of(target)
     if as_json:
-        print_json(
-            {
-                "folder": str(target),
-                "shards": planned,
-                "finished": done,
-                "bytes": size,
-                **{key: facts[key] for key in facts if key != "shards"},
-            }
-        )
+        rest = {key: facts[key] for key in facts if key != "shards"}
+        standing = {"folder": str(target), "shards": planned, "finished": done, "bytes": size}
+        print_json({**standing, **rest})
         return
     counts = " × ".join(
         f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
@@ -168,20 +152,14 @@ def status(study: Path, as_json: bool) -> None:
         f"{facts['title']}: {counts} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
         f"stop={facts['stop']}"
     )
-    click.echo(
-        f"{manifest.standing(target)}; "
-        + (
-            f"finished {facts['made']}"
-            if facts["made"]
-            else "not finished: run it again to continue"
-        )
+    made = (
+        f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
     )
+    click.echo(f"{manifest.standing(target)}; {made}")
 
 
 @click.command()
-@click.argument(
-    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
-)
+@study_argument
 @json_option
 def show(study: Path, as_json: bool) -> None:
     """Print the regrets of a finished study, or the gains of a replay."""
@@ -197,21 +175,14 @@ def show(study: Path, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument(
-    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder for the page and its figures [default: the study's].",
-)
-def report(study: Path, out: Path | None) -> None:
+@study_argument
+@out_option("Folder for the page and its figures [default: the study's].")
+def report(study: Path, folder: Path | None) -> None:
     """Write the report of a finished study: one HTML file, and each figure as PNG, SVG and CSV."""
     from purse.study.results import Study
 
     target = folder_of(study)
-    for file in Study.load(target).publish(out or target):
+    for file in Study.load(target).publish(folder or target):
         click.echo(str(file))
 
 
@@ -224,17 +195,15 @@ def present(study: Study, target: Path, as_json: bool) -> None:
     """Write the report and print the regrets."""
     files = wrote(study, target)
     if as_json:
-        print_json(
-            {
-                "folder": str(target),
-                "files": [str(file) for file in files],
-                "worlds": study.facts.worlds,
-                "rows": study.table().to_dicts(),
-            }
-        )
+        print_files(target, files, worlds=study.facts.worlds, rows=study.table().to_dicts())
     else:
         print_regrets(study, study.facts.worlds)
         click.echo(where(target, files))
+
+
+def print_files(target: Path, files: list[Path], **content: Any) -> None:
+    """Print as JSON where the results and the report are, and the content."""
+    print_json({"folder": str(target), "files": [str(file) for file in files], **content})
 
 
 def wrote(result: Publishable, target: Path) -> list[Path]:
@@ -251,8 +220,6 @@ def wrote(result: Publishable, target: Path) -> list[Path]:
 
 def where(target: Path, files: list[Path]) -> str:
     """Return a line that says where the results and the report are."""
-    return (
-        f"Results and figures are in {target}, the report is {files[0]}"
-        if files
-        else f"Results are in {target}"
-    )
+    if not files:
+        return f"Results are in {target}"
+    return f"Results and figures are in {target}, the report is {files[0]}"

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from purse.base.optional import needs
-from purse.cli.options import Budget, json_option, seed_option, workers_option
+from purse.cli.options import Budget, json_option, out_option, seed_option, workers_option
 from purse.cli.output import print_bounds, print_json
 
 BOUND_OPTIONS = {
@@ -21,18 +21,14 @@ BOUND_OPTIONS = {
     "costs": "--costs",
     "gaps": "--gap",
 }
+quick_option = click.option(
+    "--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting."
+)
 
 
 @click.command()
-@click.option(
-    "-o",
-    "--out",
-    "folder",
-    default="purse-results/paper",
-    show_default=True,
-    help="Folder for the page and its data.",
-)
-@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@out_option("Folder for the page and its data.", "purse-results/paper")
+@quick_option
 @workers_option
 @json_option
 def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
@@ -51,45 +47,25 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
             title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees}
             for title, each in report.findings.items()
         }
-        print_json(
-            {
-                "page": str(report.page),
-                "files": [str(path) for path in report.files],
-                "agrees": report.agrees,
-                "claims": verdicts,
-            }
-        )
+        files = {"page": str(report.page), "files": [str(path) for path in report.files]}
+        print_json({**files, "agrees": report.agrees, "claims": verdicts})
     else:
         for title, each in report.findings.items():
-            click.echo(
-                f"{title}: {each.verdict}\n    {each.measured}"
-                + ("" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT")
-            )
+            doubt = "" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT"
+            click.echo(f"{title}: {each.verdict}\n    {each.measured}{doubt}")
         click.echo(f"\nWritten to {report.page}")
     sys.exit(0 if report.agrees else 1)
 
 
 @click.command()
 @click.argument("policies", nargs=-1, metavar="[POLICY]...")
-@click.option(
-    "-o",
-    "--out",
-    "folder",
-    default="purse-results/leaderboard",
-    show_default=True,
-    help="Folder for the page and its data.",
-)
-@click.option("--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting.")
+@out_option("Folder for the page and its data.", "purse-results/leaderboard")
+@quick_option
 @seed_option
 @workers_option
 @json_option
 def leaderboard(
-    policies: tuple[str, ...],
-    folder: str,
-    quick: bool,
-    seed: int,
-    workers: int | None,
-    as_json: bool,
+    policies: tuple[str, ...], folder: str, workers: int | None, as_json: bool, **options: Any
 ) -> None:
     """Play the suite with every policy, and say which one to use.
 
@@ -102,27 +78,18 @@ def leaderboard(
     from purse.ranking import page
     from purse.report.charts.export import write_figure
 
-    board = purse.leaderboard(
-        policies or None, quick=quick, seed=seed, n_workers=workers, folder=folder
-    )
+    board = purse.leaderboard(policies or None, n_workers=workers, folder=folder, **options)
     target = Path(folder)
     files = write_figure(page.heat_figure(board), target, kinds=("png", "svg"))
     write_text(target / "which-policy.md", page.markdown(board, "leaderboard.svg"))
     write_atomically(target / "scores.csv", board.frame().write_csv)
     if as_json:
-        print_json(
-            {
-                "folder": str(target),
-                "standings": board.standings().to_dicts(),
-                "scores": board.frame().to_dicts(),
-            }
-        )
+        frames = {"standings": board.standings(), "scores": board.frame()}
+        rows = {name: frame.to_dicts() for name, frame in frames.items()}
+        print_json({"folder": str(target), **rows})
     else:
-        click.echo(str(board))
-        click.echo(
-            f"Written to {target}: which-policy.md, scores.csv, "
-            + ", ".join(file.name for file in files)
-        )
+        names = ", ".join(["which-policy.md", "scores.csv", *(file.name for file in files)])
+        click.echo(f"{board}\nWritten to {target}: {names}")
 
 
 @click.command()
@@ -178,21 +145,16 @@ def bounds(
 
     if world is not None:
         source = click.get_current_context().get_parameter_source
-        if given := [
-            option
-            for name, option in BOUND_OPTIONS.items()
-            if source(name) is not ParameterSource.DEFAULT
-        ]:
-            raise click.UsageError(
-                f"--world and {', '.join(given)} exclude each other; leave one of them out"
-            )
+        both = [each for each in BOUND_OPTIONS if source(each) is not ParameterSource.DEFAULT]
+        if both:
+            names = ", ".join(BOUND_OPTIONS[each] for each in both)
+            raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")
         problem = theory.problem_of(world, budget)
     elif known["n_arms"] is None or known["cost_min"] is None:
         raise click.UsageError("give --arms and --cost-min, or --world")
     else:
-        problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")} | {
-            "gaps": known["gaps"] or None
-        }
+        problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")}
+        problem["gaps"] = known["gaps"] or None
         problem["setting"] = theory.Setting(known["iid"], known["costs"])
     rows = theory.table(budget=budget, alpha=alpha, **problem)
     if everything:

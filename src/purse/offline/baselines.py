@@ -55,17 +55,9 @@ class Score(NamedTuple):
 
 def score(budget: float, player: str, kind: str, gain: Floats, spent: Floats, pulls: Any) -> Score:
     """The averages over paths."""
-    interval = estimate(gain)
-    return Score(
-        budget,
-        player,
-        kind,
-        interval.mean,
-        interval.low,
-        interval.high,
-        float(np.mean(spent)),
-        float(np.mean(pulls)),
-    )
+    mean, _, low, high = estimate(gain)
+    rest = float(np.mean(spent)), float(np.mean(pulls))
+    return Score(budget, player, kind, mean, low, high, *rest)
 
 
 def references(
@@ -96,83 +88,45 @@ def references_of(
     """The references for one budget."""
     assert world.horizon is not None
     low, high = world.reward_range
-    rewards, units = (
-        low + (high - low) * world.tables.rewards[:, :, 0],
-        world.tables.costs[:, :, 0, 0],
-    )
+    rewards = low + (high - low) * world.tables.rewards[:, :, 0]
+    units = world.tables.costs[:, :, 0, 0]
     reward_means, cost_means = rewards.mean(axis=0), units.mean(axis=0) / amounts.UNIT
+    how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "n_workers": n_workers}
+    how["stop"] = "hold" if stop == "hold" else "exit"
+    best_arms = {"cheapest": cost_means.argmin(), "best": reward_means.argmax()}
     for arm, name in enumerate(world.arm_names):
-        alone = simulate(
-            f"fixed:arm={arm}",
-            world,
-            budget,
-            n_paths=n_paths,
-            seed=seed,
-            stop="hold" if stop == "hold" else "exit",
-            n_workers=n_workers,
-        )
-        notes = [
-            note
-            for note, best in (("cheapest", cost_means.argmin()), ("best", reward_means.argmax()))
-            if arm == best
-        ]
-        yield score(
-            budget,
-            f"always {name}" + (f" ({', '.join(notes)})" if notes else ""),
-            "arm",
-            alone.gain,
-            alone.spent,
-            alone.pulls.sum(axis=1),
-        )
+        alone = simulate(f"fixed:arm={arm}", world, budget, **how)
+        notes = ", ".join(note for note, best in best_arms.items() if arm == best)
+        player = f"always {name} ({notes})" if notes else f"always {name}"
+        yield score(budget, player, "arm", alone.gain, alone.spent, alone.pulls.sum(axis=1))
     plays = mix(cost_means, reward_means, budget, world.horizon)
-    yield score(
-        budget,
-        "best fixed mixture",
-        "mixture",
-        *play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop),
-    )
-    value = float(reward_means @ plays)
-    yield Score(
-        budget,
-        "LP optimum",
-        "bound",
-        value,
-        value,
-        value,
-        float(cost_means @ plays),
-        float(plays.sum()),
-    )
+    played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
+    yield score(budget, "best fixed mixture", "mixture", *played)
+    value, spent = float(reward_means @ plays), float(cost_means @ plays)
+    yield Score(budget, "LP optimum", "bound", value, value, value, spent, float(plays.sum()))
     if world.horizon == len(rewards):  # on every path the same rows
         most, *rest = hindsight(rewards, units, budget)
         yield Score(budget, "hindsight optimum", "bound", most, most, most, *rest)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
-        best = np.array(
-            [
-                hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
-                for inside, costs in paths
-            ]
-        )
-        yield score(budget, "hindsight optimum", "bound", *best.T)
+        found = [
+            hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
+            for inside, costs in paths
+        ]
+        yield score(budget, "hindsight optimum", "bound", *np.array(found).T)
 
 
 def hindsight(rewards: Floats, units: Ints, budget: float) -> tuple[float, float, float]:
     """The linear optimum of one who knows all rows (T, K): gain, what it spends, and how many
     rounds have a pull.
     """
-    at_cost, at_reward = (
-        np.zeros(len(rewards)),
-        np.where(units == 0, rewards, 0).max(axis=1, initial=0.0),
-    )
+    at_cost = np.zeros(len(rewards))
+    at_reward = np.where(units == 0, rewards, 0).max(axis=1, initial=0.0)
     free, steps = at_reward.copy(), [np.zeros((4, 0))]
     while True:
         more_cost, more_reward = units - at_cost[:, None], rewards - at_reward[:, None]
-        slopes = np.divide(
-            more_reward,
-            more_cost,
-            out=np.zeros_like(rewards),
-            where=(more_cost > 0) & (more_reward > 0),
-        )
+        better = (more_cost > 0) & (more_reward > 0)
+        slopes = np.divide(more_reward, more_cost, out=np.zeros_like(rewards), where=better)
         rows = np.flatnonzero(slopes.max(axis=1) > 0)
         if len(rows) == 0:
             break
@@ -186,11 +140,8 @@ def hindsight(rewards: Floats, units: Ints, budget: float) -> tuple[float, float
     _, costs, gains, firsts = every[:, np.argsort(-every[0], kind="stable")]
     # the budget buys the first steps, and one of them in part
     parts = np.clip((budget * amounts.UNIT - np.cumsum(costs) + costs) / costs, 0, 1)
-    return (
-        float(free.sum() + parts @ gains),
-        float(parts @ costs) / amounts.UNIT,
-        float((free > 0).sum() + parts @ firsts),
-    )
+    gain, pulls = float(free.sum() + parts @ gains), float((free > 0).sum() + parts @ firsts)
+    return gain, float(parts @ costs) / amounts.UNIT, pulls
 
 
 def play_mixture(
@@ -201,11 +152,8 @@ def play_mixture(
     """
     assert world.horizon is not None
     totals, (low, high) = np.zeros((n_paths, 3)), world.reward_range
-    purse, tries, rounds = (
-        int(amounts.budget_array(budget, 1)[0]),
-        world.n_arms if stop == "retry" else 1,
-        np.arange(world.horizon),
-    )
+    purse, rounds = int(amounts.budget_array(budget, 1)[0]), np.arange(world.horizon)
+    tries = world.n_arms if stop == "retry" else 1
     for path in range(n_paths):
         rewards, costs = draws(world, world.horizon, seed=seed, path=path)
         units, chances = costs[:, :, 0], np.random.default_rng([seed, path])
@@ -213,12 +161,9 @@ def play_mixture(
         arms = np.searchsorted(np.cumsum(shares), chances.random(world.horizon), side="right")
         ranks = np.pad(chances.random(units.shape), ((0, 0), (0, 1)), constant_values=2)
         ranks[rounds, arms] = -1
-        needs = (
-            np.broadcast_to(world.cost_max[:, 0], units.shape).copy() if stop == "hold" else units
-        )
-        totals[path] = bind(fill_path)(
-            rewards, units.copy(), needs.copy(), np.argsort(ranks, axis=1), purse, tries
-        )
+        needs = np.broadcast_to(world.cost_max[:, 0], units.shape) if stop == "hold" else units
+        orders = np.argsort(ranks, axis=1)
+        totals[path] = bind(fill_path)(rewards, units.copy(), needs.copy(), orders, purse, tries)
     gain, spent, pulls = totals.T
     return low * pulls + (high - low) * gain, spent / amounts.UNIT, pulls
 

@@ -42,10 +42,8 @@ class Played(NamedTuple):
     @property
     def pulls(self) -> Ints:
         """(K,) Of each arm, over all paths."""
-        return np.sum(
-            [run.pulls.sum(axis=0) for run in (*(run for _, run in self.main), *self.replicates)],
-            axis=0,
-        )
+        runs = [*(run for _, run in self.main), *self.replicates]
+        return np.sum([run.pulls.sum(axis=0) for run in runs], axis=0)
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
@@ -88,9 +86,8 @@ def play_log(
         main[start] = place, play(place, job.game.seed, start, min(size, n_paths - start))
 
     def play_again(number: int) -> None:
-        replicates[number] = play(
-            world(redrawn(generator(job.game.seed, number))), seeds[number], 0, REPLICATE_PATHS
-        )
+        place = world(redrawn(generator(job.game.seed, number)))
+        replicates[number] = play(place, seeds[number], 0, REPLICATE_PATHS)
 
     tasks = [
         *(partial(play_main, start) for start in starts),
@@ -112,10 +109,8 @@ def with_log_error(values: Floats, redone: Floats) -> Estimate:
     """
     from scipy.special import stdtrit  # late: loading it takes as long as a simulation
 
-    between = (
-        float(redone.mean(axis=1).var(ddof=1))
-        - float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
-    )
+    within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
+    between = float(redone.mean(axis=1).var(ddof=1)) - within
     error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
     mean, half = float(values.mean()), float(stdtrit(len(redone) - 1, 0.5 + LEVEL / 2)) * error
     return Estimate(mean, error, mean - half, mean + half)

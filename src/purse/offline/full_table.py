@@ -71,14 +71,9 @@ def read_wide(
     is refused, since an arm would be missing.
     """
     columns = source.frame.columns
-    arms = list(
-        dict.fromkeys(
-            column.removeprefix(f"{each}_")
-            for column in columns
-            for each in (reward, cost)
-            if column.startswith(f"{each}_")
-        )
-    )
+    starts = f"{reward}_", f"{cost}_"
+    halves = [(column, start) for column in columns for start in starts if column.startswith(start)]
+    arms = list(dict.fromkeys(column.removeprefix(start) for column, start in halves))
     if not arms:
         raise InvalidInput(
             f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for "
@@ -99,12 +94,8 @@ def read_long(
     values, units = source.numbers(reward), cost_units(source, cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
     arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
-    cells = np.array(
-        [
-            round_numbers[one] * len(arm_numbers) + arm_numbers[other]
-            for one, other in zip(rounds, arms, strict=True)
-        ]
-    )
+    row_of = np.array([round_numbers[label] for label in rounds])
+    cells = row_of * len(arm_numbers) + np.array([arm_numbers[label] for label in arms])
     unique, first = np.unique(cells, return_index=True)
     if len(unique) < len(cells):
         again = int(np.setdiff1d(np.arange(len(cells)), first)[0])
@@ -124,13 +115,9 @@ def read_long(
 def cost_units(source: Source, column: str) -> Ints:
     """(rows,) The column's costs in units."""
     values, most = source.numbers(column, low=0), amounts.LARGEST // amounts.UNIT
-    for wrong, allowed in (
-        (values > most, f"must be at most {most:,}"),
-        (
-            (values > 0) & (np.rint(values * amounts.UNIT) == 0),
-            "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit",
-        ),
-    ):
+    tiny = (values > 0) & (np.rint(values * amounts.UNIT) == 0)
+    unit = "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit"
+    for wrong, allowed in ((values > most, f"must be at most {most:,}"), (tiny, unit)):
         if wrong.any():
             row = int(wrong.argmax())
             raise source.refuse(row, column, float(values[row]), allowed)
@@ -141,12 +128,9 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
     """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for
     all of them.
     """
-    n_rounds = len(table.rewards)
-    rounds = (
-        n_rounds
-        if horizon is None
-        else validation.integer("horizon", horizon, low=1, high=n_rounds)
-    )
+    n_rounds = rounds = len(table.rewards)
+    if horizon is not None:
+        rounds = validation.integer("horizon", horizon, low=1, high=n_rounds)
     low, high = min(0.0, float(table.rewards.min())), max(0.0, float(table.rewards.max()))
     if low == high:
         high = 1.0  # all rewards are zero

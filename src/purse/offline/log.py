@@ -47,9 +47,8 @@ class Log:
 
     def sums(self, values: Floats | Ints) -> Floats:
         """(K,) The sum of one value per row over the rows of each arm."""
-        return np.bincount(self.arm, values, minlength=len(self.arms)).astype(
-            np.float64, copy=False
-        )
+        sums = np.bincount(self.arm, values, minlength=len(self.arms))
+        return sums.astype(np.float64, copy=False)
 
     @property
     def rows(self) -> Ints:
@@ -75,10 +74,8 @@ class Log:
         for arms that were never logged.
         """
         total, n = self.sums(self.weight), len(self)
-        spread = (
-            np.divide(self.sums(self.weight**2), total, out=np.ones(len(total)), where=total > 0)
-            - 1
-        )
+        squares, ones = self.sums(self.weight**2), np.ones(len(total))
+        spread = np.divide(squares, total, out=ones, where=total > 0) - 1
         apart = np.where(total > 0, total / n - 1, 0.0)
         apart[np.abs(apart) < 1e-9] = 0.0  # rounding, where an arm was always chosen
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -89,10 +86,9 @@ class Log:
         """A line for each arm that was logged more or less often than its probabilities allow."""
         means = self.sums(self.weight) / len(self)
         return tuple(
-            f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often "
-            f"it was chosen: sum of 1/probability is {means[i]:.3g} times the rows"
-            f" and should be 1, {abs(self.doubts[i]):.3g} standard errors apart; every "
-            "estimate rests on them"
+            f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
+            f"chosen: sum of 1/probability is {means[i]:.3g} times the rows and should be 1, "
+            f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
             for i in np.flatnonzero(np.abs(self.doubts) > DOUBT)
         )
 
@@ -133,9 +129,8 @@ def read_log(
     index = {name: i for i, name in enumerate(names)}
     for row, label in enumerate(labels):
         if label not in index:
-            raise source.refuse(
-                row, arm, label, f"must be one of the arms {shorten(', '.join(names))}"
-            )
+            known = shorten(", ".join(names))
+            raise source.refuse(row, arm, label, f"must be one of the arms {known}")
     arm_of_row = np.array([index[label] for label in labels], np.int64)
     if horizon is None and (free := np.flatnonzero(units == 0)).size:
         raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
@@ -146,12 +141,8 @@ def read_log(
     for bound, side, beyond in ((bounds[0], "at least", -1), (bounds[1], "at most", 1)):
         if (bad := np.flatnonzero((units - bound[arm_of_row]) * beyond > 0)).size:
             row = int(bad[0])
-            raise source.refuse(
-                row,
-                cost,
-                float(units[row] / amounts.UNIT),
-                f"must be {side} {amounts.text(bound[arm_of_row[row]])}, as is declared",
-            )
+            allowed = f"must be {side} {amounts.text(bound[arm_of_row[row]])}, as is declared"
+            raise source.refuse(row, cost, float(units[row] / amounts.UNIT), allowed)
     low, high = (
         range_of(rewards)
         if reward_range is None
@@ -162,32 +153,17 @@ def read_log(
             "reward_range", reward_range, "must be two numbers, the first below the second"
         )
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
-        raise source.refuse(
-            int(bad[0]),
-            reward,
-            float(rewards[bad[0]]),
-            f"must lie between {low:g} and {high:g}, as is declared",
-        )
-    return Log(
-        source.path.name,
-        names,
-        arm_of_row,
-        rewards,
-        units,
-        weights,
-        bounds[0],
-        bounds[1],
-        (low, high),
-        horizon,
-    )
+        allowed = f"must lie between {low:g} and {high:g}, as is declared"
+        raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
+    rows = arm_of_row, rewards, units, weights
+    return Log(source.path.name, names, *rows, bounds[0], bounds[1], (low, high), horizon)
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:
     """The arms that occur: by number where all are whole numbers, else by alphabet."""
     names = set(labels)
-    return tuple(
-        sorted(names, key=int) if all(label.isdecimal() for label in names) else sorted(names)
-    )
+    by_number = all(label.isdecimal() for label in names)
+    return tuple(sorted(names, key=int) if by_number else sorted(names))
 
 
 def distinct(arms: Sequence[str]) -> tuple[str, ...]:

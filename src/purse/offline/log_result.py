@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -53,27 +53,11 @@ class LogResult:
 
         rows = []
         for answer in self.estimates:
-            numbers = (
-                dict.fromkeys(NUMBERS)
-                if answer.refused
-                else dict(zip(NUMBERS, answer.estimate, strict=True))
-            )
-            rows.append(
-                {
-                    "policy": answer.policy,
-                    "budget": answer.budget,
-                    "method": answer.method,
-                    **numbers,
-                    "ess": answer.ess,
-                    "refused": answer.refused,
-                }
-            )
-        types = (
-            {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
-            | dict.fromkeys((*NUMBERS, "ess"), pl.Float64)
-            | {"refused": pl.String}
-        )
-        return pl.DataFrame(rows, types)
+            numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
+            rows.append((*answer[:3], *numbers, answer.ess, answer.refused))
+        types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
+        types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
+        return pl.DataFrame(rows, types, orient="row")
 
     def arms(self) -> pl.DataFrame:
         """A row for each arm: rows, effective sample size, weighted means, and sum of 1/probability
@@ -84,10 +68,8 @@ class LogResult:
         log = self.log
         total = log.sums(log.weight)
         with np.errstate(invalid="ignore"):
-            reward, cost = (
-                log.sums(log.weight * log.reward) / total,
-                log.sums(log.weight * log.cost) / total / amounts.UNIT,
-            )
+            reward = log.sums(log.weight * log.reward) / total
+            cost = log.sums(log.weight * log.cost) / total / amounts.UNIT
         columns = {
             "arm": log.arms,
             "rows": log.rows,

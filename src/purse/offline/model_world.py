@@ -100,19 +100,13 @@ def make_model(log: Log) -> ModelWorld:
         made,
         cost_min=log.cost_min[:, None],
         cost_max=log.cost_max[:, None],
+        costs=log.cost_min[:, None] if (log.cost_min == log.cost_max).all() else None,
         reward_means=None,
         cost_means=None,
         arms=log.arms,
         reward_range=log.reward_range,
     )
-    return ModelWorld(
-        log,
-        replace(
-            declared, costs=log.cost_min[:, None] if (log.cost_min == log.cost_max).all() else None
-        ),
-        flat,
-        size,
-    )
+    return ModelWorld(log, declared, flat, size)
 
 
 def shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:

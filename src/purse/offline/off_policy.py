@@ -70,10 +70,8 @@ def estimate_log(
     """
     source = data if isinstance(data, Source) else read(data)
     chosen = [validation.choice("methods", method, METHODS) for method in methods]
-    n_paths, seed = (
-        validation.integer("n_paths", n_paths, low=2),
-        validation.integer("seed", seed, low=0, high=SEEDS),
-    )
+    n_paths = validation.integer("n_paths", n_paths, low=2)
+    seed = validation.integer("seed", seed, low=0, high=SEEDS)
     horizon = None if horizon is None else validation.integer("horizon", horizon, low=1)
     workers = validation.workers(n_workers) or cpu.usable_cores()
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
@@ -81,16 +79,19 @@ def estimate_log(
     for field, entries in (("policies", players), ("budgets", sizes), ("methods", chosen)):
         if not entries:
             raise invalid(field, entries, "must have at least one entry")
-    columns = {"arm": arm, "reward": reward, "cost": cost, "probability": probability}
-    log = read_log(
-        source,
-        **columns,
-        arms=arms,
-        reward_range=reward_range,
-        cost_min=cost_min,
-        cost_max=cost_max,
-        horizon=horizon,
-    )
+    columns: dict[str, Any] = {
+        "arm": arm,
+        "reward": reward,
+        "cost": cost,
+        "probability": probability,
+    }
+    declared: dict[str, Any] = {
+        "arms": arms,
+        "reward_range": reward_range,
+        "cost_min": cost_min,
+        "cost_max": cost_max,
+    }
+    log = read_log(source, **columns, **declared, horizon=horizon)
     model, queues = models.make_model(log), replay(log)
     rule = stop or ("exit" if horizon is None else "retry")
     jobs = [
@@ -102,47 +103,24 @@ def estimate_log(
     answers = []
     with progress("replaying the log") as bar:
         for number, job in enumerate(jobs):
-            bar.part(
-                number / len(jobs),
-                1 / len(jobs),
-                f"{job.name}, budget {amounts.text(job.problem.budget[0])}",
-            )
+            title = f"{job.name}, budget {amounts.text(job.problem.budget[0])}"
+            bar.part(number / len(jobs), 1 / len(jobs), title)
             how: dict[str, Any] = {"n_paths": n_paths, "workers": workers, "bar": bar}
-            by_method = (
-                by_model(
-                    model,
-                    means,
-                    job,
-                    play_log(job, model.reweighted, model.once(), model.redrawn, **how),
-                )
-                if means
-                else {}
-            )
+            by_method = {}
+            if means:
+                played = play_log(job, model.reweighted, model.once(), model.redrawn, **how)
+                by_method = by_model(model, means, job, played)
             if "replay" in chosen:
-                by_method["replay"] = by_replay(
-                    queues, job, play_log(job, queues.world, queues.once(), queues.redrawn, **how)
-                )
+                played = play_log(job, queues.world, queues.once(), queues.redrawn, **how)
+                by_method["replay"] = by_replay(queues, job, played)
             answers += [by_method[method] for method in chosen]
-    options: dict[str, Any] = {
-        "horizon": horizon,
-        "n_paths": n_paths,
-        "seed": seed,
-        "stop": stop,
-        **columns,
-    }
-    declared = {
-        "methods": None if tuple(chosen) == METHODS else chosen,
-        "arms": arms,
-        "reward_range": reward_range,
-        "cost_min": cost_min,
-        "cost_max": cost_max,
-    }
-    options |= {name: value for name, value in declared.items() if value is not None}
+    options: dict[str, Any] = {"horizon": horizon, "n_paths": n_paths, "seed": seed, "stop": stop}
+    declared = {"methods": None if tuple(chosen) == METHODS else chosen, **declared}
+    options |= columns | {name: value for name, value in declared.items() if value is not None}
+    function = "purse.offline.off_policy.estimate_log"
     facts = LogFacts(
         title=f"{log.name}: which policy spends a budget best?",
-        command=command(
-            source.path, players, sizes, "purse.offline.off_policy.estimate_log", **options
-        ),
+        command=command(source.path, players, sizes, function, **options),
         replay=Recording("log", log.name, len(log), horizon, list(log.arms)),
         policies=list(dict.fromkeys(answer.policy for answer in answers)),
         budgets=list(dict.fromkeys(answer.budget for answer in answers)),
@@ -175,12 +153,9 @@ def by_model(
     by_method = {}
     for method, (mean, *again) in means.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
-        redone = np.array(
-            [run.pulls @ each for run, each in zip(played.replicates, again, strict=True)]
-        )
-        by_method[method] = answer(
-            job, method, with_log_error(values, redone), model.log, played.pulls, model.log.ess
-        )
+        pairs = zip(played.replicates, again, strict=True)
+        found = with_log_error(values, np.array([run.pulls @ each for run, each in pairs]))
+        by_method[method] = answer(job, method, found, model.log, played.pulls, model.log.ess)
     return by_method
 
 
@@ -188,13 +163,9 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
     """What the logged rounds themselves say; refused where a path needs more of them than there
     are.
     """
-    values, redone = (
-        np.concatenate([run.gain for _, run in played.main]),
-        np.array([run.gain for run in played.replicates]),
-    )
-    estimate = answer(
-        job, "replay", with_log_error(values, redone), queues.log, played.pulls, queues.ess
-    )
+    values = np.concatenate([run.gain for _, run in played.main])
+    found = with_log_error(values, np.array([run.gain for run in played.replicates]))
+    estimate = answer(job, "replay", found, queues.log, played.pulls, queues.ess)
     for arm in np.concatenate([queues.ran_out(world) for world, _ in played.main])[:1]:
         shortage = (
             f"needs more rounds of arm {queues.log.arms[arm]!r} than the log has: "
@@ -212,20 +183,12 @@ def answer(
     """
     refused = None
     for arm in np.flatnonzero((pulls > 0) & (ess < LEAST_ESS)):
-        known = (
-            f"whose effective sample size is {ess[arm]:.3g}, below {LEAST_ESS:g}"
-            if log.rows[arm]
-            else "which was never logged"
-        )
+        known = "which was never logged"
+        if log.rows[arm]:
+            known = f"whose effective sample size is {ess[arm]:.3g}, below {LEAST_ESS:g}"
         refused = refused or f"plays arm {log.arms[arm]!r}, {known}"
-    return LogEstimate(
-        job.name,
-        float(job.problem.budget[0] / amounts.UNIT),
-        method,
-        estimate,
-        pooled(pulls, ess),
-        refused,
-    )
+    budget = float(job.problem.budget[0] / amounts.UNIT)
+    return LogEstimate(job.name, budget, method, estimate, pooled(pulls, ess), refused)
 
 
 def pooled(pulls: Ints, ess: Floats) -> float:

@@ -71,9 +71,8 @@ def replay(
     names = source.frame.columns
     if arm in names and probability not in names and round not in names:
         raise InvalidInput(
-            f"{source.path} has neither {probability!r}, which a log needs, nor "
-            f"{round!r}, which a table of one row for each round and arm needs; "
-            f"it has {shorten(', '.join(names))}"
+            f"{source.path} has neither {probability!r}, which a log needs, nor {round!r}, which a "
+            f"table of one row for each round and arm needs; it has {shorten(', '.join(names))}"
         )
     if probability in names:
         return estimate_log(source, **common, **columns, probability=probability, stop=stop)

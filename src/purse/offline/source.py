@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,6 +21,7 @@ from purse.types import Floats
 if TYPE_CHECKING:
     import polars as pl
 
+INF = math.inf
 LINES = (".jsonl", ".ndjson")  # one JSON object per line
 ENDINGS = (".csv", ".parquet", *LINES)
 MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
@@ -33,12 +35,7 @@ class Source:
     frame: pl.DataFrame
 
     def numbers(
-        self,
-        column: str,
-        *,
-        above: float = -math.inf,
-        low: float = -math.inf,
-        high: float = math.inf,
+        self, column: str, *, above: float = -INF, low: float = -INF, high: float = INF
     ) -> Floats:
         """(rows,) The column as finite numbers with above < number, low <= number <= high."""
         import polars as pl
@@ -54,18 +51,11 @@ class Source:
         good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
         if not good.all():
             row = int(np.argmin(good))
-            limits = [
-                f"{word} {limit:g}"
-                for word, limit in (("above", above), ("at least", low), ("at most", high))
-                if math.isfinite(limit)
-            ]
+            ends = (("above", above), ("at least", low), ("at most", high))
+            limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
             value = float(array[row]) if np.isfinite(array[row]) else entries[row]
-            raise self.refuse(
-                row,
-                column,
-                value,
-                "must be a number " + " and ".join(limits) if limits else "must be a finite number",
-            )
+            allowed = "number " + " and ".join(limits) if limits else "finite number"
+            raise self.refuse(row, column, value, f"must be a {allowed}")
         return np.array(array)
 
     def labels(self, column: str) -> list[str]:
@@ -100,10 +90,8 @@ class Source:
             return f"{self.path}, row {row + 1}"
         lines = records(self.path) if ending == ".csv" else filled_lines(self.path)
         wanted = row + (ending == ".csv")  # the header is a record too
-        return (
-            f"{self.path}, line "
-            f"{next(line for index, (line, _) in enumerate(lines) if index == wanted)}"
-        )
+        line, _ = next(islice(lines, wanted, None))
+        return f"{self.path}, line {line}"
 
     def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
         """The error for the value in this row (from 0) and column; None is an empty cell."""
@@ -130,13 +118,8 @@ def read(path: str | os.PathLike[str] | pl.DataFrame) -> Source:
         with place.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise InvalidInput(f"{place} is empty")
-            frame = (
-                read_csv(place, file)
-                if ending == ".csv"
-                else read_lines(place, file)
-                if ending in LINES
-                else read_parquet(place, file)
-            )
+            readers = {".csv": read_csv, ".parquet": read_parquet}
+            frame = readers.get(ending, read_lines)(place, file)
     except OSError as error:
         raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
     return filled(Source(place, frame))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from purse.base import html
 from purse.base.files import write_atomically
@@ -110,28 +110,13 @@ def replay_table(
     columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
     world = world_of_table(read_table(source, **columns), horizon=horizon)
     title = f"{world.name}: which policy spends a budget best?"
+    how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "stop": stop}
     study = compare(
-        policies,
-        world,
-        budgets=budgets,
-        n_paths=n_paths,
-        seed=seed,
-        stop=stop,
-        n_workers=n_workers,
-        folder=folder,
-        title=title,
+        policies, world, budgets=budgets, **how, n_workers=n_workers, folder=folder, title=title
     )
-    rows = references(
-        world, study.facts.budgets, n_paths=n_paths, seed=seed, stop=stop, n_workers=n_workers
-    )
-    options = {
-        "horizon": horizon,
-        "n_paths": n_paths,
-        "seed": seed,
-        "stop": None if stop == "retry" else stop,
-        **columns,
-    }
-    again = command(source.path, policies, budgets, "purse.replay", **options)
+    rows = references(world, study.facts.budgets, **how, n_workers=n_workers)
+    how = {"horizon": horizon, **how, "stop": None if stop == "retry" else stop, **columns}
+    again = command(source.path, policies, budgets, "purse.replay", **how)
     return TableReplay(world, stop, as_replay(study, world, rows, again, folder), rows)
 
 

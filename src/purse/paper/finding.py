@@ -4,7 +4,7 @@ section.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,12 +63,19 @@ def growth_cells(growth: Growth) -> list[str]:
     """
     shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
     left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())
-    return [
-        f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]",
-        ", ".join(f"{step:.2f}" for step in growth.slopes),
-        shape,
-        left,
-    ]
+    slope = f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]"
+    return [slope, ", ".join(f"{step:.2f}" for step in growth.slopes), shape, left]
+
+
+def growth_table(what: str, growths: Mapping[str, Growth]) -> Table:
+    """Write a row for each label, under a head that says what grows."""
+    rows = [[label, *growth_cells(growth)] for label, growth in growths.items()]
+    return Table([what, *GROWTH_HEAD], rows)
+
+
+def heads(budgets: Iterable[float]) -> list[str]:
+    """Write the heads of columns, one for each budget."""
+    return [f"B = {budget:,.0f}" for budget in budgets]
 
 
 FITS = 0.05  # a shape describes the growth if it leaves less than this, relatively
@@ -83,6 +90,5 @@ GROWTH_HEAD = [
 def scientific(number: float) -> str:
     """Write a large number as people do: 6.1·10⁹."""
     digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits}·10" + str(int(exponent)).translate(
-        str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-    )
+    raised = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+    return f"{digits}·10{str(int(exponent)).translate(raised)}"

@@ -49,24 +49,18 @@ QUICK = (
 
 def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick: bool) -> str:
     """Write the page as Markdown, with links to pictures in the folder of that name."""
-    head = Table(
-        ["claim", "verdict", "measured"],
-        [
-            [
-                f"[{claim.TITLE}](#{slug(claim.TITLE)})",
-                f"**{finding.verdict}**",
-                finding.measured + ("" if finding.agrees else " — **this run does not show it**"),
-            ]
-            for claim, finding in results
-        ],
-    )
+    rows = []
+    for claim, finding in results:
+        doubt = "" if finding.agrees else " — **this run does not show it**"
+        link = f"[{claim.TITLE}](#{slug(claim.TITLE)})"
+        rows.append([link, f"**{finding.verdict}**", finding.measured + doubt])
     lines = [
         f"# {TITLE}",
         typeset(INTRO),
         f"    purse paper{' --quick' if quick else ''}",
         *([QUICK] if quick else []),
         "## Verdicts",
-        table(head),
+        table(Table(["claim", "verdict", "measured"], rows)),
         "## Notation",
         typeset(NOTATION),
     ]
@@ -85,11 +79,8 @@ def typeset(text: str) -> str:
     """Set x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
 
     def prose(part: str) -> str:
-        return re.sub(
-            r"\^([\d.]*\d|\w)",
-            r"<sup>\1</sup>",
-            re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part),
-        )
+        low = re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part)
+        return re.sub(r"\^([\d.]*\d|\w)", r"<sup>\1</sup>", low)
 
     return "".join(
         part if part.startswith("`") else prose(part) for part in re.split(r"(`[^`]*`)", text)

@@ -5,7 +5,7 @@ quick look.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,25 +56,25 @@ class Runner:
     ) -> pl.DataFrame:
         """The runs of a policy, a row for each path."""
         self.say(policy, budget)
-        return self.store.run(
-            make_job(policy, world, budget, stop=stop),
-            self.paths(n_paths),
-            self.n_workers,
-            self.bar,
-        )
+        job = make_job(policy, world, budget, stop=stop)
+        return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar)
 
     def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
         """Every notion of regret."""
         self.say(policy, budget)
-        return measure(
-            self.store,
-            policy,
-            world,
-            budget,
-            n_paths=self.paths(n_paths),
-            n_workers=self.n_workers,
-            bar=self.bar,
-        )
+        how: dict[str, Any] = {"n_workers": self.n_workers, "bar": self.bar}
+        return measure(self.store, policy, world, budget, n_paths=self.paths(n_paths), **how)
+
+    def estimates(
+        self,
+        policy: str,
+        world: str,
+        budgets: Sequence[float],
+        n_paths: int,
+        notion: str = "best_fixed_arm",
+    ) -> list[Estimate]:
+        """A notion of regret at each budget."""
+        return [self.regrets(policy, world, budget, n_paths)[notion] for budget in budgets]
 
     def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
         """(P,) sum_i rho(i) Delta(i) N(i), for which nothing but the policy need be played."""
@@ -93,14 +93,10 @@ class Runner:
         self.say(policy, budget)
         job = make_job(policy, world, budget)
         runs = self.store.run(job, self.paths(n_paths), self.n_workers, self.bar)
-        lead = (
-            self.store.counterfactuals(job, runs, self.n_workers, self.bar)["shadow"].to_numpy().T
-            - runs["efficiency"].to_numpy()
-        )
-        low, high = (
-            float(units / amounts.UNIT)
-            for units in (job.world.cost_min.min(), job.world.cost_max.max())
-        )
+        others = self.store.counterfactuals(job, runs, self.n_workers, self.bar)
+        lead = others["shadow"].to_numpy().T - runs["efficiency"].to_numpy()
+        low = float(job.world.cost_min.min() / amounts.UNIT)
+        high = float(job.world.cost_max.max() / amounts.UNIT)
         bound = proposition_a(job.world.n_arms, budget, low, cost_max=high, policy=policy)
         return estimate(lead[best_arm(lead)]), float(bound.value or np.nan)
 
@@ -108,15 +104,8 @@ class Runner:
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> Growth:
         """How a policy's regret against the best fixed arm grows with the budget."""
-        return fit_growth(
-            np.array(budgets),
-            np.array(
-                [
-                    best_fixed_arm(self.regrets(policy, world, budget, n_paths).evidence)
-                    for budget in budgets
-                ]
-            ),
-        )
+        found = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
+        return fit_growth(np.array(budgets), np.array([best_fixed_arm(each) for each in found]))
 
     def growth(
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
@@ -124,7 +113,5 @@ class Runner:
         """How a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
         themselves.
         """
-        values = np.array(
-            [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]
-        )
-        return fit_growth(np.array(budgets), values), values
+        found = [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]
+        return fit_growth(np.array(budgets), np.array(found)), np.array(found)

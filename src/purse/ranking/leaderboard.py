@@ -47,13 +47,8 @@ def leaderboard(
 
     Raise `InvalidInput` when a policy cannot play any case.
     """
-    chosen = (
-        tuple(names)
-        if names
-        else tuple(
-            sorted([name for name in policies.names() if name not in YARDSTICKS] + list(VARIANTS))
-        )
-    )
+    shipped = [name for name in policies.names() if name not in YARDSTICKS]
+    chosen = tuple(names or sorted([*shipped, *VARIANTS]))
     workers = validation.workers(n_workers)
     cases = tuple(small(case) for case in CASES) if quick else CASES
     store = Store(folder)
@@ -78,21 +73,17 @@ def leaderboard(
                 optima[case.name] = lp_optimum(place, case.budget).value
             else:
                 bar.part(0.1 * number / len(cases), 0.0, f"{case.name}: each arm alone")
-                alone = np.array(
-                    [
-                        store.run(job, case.n_paths, workers, bar)["gain"].to_numpy()
-                        for job in single_arm_jobs(place, case.budget, seed=seed)
-                    ]
-                )
-                optima[case.name] = max(
-                    float(alone[best_arm(alone)].mean()), moving_oracle(place, case, seed)
-                )
+                fixed = single_arm_jobs(place, case.budget, seed=seed)
+                runs = [store.run(job, case.n_paths, workers, bar) for job in fixed]
+                alone = np.array([each["gain"].to_numpy() for each in runs])
+                best = float(alone[best_arm(alone)].mean())
+                optima[case.name] = max(best, moving_oracle(place, case, seed))
         by_name = {case.name: case for case in cases}
         # policy by policy: each compiles once
         for number, ((policy, name), job) in enumerate(sorted(jobs.items())):
             bar.part(0.1 + 0.9 * number / len(jobs), 0.9 / len(jobs), f"{policy}: {name}")
-            runs = store.run(job, by_name[name].n_paths, workers, bar)
-            scores[policy, name] = 1 - runs["gain"].to_numpy() / optima[name]
+            played = store.run(job, by_name[name].n_paths, workers, bar)
+            scores[policy, name] = 1 - played["gain"].to_numpy() / optima[name]
     return Leaderboard(cases, chosen, scores, refusals)
 
 
@@ -100,14 +91,12 @@ def moving_oracle(world: World, case: Case, seed: int) -> float:
     """Return the mean gain of always pulling the phase's most efficient arm, for one resource."""
     tables = world.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
-    best = (
-        (chances * tables.rewards).sum(axis=2) / (chances * tables.costs[..., 0]).sum(axis=2)
-    ).argmax(axis=1)
+    means = (chances * tables.rewards).sum(axis=2)
+    best = (means / (chances * tables.costs[..., 0]).sum(axis=2)).argmax(axis=1)
     budget = int(amounts.budget_array(case.budget, 1)[0])
     rounds = np.arange(budget // int(world.cost_min.min()) + 1)
-    arms = best[
-        np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
-    ]
+    phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
+    arms = best[phases]
     gains = []
     for path in range(case.n_paths):
         rewards, costs = draws(world, len(rounds), seed=seed, path=path)

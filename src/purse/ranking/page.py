@@ -55,23 +55,18 @@ def recommendations(
     knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
     free = [policy for policy in board.policies if policy not in knowing]
     situations = list(dict.fromkeys(case.situation for case in board.cases))
-    money = [
-        case.name
-        for case in board.cases
-        if case.situation not in ("budget and horizon", "several resources")
-    ]
-    groups = [
-        (NOTHING, [case.name for case in board.cases]),
-        ("money alone, nothing else is known", money),
-    ]
-    groups += [
-        (situation, [case.name for case in board.cases if case.situation == situation])
-        for situation in situations
-    ]
-    return [
-        (label, best(board, cases, free)[:4], best(board, cases, sorted(knowing))[:2])
-        for label, cases in groups
-    ]
+    more = ("budget and horizon", "several resources")
+    groups = {
+        NOTHING: situations,
+        "money alone, nothing else is known": [each for each in situations if each not in more],
+        **{situation: [situation] for situation in situations},
+    }
+    rows = []
+    for label, about in groups.items():
+        cases = [case.name for case in board.cases if case.situation in about]
+        known = best(board, cases, sorted(knowing))[:2]
+        rows.append((label, best(board, cases, free)[:4], known))
+    return rows
 
 
 def markdown(board: Leaderboard, picture: str) -> str:
@@ -80,67 +75,61 @@ def markdown(board: Leaderboard, picture: str) -> str:
     def write_list(pairs: list[tuple[str, float]]) -> str:
         return ", ".join(f"`{policy}` ({100 * score:.1f})" for policy, score in pairs) or "—"
 
+    order = board.standings()["policy"].to_list()
+    situations = [
+        [label, write_list(free), write_list(known)]
+        for label, free, known in recommendations(board)
+    ]
+    standings = [
+        [
+            f"`{row['policy']}`",
+            str(row["cases"]),
+            f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
+            f"{row['rank']:.1f}",
+            f"{100 * row['worst']:.1f}",
+            row["worst_case"],
+        ]
+        for row in board.standings().iter_rows(named=True)
+    ]
+    scores = [
+        [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
+        for policy in order
+    ]
+    cases = [
+        [case.name, case.situation, f"`{case.world}`", budget(case.budget)] for case in board.cases
+    ]
     parts = [
         f"# {TITLE}",
         f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, "
-        f"{len(board.policies)} policies, the same draws for all. The score of a "
-        "run is its normalised regret 1 − G/OPT in percent: 0 is the optimum — the best "
-        "fixed arm on the same draws, or the arm that is best at the time "
-        "where that is more; with a horizon or several resources, the linear program — "
-        "and 100 is nothing gained. Reproduce it with",
+        f"{len(board.policies)} policies, the same draws for all. The score of a run is its "
+        "normalised regret 1 − G/OPT in percent: 0 is the optimum — the best fixed arm on the same "
+        "draws, or the arm that is best at the time where that is more; with a horizon or several "
+        "resources, the linear program — and 100 is nothing gained. Reproduce it with",
         "    purse leaderboard",
         "## In short",
         write_markdown_table(
-            ["situation", "take (mean score)", "with known constant costs"],
-            [
-                [label, write_list(free), write_list(known)]
-                for label, free, known in recommendations(board)
-            ],
+            ["situation", "take (mean score)", "with known constant costs"], situations
         ),
         "## Standings",
         "Over the cases that a policy can play: mean score, mean rank, and the case that "
         "it does worst on.",
         write_markdown_table(
-            ["policy", "cases", "mean score", "mean rank", "worst score", "on"],
-            [
-                [
-                    f"`{row['policy']}`",
-                    str(row["cases"]),
-                    f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
-                    f"{row['rank']:.1f}",
-                    f"{100 * row['worst']:.1f}",
-                    row["worst_case"],
-                ]
-                for row in board.standings().iter_rows(named=True)
-            ],
+            ["policy", "cases", "mean score", "mean rank", "worst score", "on"], standings
         ),
         f"![Scores of all policies on all cases]({picture})",
         "## Every score",
         "Mean normalised regret in percent with half its 95% interval.",
-        write_markdown_table(
-            ["policy", *(case.name for case in board.cases)],
-            [
-                [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
-                for policy in board.standings()["policy"].to_list()
-            ],
-        ),
+        write_markdown_table(["policy", *(case.name for case in board.cases)], scores),
         "## Who beats whom",
         "In how many cases the policy of the row is better than that of the column "
         "beyond doubt (paired runs, 95% interval), for the twelve best standings.",
-        wins_table(board, board.standings()["policy"].to_list()[:12]),
+        wins_table(board, order[:12]),
         "## What is not here",
-        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from "
-        "public text, and we do not guess. BalancedExploration "
-        "(Badanidiyuru, Kleinberg and Slivkins): its authors leave open how to compute "
-        "it. Contextual algorithms: the game has no contexts.",
+        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public text, "
+        "and we do not guess. BalancedExploration (Badanidiyuru, Kleinberg and Slivkins): its "
+        "authors leave open how to compute it. Contextual algorithms: the game has no contexts.",
         "## The cases",
-        write_markdown_table(
-            ["case", "situation", "world", "budget"],
-            [
-                [case.name, case.situation, f"`{case.world}`", budget(case.budget)]
-                for case in board.cases
-            ],
-        ),
+        write_markdown_table(["case", "situation", "world", "budget"], cases),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -8,17 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-DEFAULTS: Mapping[str, Any] = {
-    "horizon": None,
-    "n_paths": 100,
-    "seed": 0,
-    "stop": None,
-    "arm": "arm",
-    "reward": "reward",
-    "cost": "cost",
-    "round": "round",
-    "probability": "probability",
-}  # the options of `purse replay`; one that is not here has no command
+COLUMNS = ("arm", "reward", "cost", "round", "probability")
+# the options of `purse replay`; one that is not here has no command
+DEFAULTS: Mapping[str, Any] = {"horizon": None, "n_paths": 100, "seed": 0, "stop": None} | {
+    name: name for name in COLUMNS
+}
 FLAGS = {"n_paths": "paths"}  # which are called otherwise there
 
 
@@ -38,43 +32,26 @@ def command(
     "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
     """
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    sizes = [
-        repr(float(budget)).removesuffix(".0")
-        for budget in (budgets if isinstance(budgets, Sequence) else [budgets])
-    ]
+    amounts = budgets if isinstance(budgets, Sequence) else [budgets]
+    sizes = [repr(float(budget)).removesuffix(".0") for budget in amounts]
     changes = {
         name: value
         for name, value in options.items()
         if name not in DEFAULTS or value != DEFAULTS[name]
     }
-    file = data.suffix != ""
-    if (
-        file
-        and all(isinstance(policy, str) for policy in players)
-        and set(changes) <= set(DEFAULTS)
-    ):
-        flags = [
-            word
-            for name, value in changes.items()
-            for word in (f"--{FLAGS.get(name, name)}", str(value))
-        ]
-        return shlex.join(
-            [
-                "purse",
-                "replay",
-                str(data),
-                *(word for size in sizes for word in ("--budget", size)),
-                *map(str, players),
-                *flags,
-            ]
-        )
+    file, written = data.suffix != "", all(isinstance(policy, str) for policy in players)
+    if file and written and set(changes) <= set(DEFAULTS):
+        words = ["purse", "replay", str(data)]
+        for size in sizes:
+            words += ["--budget", size]
+        words += map(str, players)
+        for name, value in changes.items():
+            words += [f"--{FLAGS.get(name, name)}", str(value)]
+        return shlex.join(words)
     names = ", ".join(
         repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players
     )
-    arguments = [
-        repr(str(data)) if file else data.name,
-        f"budgets=[{', '.join(sizes)}]",
-        f"policies=[{names}]",
-    ]
+    place = repr(str(data)) if file else data.name
+    arguments = [place, f"budgets=[{', '.join(sizes)}]", f"policies=[{names}]"]
     arguments += [f"{name}={value!r}" for name, value in changes.items()]
     return f"{function}({', '.join(arguments)})"

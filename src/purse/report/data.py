@@ -11,21 +11,9 @@ if TYPE_CHECKING:
 
 # the order of the keys in a stored manifest; only the replay of a table has the last one
 MANIFEST = (
-    "title",
-    "policies",
-    "worlds",
-    "budgets",
-    "n_paths",
-    "seed",
-    "stop",
-    "study",
-    "command",
-    "versions",
-    "machine",
-    "shards",
-    "made",
-    "replay",
-)
+    "title", "policies", "worlds", "budgets", "n_paths", "seed", "stop", "study", "command",
+    "versions", "machine", "shards", "made", "replay",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,12 +60,12 @@ def regret(study: StudyData) -> pl.DataFrame:
         .with_columns(
             (pl.col("regret") <= pl.col("floor")).alias("below"),
             pl.max_horizontal("regret", "floor").alias("shown"),
-            pl.when(pl.col("low").is_not_null())
-            .then(pl.max_horizontal("low", "floor"))
-            .alias("shown_low"),
-            pl.when(pl.col("high").is_not_null())
-            .then(pl.max_horizontal("high", "floor"))
-            .alias("shown_high"),
+            *(
+                pl.when(pl.col(end).is_not_null())
+                .then(pl.max_horizontal(end, "floor"))
+                .alias(f"shown_{end}")
+                for end in ("low", "high")
+            ),
         )
     )
 
@@ -81,15 +81,10 @@ def bounds(study: StudyData) -> Bounds:
         .join(most, on="world", maintain_order="left")
     )
     chosen = [*KEYS, "name", "side", "value"]
-    far = valid.filter(
-        (pl.col("value").min() > pl.col("most").first()).over("world", "policy", "name")
-    )
-    return Bounds(
-        valid.join(far, on=["world", "policy", "name"], how="anti", maintain_order="left").select(
-            chosen
-        ),
-        far.select(chosen),
-    )
+    line = ["world", "policy", "name"]
+    far = valid.filter((pl.col("value").min() > pl.col("most").first()).over(line))
+    drawn = valid.join(far, on=line, how="anti", maintain_order="left")
+    return Bounds(drawn.select(chosen), far.select(chosen))
 
 
 def gain(study: StudyData) -> pl.DataFrame:
@@ -118,14 +113,8 @@ def references(study: StudyData) -> pl.DataFrame:
     import polars as pl
 
     kind = pl.col("name").str.replace(r" \(.*\)$", "")
-    return study.references().select(
-        "world",
-        "budget",
-        kind,
-        "gain",
-        (pl.col("gain") / pl.col("budget")).alias("unit_gain"),
-        which="name",
-    )
+    unit_gain = (pl.col("gain") / pl.col("budget")).alias("unit_gain")
+    return study.references().select("world", "budget", kind, "gain", unit_gain, which="name")
 
 
 def left(study: StudyData) -> pl.DataFrame:
@@ -134,14 +123,8 @@ def left(study: StudyData) -> pl.DataFrame:
     """
     import polars as pl
 
-    return study.table().select(
-        *KEYS,
-        "n_paths",
-        "left",
-        (pl.col("left") / pl.col("budget")).alias("part"),
-        "rounds",
-        "ended",
-    )
+    part = (pl.col("left") / pl.col("budget")).alias("part")
+    return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
 
 def shares(study: StudyData) -> pl.DataFrame:

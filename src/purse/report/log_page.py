@@ -40,24 +40,21 @@ def publish(result: LogData, folder: Path) -> list[Path]:
     text, figure = html(result), estimates(result.frame())
     page, figures = make_folder(folder) / "report.html", make_folder(folder / "figures")
     write_text(page, text)
-    frames = {
-        "arms.csv": result.arms(),
-        **({"estimates.csv": result.frame()} if figure is None else {}),
-    }
+    frames = {"arms.csv": result.arms()}
+    if figure is None:
+        frames["estimates.csv"] = result.frame()
     for name, frame in frames.items():
         write_atomically(figures / name, frame.write_csv)
-    return [
-        page,
-        *([] if figure is None else write_figure(figure, figures)),
-        *(figures / name for name in frames),
-    ]
+    drawn = [] if figure is None else write_figure(figure, figures)
+    return [page, *drawn, *(figures / name for name in frames)]
 
 
 def html(result: LogData) -> str:
     """The page."""
     frame = result.frame()
     figure, (tables, reasons) = estimates(frame), estimate_tables(frame)
-    methods = methods_of(frame)
+    methods, data = methods_of(frame), describe_recording(result.facts.replay)
+    shown = figure and describe(figure, "Estimated gain", log_replay.caption(frame))
     return render(
         "log.html",
         result.facts,
@@ -66,13 +63,9 @@ def html(result: LogData) -> str:
         by="method",
         series=methods,
         warnings=result.warnings,
-        details=details(
-            result.facts, "simulated games", "Data", describe_recording(result.facts.replay)
-        ),
+        details=details(result.facts, "simulated games", "Data", data),
         assumptions=[inline(each) for each in log_replay.ASSUMPTIONS],
-        figure=None
-        if figure is None
-        else describe(figure, "Estimated gain", log_replay.caption(frame)),
+        figure=shown,
         estimates=tables,
         estimates_caption=CAPTION + (REFUSED if reasons else ""),
         reasons=reasons,
@@ -86,10 +79,8 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
     """For each budget a row per policy and a column per method; and the reasons of refusals, in the
     order of their numbers.
     """
-    methods, reasons = (
-        methods_of(frame),
-        frame["refused"].drop_nulls().unique(maintain_order=True).to_list(),
-    )
+    methods = methods_of(frame)
+    reasons = frame["refused"].drop_nulls().unique(maintain_order=True).to_list()
     tables = []
     for budget in sorted(frame["budget"].unique()):
         here = frame.filter(budget=budget)
@@ -109,14 +100,9 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
                 if not row["refused"] and row["estimate"] == most[method]
             ]
             rows.append({"cells": [policy, *texts], "best": best})
-        tables.append(
-            {
-                "title": f"B = {format_budget(budget)}",
-                "label": f"Estimated gain with a budget of {format_budget(budget)}",
-                "head": ["policy", *methods],
-                "rows": rows,
-            }
-        )
+        size = format_budget(budget)
+        names = {"title": f"B = {size}", "label": f"Estimated gain with a budget of {size}"}
+        tables.append({**names, "head": ["policy", *methods], "rows": rows})
     return tables, reasons
 
 
@@ -124,26 +110,13 @@ def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
     """What the log knows of each arm, as text."""
     rows = []
     for row in arms.iter_rows(named=True):
-        means = [
+        reward, cost = (
             MISSING if row[name] is None else format_digits(row[name])
             for name in ("reward", "cost")
-        ]
-        cells = [
-            row["arm"],
-            f"{row['rows']:,}",
-            f"{row['ess']:,.0f}",
-            *means,
-            f"{row['weight']:.3f}",
-            set_minus(f"{row['doubt']:.1f}"),
-        ]
+        )
+        cells = [row["arm"], f"{row['rows']:,}", f"{row['ess']:,.0f}", reward, cost]
+        cells += [f"{row['weight']:.3f}", set_minus(f"{row['doubt']:.1f}")]
         rows.append({"cells": cells, "best": []})
-    head = [
-        "arm",
-        "rows",
-        "effective sample size",
-        "mean reward",
-        "mean cost",
-        "Σ 1/probability / rounds",
-        "standard errors from 1",
-    ]
+    head = ["arm", "rows", "effective sample size", "mean reward", "mean cost"]
+    head += ["Σ 1/probability / rounds", "standard errors from 1"]
     return {"title": None, "label": "Arms of the log", "head": head, "rows": rows}

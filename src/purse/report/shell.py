@@ -37,7 +37,10 @@ def render(
     """Fill the template of a report. `short` and `findings` are Markdown; `series` are what colours
     and shapes tell apart, which the marks of figures have as their field `by`.
     """
-    looks = zip(series, colours(series), shapes(series), strict=True)
+    looks = [
+        {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
+        for name, colour, shape in zip(series, colours(series), shapes(series), strict=True)
+    ]
     return fill(
         template,
         title=facts.title,
@@ -45,10 +48,7 @@ def render(
         short=inline(short),
         findings={name: inline(says) for name, says in findings.items()},
         by=by,
-        series=[
-            {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
-            for name, colour, shape in looks
-        ],
+        series=looks,
         command=facts.command,
         neutral=NEUTRAL,
         style=safe(asset("page.css") + asset("study.css") + dark_rules()),
@@ -114,22 +114,17 @@ def describe(
             ]
             groups.append({"title": panel.world, "arms": swatches, "panels": []})
         about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
-        groups[-1]["panels"].append(
-            {
-                "title": panel.policy or panel.world,
-                "label": about,
-                "index": index,
-                "svg": draw_panel(spec, figure.name, index, SMALL if by_world else PANEL),
-            }
-        )
+        names = {"title": panel.policy or panel.world, "label": about}
+        svg = draw_panel(spec, figure.name, index, SMALL if by_world else PANEL)
+        groups[-1]["panels"].append({**names, "index": index, "svg": svg})
+    rows = b64encode(figure.data.write_csv().encode()).decode()
     return {
         "name": figure.name,
         "label": label,
         "caption": inline(caption),
         "groups": groups,
         "dashes": dashes,
-        "csv": "data:text/csv;charset=utf-8;base64,"
-        + b64encode(figure.data.write_csv().encode()).decode(),
+        "csv": f"data:text/csv;charset=utf-8;base64,{rows}",
         "spec": spec,
     }
 

@@ -35,9 +35,8 @@ def standings(study: TableData) -> pl.DataFrame:
     """
     import polars as pl
 
-    pulls = (
-        study.lazy().group_by("budget", "policy").agg(pl.col("pulls").list.sum().mean()).collect()
-    )
+    each = study.lazy().group_by("budget", "policy")
+    pulls = each.agg(pl.col("pulls").list.sum().mean()).collect()
     numbers = ["gain", "gain_low", "gain_high", "spent", "pulls"]
     policies = (
         study.table()
@@ -45,14 +44,9 @@ def standings(study: TableData) -> pl.DataFrame:
         .with_columns(spent=pl.col("budget") - pl.col("left"))
     )
     known = study.references()
-    every = pl.concat(
-        [
-            policies.select(
-                "budget", pl.col("policy").alias("player"), pl.lit("policy").alias("kind"), *numbers
-            ),
-            known.select("budget", pl.col("name").alias("player"), "kind", *numbers),
-        ]
-    )
+    named = policies.select("budget", pl.lit("policy").alias("kind"), *numbers, player="policy")
+    columns = ["budget", "player", "kind", *numbers]
+    every = pl.concat([named.select(columns), known.rename({"name": "player"}).select(columns)])
     optimum = known.filter(name=LP).select("budget", pl.col("gain").alias("optimum"))
     share = pl.when(pl.col("optimum") > 0).then(pl.col("gain") / pl.col("optimum")).alias("share")
     return every.join(optimum, "budget", maintain_order="left").with_columns(share).drop("optimum")
@@ -91,19 +85,8 @@ def gains(study: TableData) -> list[dict[str, Any]]:
             }
             for row in players
         ]
-        head = [
-            "player",
-            "gain ± 95%" if study.facts.n_paths > 1 else "gain",
-            "of the LP optimum",
-            "spent",
-            "pulls",
-        ]
-        tables.append(
-            {
-                "title": f"B = {format_budget(budget)}",
-                "label": f"Gain with a budget of {format_budget(budget)}",
-                "head": head,
-                "rows": rows,
-            }
-        )
+        gain, size = "gain ± 95%" if study.facts.n_paths > 1 else "gain", format_budget(budget)
+        head = ["player", gain, "of the LP optimum", "spent", "pulls"]
+        names = {"title": f"B = {size}", "label": f"Gain with a budget of {size}"}
+        tables.append({**names, "head": head, "rows": rows})
     return tables

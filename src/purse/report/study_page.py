@@ -39,21 +39,18 @@ def html(study: StudyData) -> str:
     """Write the page of a study."""
     table, facts = study.table(), study.facts
     keys = {"regret": bound_keys, "gain": reference_keys}
+    figures = {}
+    for figure in figures_of(study):
+        dashed = keys[figure.name](figure, study) if figure.name in keys else []
+        text = captions.caption(figure, study)
+        figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)
     return render(
         "page.html",
         facts,
         short=study_prose.summary(study),
         findings={world: study_prose.finding(study, world) for world in worlds_of(table)},
         order=ORDER,
-        figures={
-            figure.name: describe(
-                figure,
-                captions.LABELS[figure.name],
-                captions.caption(figure, study),
-                keys[figure.name](figure, study) if figure.name in keys else [],
-            )
-            for figure in figures_of(study)
-        },
+        figures=figures,
         theorems=[inline(remark) for remark in study_prose.theorems(study)],
         ended=[inline(remark) for remark in study_prose.ended(study)],
         details=tables.details(facts, "runs", "Worlds", list(facts.worlds.items())),

@@ -34,7 +34,12 @@ def figures_of(study: TableData) -> list[Figure]:
 
 def html(study: TableData) -> str:
     """Write the page of a table's replay."""
-    facts = study.facts
+    facts, figures = study.facts, {}
+    for figure in figures_of(study):
+        dashed = bound_keys(figure, study) if figure.name == "regret" else []
+        text = captions.table_caption(figure, study)
+        figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)
+    data = tables.describe_recording(facts.replay)
     theorems = [] if bounds(study).drawn.is_empty() else study_prose.theorems(study)
     return render(
         "page.html",
@@ -42,23 +47,13 @@ def html(study: TableData) -> str:
         short=table_replay.summary(study),
         findings=table_replay.findings(study),
         order=ORDER,
-        figures={
-            figure.name: describe(
-                figure,
-                captions.LABELS[figure.name],
-                captions.table_caption(figure, study),
-                bound_keys(figure, study) if figure.name == "regret" else [],
-            )
-            for figure in figures_of(study)
-        },
+        figures=figures,
         theorems=[inline(remark) for remark in theorems],
         ended=[inline(remark) for remark in table_replay.ended(study)],
         gains=standings.gains(study),
         gains_caption=standings.CAPTION if facts.n_paths > 1 else standings.SINGLE,
         regret_means=study_prose.REGRET,
-        details=tables.details(
-            facts, "orders of the rounds", "Data", tables.describe_recording(facts.replay)
-        ),
+        details=tables.details(facts, "orders of the rounds", "Data", data),
         toml=facts.study,
         **common_content(study),
     )

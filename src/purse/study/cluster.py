@@ -41,27 +41,14 @@ def play_on_cluster(
         from joblib import Parallel, delayed
 
         names = list(waiting)
-        waves = (
-            [names]
-            if streams
-            else [
-                names[start : start + WAVE * n_jobs]
-                for start in range(0, len(names), WAVE * n_jobs)
-            ]
-        )
-        for wave in waves:
+        size = max(1, len(names)) if streams else WAVE * n_jobs
+        how = {"return_as": "generator_unordered"} if streams else {}
+        for start in range(0, len(names), size):
+            wave = [waiting[name] for name in names[start : start + size]]
             calls = (
-                delayed(play_there)(
-                    sendable(recipes[waiting[name].key]),
-                    waiting[name].key,
-                    waiting[name].first,
-                    waiting[name].n_paths,
-                )
-                for name in wave
+                delayed(play_there)(sendable(recipes[shard.key]), *shard[1:]) for shard in wave
             )
-            for name, frames in Parallel(
-                n_jobs=n_jobs, **({"return_as": "generator_unordered"} if streams else {})
-            )(calls):
+            for name, frames in Parallel(n_jobs=n_jobs, **how)(calls):
                 accept(waiting.pop(name), frames)
                 shown.show(1 - len(waiting) / len(shards))
 
@@ -140,11 +127,8 @@ def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
         )
     register_ray()
     try:
-        yield (
-            parallel_config(backend="ray"),
-            False,
-            max(1, int(ray.cluster_resources().get("CPU", 1))),
-        )
+        cores = int(ray.cluster_resources().get("CPU", 1))
+        yield parallel_config(backend="ray"), False, max(1, cores)
     finally:
         ray.shutdown()
 
@@ -157,18 +141,13 @@ def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
         from joblib import parallel_config
 
     with unreachable(f"dask://{address}"):
-        where = (
-            {"address": f"tcp://{address}", "timeout": CONNECT_TIMEOUT_S}
-            if address
-            else {"dashboard_address": None}
-        )
+        where: dict[str, Any] = {"dashboard_address": None}
+        if address:
+            where = {"address": f"tcp://{address}", "timeout": CONNECT_TIMEOUT_S}
         client = Client(set_as_default=False, **where)
     with client:
-        yield (
-            parallel_config(backend="dask", client=client),
-            True,
-            max(1, sum(client.nthreads().values())),
-        )
+        threads = sum(client.nthreads().values())
+        yield parallel_config(backend="dask", client=client), True, max(1, threads)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
@@ -97,34 +98,19 @@ def run(
     recipes: dict[str, JobSpec] = {}
     # making every job first says what is wrong before anything runs
     cells = list(plan.cells(recipes))
-    shards = [
-        shard
-        for cell in cells
-        for group in (*cell.policies.values(), *cell.alone)
-        for shard in group
-    ]
+    groups = [group for cell in cells for group in (*cell.policies.values(), *cell.alone)]
+    shards = [shard for group in groups for shard in group]
     store = Store(folder)
     target = None if folder is None else Path(folder)
-    facts = StudyFacts(
-        **plan.facts,
-        **manifest.surroundings(),
-        shards=sorted({shard.name for shard in shards}),
-        made=None,
-    )
+    names = sorted({shard.name for shard in shards})
+    facts = StudyFacts(**plan.facts, **manifest.surroundings(), shards=names, made=None)
     if target is not None:
         manifest.save(target, facts.to_json())
         remove_abandoned(target)
         remove_abandoned(target / "shards")
     with progress("comparing") as bar:
-        play_all(
-            store.missing(shards),
-            store.accept,
-            bar,
-            n_workers=n_workers,
-            device=device,
-            on=on,
-            recipes=recipes,
-        )
+        how: dict[str, Any] = {"n_workers": n_workers, "device": device, "on": on}
+        play_all(store.missing(shards), store.accept, bar, **how, recipes=recipes)
     facts = replace(facts, made=manifest.now())
     with TemporaryDirectory(dir=target, prefix=PARTS) as scratch:
         study = Study(*assemble(cells, store, Path(scratch) if target else None), facts)

@@ -61,12 +61,11 @@ def play_in_threads(
                 accept(shard, frames)
 
     tasks = [partial(play, shard, pulses[i], halts[0, i : i + 1]) for i, shard in enumerate(shards)]
-    cpu.in_threads(
-        tasks,
-        n_workers or cpu.usable_cores(),
-        halts,
-        lambda: shown.show(float(weights @ pulses.sum(axis=1)) / total),
-    )
+
+    def show() -> None:
+        shown.show(float(weights @ pulses.sum(axis=1)) / total)
+
+    cpu.in_threads(tasks, n_workers or cpu.usable_cores(), halts, show)
 
 
 def budget_of(shard: Shard) -> float:
@@ -80,19 +79,11 @@ def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> Non
     for number, group in enumerate(groups := list(neighbours(shards))):
         shown.part(start + length * number / len(groups), length / len(groups), shown.title)
         first = group[0].first
-        results = gpu_engine().simulate(
-            group[0].job, group[-1].first + group[-1].n_paths - first, shown, first
-        )
+        n_paths = group[-1].first + group[-1].n_paths - first
+        results = gpu_engine().simulate(group[0].job, n_paths, shown, first)
         for shard in group:
-            accept(
-                shard,
-                frames_of(
-                    shard,
-                    cpu.slice_paths(
-                        results, slice(shard.first - first, shard.first - first + shard.n_paths)
-                    ),
-                ),
-            )
+            paths = slice(shard.first - first, shard.first - first + shard.n_paths)
+            accept(shard, frames_of(shard, cpu.slice_paths(results, paths)))
 
 
 def neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:

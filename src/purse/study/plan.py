@@ -74,15 +74,9 @@ class Plan:
             )
         refuse_repeats("budget", sizes)
         validation.choice("stop", stop, STOP_RULES)
-        return cls(
-            chosen,
-            worlds,
-            sizes,
-            validation.integer("n_paths", n_paths, low=1),
-            validation.integer("seed", seed, low=0, high=SEEDS),
-            stop,
-            title,
-        )
+        paths = validation.integer("n_paths", n_paths, low=1)
+        seed = validation.integer("seed", seed, low=0, high=SEEDS)
+        return cls(chosen, worlds, sizes, paths, seed, stop, title)
 
     def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
         """World by world and budget by budget; `recipes` is filled with how the job of each shard's
@@ -100,10 +94,9 @@ class Plan:
                 world = known_worlds.make(place, budget)
                 sent = place if isinstance(place, str) else world
                 checkpoints = CHECKPOINTS if world.n_arms <= MOST_ARMS else 0
+                common = (sent, budget, self.seed, self.stop, checkpoints)
                 chosen = {
-                    name: shards(
-                        JobSpec(policy, sent, budget, self.seed, self.stop, checkpoints), world
-                    )
+                    name: shards(JobSpec(policy, *common), world)
                     for name, policy in self.policies.items()
                 }
                 # alone means that no other arm steps in
@@ -117,9 +110,8 @@ class Plan:
     @property
     def toml(self) -> str | None:
         """The plan as a study file; None where a policy or a world is not given as text."""
-        if not all(
-            isinstance(each, str) for each in (*self.policies.values(), *self.worlds.values())
-        ):
+        every = (*self.policies.values(), *self.worlds.values())
+        if not all(isinstance(each, str) for each in every):
             return None
         numbers = ", ".join(repr(budget).removesuffix(".0") for budget in self.budgets)
         chosen, worlds = (
@@ -127,58 +119,42 @@ class Plan:
             for things in (self.policies, self.worlds)
         )
         plain = all(label == policy for label, policy in chosen.items())  # then a list will do
-        lines = [
-            f"title = {quoted(self.title)}",
-            *(
-                ["policies = [", *(f"    {quoted(policy)}," for policy in chosen), "]"]
-                if plain
-                else []
-            ),
-        ]
-        lines += [
-            f"budgets = [{numbers}]",
-            f"paths = {self.n_paths}",
-            f"seed = {self.seed}",
-            f'stop = "{self.stop}"',
-        ]
+        lines = [f"title = {quoted(self.title)}"]
+        if plain:
+            lines += ["policies = [", *(f"    {quoted(policy)}," for policy in chosen), "]"]
+        lines += [f"budgets = [{numbers}]", f"paths = {self.n_paths}", f"seed = {self.seed}"]
+        lines.append(f'stop = "{self.stop}"')
         for key, things in {**({} if plain else {"policies": chosen}), "worlds": worlds}.items():
-            lines += [
-                "",
-                f"[{key}]",
-                *(f"{quoted(label)} = {quoted(text)}" for label, text in things.items()),
-            ]
+            entries = [f"{quoted(label)} = {quoted(text)}" for label, text in things.items()]
+            lines += ["", f"[{key}]", *entries]
         return "\n".join(lines) + "\n"
 
     @property
     def facts(self) -> dict[str, Any]:
         """What is planned, for people and as JSON."""
+        worlds, command = {}, "purse run study.toml"
+        for label, place in self.worlds.items():
+            text = isinstance(place, str)
+            worlds[label] = place if text else known_worlds.make(place, self.budgets[0]).name
+        if not self.toml:
+            command = "purse.compare(...), with policies or worlds that are Python objects"
         return {
             "title": self.title,
             "policies": list(self.policies),
-            "worlds": {
-                label: place
-                if isinstance(place, str)
-                else known_worlds.make(place, self.budgets[0]).name
-                for label, place in self.worlds.items()
-            },
+            "worlds": worlds,
             "budgets": list(self.budgets),
             "n_paths": self.n_paths,
             "seed": self.seed,
             "stop": self.stop,
             "study": self.toml,
-            "command": "purse run study.toml"
-            if self.toml
-            else "purse.compare(...), with policies or worlds that are Python objects",
+            "command": command,
         }
 
 
 def several(given: Any) -> list[Any]:
     """What is given as a list; one thing is a list of one."""
-    return (
-        list(given)
-        if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
-        else [given]
-    )
+    many = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
+    return list(given) if many else [given]
 
 
 def anywhere(text: str, folder: Path = Path()) -> str:
@@ -202,13 +178,8 @@ def labelled(what: str, given: Any) -> dict[str, Any]:
                 raise invalid(what, label, f"the name of a {what} must be text")
         return dict(given)
     names = [name_of(thing, what) for thing in several(given)]
-    refuse_repeats(
-        what,
-        names,
-        f"; give them names of their own: {{'one': {what}, 'two': {what}}}"
-        if what == "world"
-        else "",
-    )
+    hint = "; give them names of their own: {'one': world, 'two': world}"
+    refuse_repeats(what, names, hint if what == "world" else "")
     return dict(zip(names, several(given), strict=True))
 
 
@@ -218,13 +189,9 @@ def name_of(thing: Any, what: str) -> str:
     """
     if isinstance(thing, str):
         return thing
-    return (
-        str(load(thing).NAME)
-        if what == "policy"
-        else thing.name
-        if isinstance(thing, World)
-        else getattr(thing, "__name__", what)
-    )
+    if what == "policy":
+        return str(load(thing).NAME)
+    return thing.name if isinstance(thing, World) else getattr(thing, "__name__", what)
 
 
 def refuse_repeats(what: str, names: Sequence[object], hint: str = "") -> None:

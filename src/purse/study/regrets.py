@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -99,19 +100,9 @@ def regrets(
     Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
     """
     n_paths = validation.integer("n_paths", n_paths, low=1)
-    n_workers = validation.workers(n_workers)
+    how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
     with progress("regret") as bar:
-        return measure(
-            Store(folder),
-            policy,
-            world,
-            budget,
-            n_paths=n_paths,
-            seed=seed,
-            stop=stop,
-            n_workers=n_workers,
-            bar=bar,
-        )
+        return measure(Store(folder), policy, world, budget, n_paths=n_paths, **how, bar=bar)
 
 
 def measure(
@@ -147,29 +138,22 @@ def measure(
 
     runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
     bar.part(start + (len(fixed) + 1) * share, share, title)
+    names = ("gain", "rounds", "left", "efficiency", "pulls")
+    sums: dict[str, Any] = {name: runs[name].to_numpy() for name in names}
+    for name in ("gain", "rounds", "efficiency"):
+        sums[f"fixed_{name}"] = np.array([each[name].to_numpy() for each in alone])
+    benchmarks: dict[str, Any] = known_benchmarks(job)
     evidence = RunEvidence(
         budget=float(job.problem.budget[0] / amounts.UNIT),
-        gain=runs["gain"].to_numpy(),
-        rounds=runs["rounds"].to_numpy(),
-        left=runs["left"].to_numpy(),
-        efficiency=runs["efficiency"].to_numpy(),
-        pulls=runs["pulls"].to_numpy(),
-        fixed_gain=np.array([each["gain"].to_numpy() for each in alone]),
-        fixed_rounds=np.array([each["rounds"].to_numpy() for each in alone]),
-        fixed_efficiency=np.array([each["efficiency"].to_numpy() for each in alone]),
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
         reward_means=place.reward_means,
         cost_means=None if place.cost_means is None else place.cost_means[:, 0],
-        **known_benchmarks(job),
+        **sums,
+        **benchmarks,
     )
     values = {name: notion(evidence) for name, notion in NOTIONS.items()}
-    return Regrets(
-        job.name,
-        place.name,
-        evidence.budget,
-        evidence,
-        {name: estimate(value) for name, value in values.items() if value is not None},
-    )
+    found = {name: estimate(value) for name, value in values.items() if value is not None}
+    return Regrets(job.name, place.name, evidence.budget, evidence, found)
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:
@@ -181,10 +165,8 @@ def known_benchmarks(job: Job) -> dict[str, float | None]:
     gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
 
     def attempt(name: str, compute: Callable[[], float]) -> None:
-        try:
+        with suppress(InvalidInput):
             gains[name] = compute()
-        except InvalidInput:
-            gains[name] = None
 
     text = amounts.text(budget[0])
     if world.costs is not None and world.reward_means is not None and world.horizon is None:

@@ -81,12 +81,8 @@ def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
     """The shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the same."""
     key, size = key_of(job), shard_size(job)
     if n_paths > MOST_SHARDS * size:
-        raise invalid(
-            "n_paths",
-            n_paths,
-            f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}: "
-            f"{MOST_SHARDS:,} seconds of work, or so",
-        )
+        allowed = f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}"
+        raise invalid("n_paths", n_paths, f"{allowed}: {MOST_SHARDS:,} seconds of work, or so")
     for first in range(0, n_paths, size):
         yield Shard(job, key, first, min(size, n_paths - first))
 
@@ -123,17 +119,9 @@ def key_of(job: Job) -> str:
         else:
             digest.update(f"{part!r};".encode())
 
-    add(
-        (
-            job.params,
-            job.policy.init(job.params, job.problem),
-            job.world.tables,
-            job.world.n_rounds,
-            job.world.reward_range,
-            job.game,
-            job.checkpoints,
-        )
-    )
+    policy = job.params, job.policy.init(job.params, job.problem)
+    world = job.world.tables, job.world.n_rounds, job.world.reward_range
+    add((*policy, *world, job.game, job.checkpoints))
     add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
     return digest.hexdigest()[:20]
 
@@ -143,20 +131,18 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
     import polars as pl
 
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
-    return pl.DataFrame(
-        {
-            "path": np.arange(first, first + run.n_paths),
-            "gain": run.gain,
-            "rounds": run.rounds,
-            "used": (run.spent / run.budget).max(axis=1),
-            "ended": run.ended,
-            "efficiency": np.full(run.n_paths, np.nan)
-            if run.efficiency is None
-            else run.efficiency,
-            "left": ((units - run.spent_units) / amounts.UNIT)[:, 0],
-            "pulls": run.pulls,
-        }
-    )
+    unknown = np.full(run.n_paths, np.nan)
+    columns = {
+        "path": np.arange(first, first + run.n_paths),
+        "gain": run.gain,
+        "rounds": run.rounds,
+        "used": (run.spent / run.budget).max(axis=1),
+        "ended": run.ended,
+        "efficiency": unknown if run.efficiency is None else run.efficiency,
+        "left": ((units - run.spent_units) / amounts.UNIT)[:, 0],
+        "pulls": run.pulls,
+    }
+    return pl.DataFrame(columns)
 
 
 def trace_frame(run: Run) -> pl.DataFrame:
@@ -174,9 +160,8 @@ def trace_frame(run: Run) -> pl.DataFrame:
 def frames_of(shard: Shard, results: PathResults) -> Frames:
     """The results of a shard as frames."""
     run = to_run(shard.job, results)
-    return Frames(
-        runs_frame(run, shard.first), trace_frame(run) if run.by_budget is not None else None
-    )
+    trace = None if run.by_budget is None else trace_frame(run)
+    return Frames(runs_frame(run, shard.first), trace)
 
 
 def play_shard(shard: Shard, pulse: Floats, halt: Ints) -> Frames:

@@ -30,21 +30,17 @@ class Store:
 
     def has(self, name: str) -> bool:
         """Whether the frame is there."""
-        return (
-            name in self.memory
-            if self.folder is None
-            else (self.folder / f"{name}.parquet").is_file()
-        )
+        if self.folder is None:
+            return name in self.memory
+        return (self.folder / f"{name}.parquet").is_file()
 
     def get(self, name: str) -> pl.DataFrame:
         """The frame of this name."""
         import polars as pl
 
-        return (
-            self.memory[name]
-            if self.folder is None
-            else pl.read_parquet(self.folder / f"{name}.parquet")
-        )
+        if self.folder is None:
+            return self.memory[name]
+        return pl.read_parquet(self.folder / f"{name}.parquet")
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Keep a frame."""
@@ -94,15 +90,9 @@ class Store:
         import polars as pl
 
         def make() -> pl.DataFrame:
-            return pl.DataFrame(
-                {
-                    "shadow": counterfactual.counterfactual_sums(
-                        job, runs["rounds"].to_numpy(), shown, n_workers
-                    )
-                }
-            )
+            rounds = runs["rounds"].to_numpy()
+            sums = counterfactual.counterfactual_sums(job, rounds, shown, n_workers)
+            return pl.DataFrame({"shadow": sums})
 
-        return self.keep(
-            f"{key_of(job)}-{len(runs)}-{counterfactual.compiled_sums(job.world).py_func.__name__}",
-            make,
-        )
+        code = counterfactual.compiled_sums(job.world).py_func.__name__
+        return self.keep(f"{key_of(job)}-{len(runs)}-{code}", make)

@@ -72,10 +72,9 @@ def load(path: str | os.PathLike[str]) -> Plan:
     try:
         return parse(file.read_text(encoding="utf-8"), file)
     except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise InvalidInput(
-            f"cannot read {str(file)!r}: "
-            f"{getattr(error, 'strerror', None) or 'it is not text in UTF-8'}; `purse "
-            "init` writes an example"
+            f"cannot read {str(file)!r}: {why}; `purse init` writes an example"
         ) from error
 
 
@@ -136,13 +135,11 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
                 raise InvalidInput(f"{key} must be {words}")
             if value in ([], {}):
                 raise InvalidInput(f"{key} is empty; it must be {words}")
-        entries = (
-            [*value.items()]
-            if isinstance(value, dict)
-            else [(key, entry) for entry in given[key]]
-            if key == "policies"
-            else []
-        )
+        entries = []
+        if isinstance(value, dict):
+            entries = [*value.items()]
+        elif key == "policies":
+            entries = [(key, entry) for entry in value]
         for label, entry in entries:
             with blame(quoted(label), label, key):
                 if not isinstance(entry, str):

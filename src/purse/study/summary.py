@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,50 +29,28 @@ COLUMNS = {
     "bounds": "world policy budget name side value applies holds source",
     "references": "world budget name gain",
 }
-# the rest are real numbers
-TEXTS, COUNTS, FLAGS = (
-    {"world", "policy", "arm", "shape", "name", "side", "holds", "source"},
-    {"n_paths", "ended"},
-    {"applies"},
-)
+TEXTS = {"world", "policy", "arm", "shape", "name", "side", "holds", "source"}
+COUNTS, FLAGS = {"n_paths", "ended"}, {"applies"}  # the rest are real numbers
 
 
 def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """The rows as the frame of this name; its columns do not depend on whether there are any."""
     import polars as pl
 
-    def kind(column: str) -> type[pl.DataType]:
-        return (
-            pl.String
-            if column in TEXTS
-            else pl.Int64
-            if column in COUNTS
-            else pl.Boolean
-            if column in FLAGS
-            else pl.Float64
-        )
-
-    return pl.DataFrame(
-        list(rows), schema={column: kind(column) for column in COLUMNS[name].split()}
-    )
+    kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
+    kinds |= dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(FLAGS, pl.Boolean)
+    schema = {column: kinds.get(column, pl.Float64) for column in COLUMNS[name].split()}
+    return pl.DataFrame(list(rows), schema=schema)
 
 
 def table_row(runs: pl.DataFrame) -> dict[str, float]:
     """Means over the runs of one policy on one world with one budget, with 95% intervals."""
     gain, regret = (estimate(runs[column].to_numpy()) for column in ("gain", "regret"))
-    numbers = {
-        "gain": gain.mean,
-        "gain_low": gain.low,
-        "gain_high": gain.high,
-        "regret": regret.mean,
-        "error": regret.error,
-    }
     means = {column: float(runs[column].to_numpy().mean()) for column in ("left", "rounds")}
     return {
         "n_paths": len(runs),
-        **numbers,
-        "low": regret.low,
-        "high": regret.high,
+        **{"gain": gain.mean, "gain_low": gain.low, "gain_high": gain.high},
+        **{"regret": regret.mean, "error": regret.error, "low": regret.low, "high": regret.high},
         **means,
         "ended": int(runs["ended"].sum()),
     }
@@ -83,9 +62,8 @@ def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterato
     """
     for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
         if slice_pulls.sum():
-            for arm, share in zip(
-                world.arm_names, (slice_pulls / slice_pulls.sum()).tolist(), strict=True
-            ):
+            parts = (slice_pulls / slice_pulls.sum()).tolist()
+            for arm, share in zip(world.arm_names, parts, strict=True):
                 yield {"fraction": fraction, "arm": arm, "share": share}
 
 
@@ -106,13 +84,8 @@ def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str,
         return {"slope": np.nan, "low": np.nan, "high": np.nan, "shape": None, "misfit": None}
     found = fit_growth(np.array(budgets)[order], np.array(regrets)[order])
     shape = found.shape if len(budgets) > 2 else None
-    return {
-        "slope": found.slope,
-        "low": found.low,
-        "high": found.high,
-        "shape": shape,
-        "misfit": found.misfits[shape] if shape else None,
-    }
+    numbers = {"slope": found.slope, "low": found.low, "high": found.high}
+    return {**numbers, "shape": shape, "misfit": found.misfits[shape] if shape else None}
 
 
 def bound_rows(
@@ -139,16 +112,16 @@ def bound_rows(
                     "the worst reward is 0": low == 0,
                     "the policy has no options": policy == bound.policy,
                 }
-                holds = "; and ".join(
-                    [bound.holds, *(demand for demand, met in demands.items() if not met)]
-                )
-                facts = {
+                unmet = [demand for demand, met in demands.items() if not met]
+                yield {
+                    "policy": policy,
                     "name": bound.name,
                     "side": bound.side,
                     "value": (high - low) * bound.value,
-                    "applies": bound.applies and all(demands.values()),
+                    "applies": bound.applies and not unmet,
+                    "holds": "; and ".join([bound.holds, *unmet]),
+                    "source": bound.source,
                 }
-                yield {"policy": policy, **facts, "holds": holds, "source": bound.source}
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
@@ -158,10 +131,6 @@ def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[
     best, (low, high) = best_arm(alone), world.reward_range
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
     means = None if world.reward_means is None else low + (high - low) * world.reward_means
-    try:
-        yield {
-            "name": "LP optimum",
-            "gain": lp_optimum(replace(world, reward_means=means), budget).value,
-        }
-    except InvalidInput:  # its means do not stay the same
-        return
+    with suppress(InvalidInput):  # its means do not stay the same
+        best_mixture = lp_optimum(replace(world, reward_means=means), budget)
+        yield {"name": "LP optimum", "gain": best_mixture.value}

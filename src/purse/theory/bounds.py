@@ -40,12 +40,10 @@ from purse.policies.exp3_bwk import gamma_of
 from purse.types import World
 from purse.worlds.theorem5 import stakes
 
-PAPER = "Rangi et al. (2019)"
+PAPER = "Rangi et al. (2019), Theorem"
 OURS = "purse, page on the paper"
-ONE_COST, FIXED_COSTS = (
-    "all costs are one constant",
-    "rewards are i.i.d. and each arm's cost is constant",
-)
+ONE_COST = "all costs are one constant"
+FIXED_COSTS = "rewards are i.i.d. and each arm's cost is constant"
 WHERE_PROVED = (
     f"false in general (`two_worlds`); true, up to an additive constant, where {ONE_COST}, or "
     f"{FIXED_COSTS}"
@@ -88,6 +86,21 @@ class Bound(NamedTuple):
         return about[1] if about else None
 
 
+LOG_B, BOTH = "O(K log B / min Δ), Ω(log B)", "i.i.d. rewards and costs"
+KUBE = "Tran-Thanh, Chapman, Rogers, Jennings (2012)"
+ADVERSARY = "adversarial, rewards not below costs, several plays"
+TABLE_1 = tuple(
+    Bound(name, "order", None, order, when, False, source)
+    for name, order, when, source in (
+        ("KUBE", LOG_B, "i.i.d. rewards, known constant costs", KUBE),
+        ("B-KUBE", LOG_B, "as KUBE, with a cap on each arm's pulls", "Rangi, Franceschetti (2018)"),
+        ("UCB-BV", LOG_B, BOTH, "Ding, Qin, Zhang, Liu (2013)"),
+        ("UCB-MB", "O(K log B)", f"{BOTH}, several plays a round", "Zhou, Tomlin (2018)"),
+        ("EXP3.M.B", "O(√(KB log K)), Ω((1-1/K)² √(KB))", ADVERSARY, "Zhou, Tomlin (2018)"),
+    )
+)
+
+
 def setting_of(world: World) -> Setting:
     """Return what is known of a world: i.i.d. rounds, constant costs, its name."""
     # the constant must be the least that is declared
@@ -114,18 +127,10 @@ def theorem1(
     39790
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    value = 2 * math.sqrt(
-        ((math.e - 1) + (math.e - 2) * n_arms / b) * b * n_arms * math.log(n_arms) / c**3
-    )
-    return Bound(
-        "Theorem 1",
-        "at most",
-        value,
-        "regret of exp3.bwk against the best fixed arm",
-        WHERE_PROVED,
-        proved(setting),
-        f"{PAPER}, Theorem 1",
-    )
+    factor = (math.e - 1) + (math.e - 2) * n_arms / b
+    value = 2 * math.sqrt(factor * b * n_arms * math.log(n_arms) / c**3)
+    what = "regret of exp3.bwk against the best fixed arm"
+    return Bound("Theorem 1", "at most", value, what, WHERE_PROVED, proved(setting), f"{PAPER} 1")
 
 
 def theorem2(
@@ -149,46 +154,23 @@ def theorem2(
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     if validation.choice("form", form, ("stated", "corrected")) == "stated":
+        what = "regret of every player, up to a constant"
         when = (
             "not proved: on its own instance no player loses more than √(KB/c); true for c < "
             "1 and B ≥ K/(cκ)²"
         )
-        return Bound(
-            "Theorem 2",
-            "at least",
-            math.sqrt(n_arms * b) / c,
-            "regret of every player, up to a constant",
-            when,
-            False,
-            f"{PAPER}, Theorem 2",
-        )
+        value = math.sqrt(n_arms * b) / c
+        return Bound("Theorem 2", "at least", value, what, when, False, f"{PAPER} 2")
     rounds = math.floor(b / c * (1 + 1e-12))  # 7 affords 100 rounds at 0.07
     gap = validation.number("scale", scale, above=0) * math.sqrt(n_arms * c / b)
+    value = 0.0
+    if gap < 0.5 and n_arms > 1 and rounds:
+        luck = math.sqrt(-(rounds / n_arms) * math.log1p(-4 * gap**2)) / 2
+        value = gap * rounds * (1 - 1 / n_arms - luck)
+    what = "regret of every player, mean over the best arm"
     when = "B ≥ 4 scale² K c and K ≥ 2, on the world `theorem2`"
-    if not (gap < 0.5 and n_arms > 1 and rounds):
-        return Bound(
-            "Theorem 2, corrected",
-            "at least",
-            0.0,
-            "regret of every player, mean over the best arm",
-            when,
-            False,
-            OURS,
-        )
-    value = (
-        gap
-        * rounds
-        * (1 - 1 / n_arms - math.sqrt(-(rounds / n_arms) * math.log1p(-4 * gap**2)) / 2)
-    )
-    return Bound(
-        "Theorem 2, corrected",
-        "at least",
-        max(0.0, value),
-        "regret of every player, mean over the best arm",
-        when,
-        value > 0 and setting.world in (None, "theorem2"),
-        OURS,
-    )
+    applies = value > 0 and setting.world in (None, "theorem2")
+    return Bound("Theorem 2, corrected", "at least", max(0.0, value), what, when, applies, OURS)
 
 
 def theorem3(
@@ -203,24 +185,12 @@ def theorem3(
         "false for random costs (`misleading_ratio`); for constant costs per arm not proved, "
         "and not seen before some 10⁹ rounds"
     )
-    value = (
-        None
-        if gaps is None
-        else sum(
-            math.log(b / c) ** 2
-            / (c**2 * validation.number("gap", gap, above=0, low=SMALLEST**2) * cost_max)
-            for gap in gaps
-        )
-    )
-    return Bound(
-        "Theorem 3",
-        "order",
-        value,
-        "regret of exp3++.bwk, with constant 1",
-        when,
-        False,
-        f"{PAPER}, Theorem 3",
-    )
+    value = None
+    if gaps is not None:
+        sizes = [validation.number("gap", gap, above=0, low=SMALLEST**2) for gap in gaps]
+        value = sum(math.log(b / c) ** 2 / (c**2 * gap * cost_max) for gap in sizes)
+    what = "regret of exp3++.bwk, with constant 1"
+    return Bound("Theorem 3", "order", value, what, when, False, f"{PAPER} 3")
 
 
 def theorem4(
@@ -242,25 +212,17 @@ def theorem4(
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     factor = {"statement": math.sqrt(6), "proof": 6.0, "derived": 4.0}
-    value = factor[validation.choice("constant", constant, tuple(factor))] * math.sqrt(
-        b * n_arms * math.log(n_arms) / c**3
-    )
-    stated = constant == "statement"
-    when = (
-        "false in general (`two_worlds`); unproved elsewhere, since its proof has another constant"
-        if stated
-        else "as Theorem 1"
-    )
+    times = factor[validation.choice("constant", constant, tuple(factor))]
+    value = times * math.sqrt(b * n_arms * math.log(n_arms) / c**3)
     what = "regret of exp3++.bwk against the best fixed arm"
-    return Bound(
-        f"Theorem 4, {constant}",
-        "at most",
-        value,
-        what,
-        when,
-        proved(setting) and not stated,
-        f"{PAPER}, Theorem 4",
-    )
+    when = "as Theorem 1"
+    applies = proved(setting) and constant != "statement"
+    if constant == "statement":
+        when = (
+            "false in general (`two_worlds`); unproved elsewhere, since its proof has another "
+            "constant"
+        )
+    return Bound(f"Theorem 4, {constant}", "at most", value, what, when, applies, f"{PAPER} 4")
 
 
 def theorem5(budget: float, alpha: float = 0.5, *, setting: Setting = ADVERSARIAL) -> Bound:
@@ -274,25 +236,16 @@ def theorem5(budget: float, alpha: float = 0.5, *, setting: Setting = ADVERSARIA
     16.0
     """
     validation.number("alpha", alpha, low=0, high=1)
-    value = (
-        stakes(budget, alpha).late_rounds / 2
-        if 1 <= validation.number("budget", budget, above=0) <= amounts.LARGEST / amounts.UNIT
-        else None
-    )
+    value = None
+    if 1 <= validation.number("budget", budget, above=0) <= amounts.LARGEST / amounts.UNIT:
+        value = stakes(budget, alpha).late_rounds / 2
+    what = f"mean regret of every player, α = {alpha:g}"
     when = (
         "1 ≤ B < 4.6·10⁹ and costs up to B^α, on the world `theorem5`, for players that do "
         "not stop by themselves"
     )
     applies = value is not None and setting.world in (None, "theorem5")
-    return Bound(
-        "Theorem 5",
-        "exactly",
-        value,
-        f"mean regret of every player, α = {alpha:g}",
-        when,
-        applies,
-        f"{PAPER}, Theorem 5",
-    )
+    return Bound("Theorem 5", "exactly", value, what, when, applies, f"{PAPER} 5")
 
 
 def two_worlds(
@@ -309,26 +262,14 @@ def two_worlds(
     888.9
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    applies = (
-        n_arms > 1
-        and setting.costs != "one"
-        and not setting.iid
-        and c < 1
-        and setting.world in (None, "two_worlds")
-    )
+    may_differ = setting.costs != "one" and not setting.iid and c < 1
+    applies = n_arms > 1 and may_differ and setting.world in (None, "two_worlds")
+    what = "regret of every player, in one of `two_worlds`"
     when = (
         "K ≥ 2, c < 1, and an adversary who may let arms differ in cost; B and B/c whole, "
         "else up to one reward less"
     )
-    return Bound(
-        "κ(c)·B",
-        "at least",
-        kappa(c) * b,
-        "regret of every player, in one of `two_worlds`",
-        when,
-        applies,
-        OURS,
-    )
+    return Bound("κ(c)·B", "at least", kappa(c) * b, what, when, applies, OURS)
 
 
 def kappa(cost_min: float) -> float:
@@ -354,10 +295,8 @@ def refuted_from(cost_min: float, constant: float = 4 * (math.e - 1)) -> float:
     >>> round(refuted_from(0.1, constant=6)), round(refuted_from(0.1, constant=36))
     (10527, 63163)
     """
-    share, factor = (
-        kappa(validation.number("cost_min", cost_min, low=SMALLEST, high=1)),
-        validation.number("constant", constant, above=0),
-    )
+    share = kappa(validation.number("cost_min", cost_min, low=SMALLEST, high=1))
+    factor = validation.number("constant", constant, above=0)
     return factor * 2 * math.log(2) / (cost_min**3 * share**2) if share else math.inf
 
 
@@ -408,33 +347,19 @@ def proposition_c(
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     one_cost = setting.costs == "one"
     if not one_cost:
-        last_round = 1 / c  # which proposition A adds for the round that is not paid
-        value = (
-            cost_max
-            * (
-                proposition_a(
-                    n_arms, budget, cost_min, cost_max=cost_max, policy=policy, gamma=gamma
-                ).value
-                or 0.0
-            )
-            - last_round
-            + 1
+        efficiency = proposition_a(
+            n_arms, budget, cost_min, cost_max=cost_max, policy=policy, gamma=gamma
         )
+        last_round = 1 / c  # which proposition A adds for the round that is not paid
+        value = cost_max * (efficiency.value or 0.0) - last_round + 1
     elif validation.choice("policy", policy, POLICIES) == "exp3.bwk":
         g = gamma_of(gamma, arms, b, c)
         value = learning(arms, g) + (math.e - 1) * g * b / c
     else:
         value = 4 * math.sqrt(b * arms * math.log(arms) / c) + arms
+    what = f"regret of {policy} against the best fixed arm"
     when = ONE_COST if one_cost else FIXED_COSTS
-    return Bound(
-        "Proposition C",
-        "at most",
-        value,
-        f"regret of {policy} against the best fixed arm",
-        when,
-        proved(setting),
-        OURS,
-    )
+    return Bound("Proposition C", "at most", value, what, when, proved(setting), OURS)
 
 
 def learning(n_arms: int, gamma: float) -> float:
@@ -446,43 +371,6 @@ def proved(setting: Setting) -> bool:
     """Return whether proposition C proves a bound of order sqrt(B) on reward in this setting."""
     validation.choice("costs", setting.costs, COSTS)
     return setting.costs == "one" or (setting.iid and setting.costs == "per arm")
-
-
-TABLE_1 = tuple(
-    Bound(name, "order", None, order, when, False, source)
-    for name, order, when, source in (
-        (
-            "KUBE",
-            "O(K log B / min Δ), Ω(log B)",
-            "i.i.d. rewards, known constant costs",
-            "Tran-Thanh, Chapman, Rogers, Jennings (2012)",
-        ),
-        (
-            "B-KUBE",
-            "O(K log B / min Δ), Ω(log B)",
-            "as KUBE, with a cap on each arm's pulls",
-            "Rangi, Franceschetti (2018)",
-        ),
-        (
-            "UCB-BV",
-            "O(K log B / min Δ), Ω(log B)",
-            "i.i.d. rewards and costs",
-            "Ding, Qin, Zhang, Liu (2013)",
-        ),
-        (
-            "UCB-MB",
-            "O(K log B)",
-            "i.i.d. rewards and costs, several plays a round",
-            "Zhou, Tomlin (2018)",
-        ),
-        (
-            "EXP3.M.B",
-            "O(√(KB log K)), Ω((1-1/K)² √(KB))",
-            "adversarial, rewards not below costs, several plays",
-            "Zhou, Tomlin (2018)",
-        ),
-    )
-)
 
 
 def table(
@@ -543,13 +431,10 @@ def problem_of(world: str | World, budget: float) -> dict[str, Any]:
         raise InvalidInput(
             f"{place.name} has pulls that cost nothing; these bounds need a least cost"
         )
-    least, most = (
-        float(units / amounts.UNIT) for units in (place.cost_min.min(), place.cost_max.max())
-    )
     return {
         "n_arms": place.n_arms,
-        "cost_min": least,
-        "cost_max": most,
+        "cost_min": float(place.cost_min.min() / amounts.UNIT),
+        "cost_max": float(place.cost_max.max() / amounts.UNIT),
         "gaps": gaps_of(place),
         "setting": setting_of(place),
     }
@@ -561,11 +446,9 @@ def gaps_of(world: World) -> list[float] | None:
     Differences of rounding size, up to 1e-12 of the best efficiency, are left out.
     """
     each = world.efficiencies
-    return (
-        None
-        if each is None
-        else [gap for gap in (each.max() - each).tolist() if gap > 1e-12 * each.max()]
-    )
+    if each is None:
+        return None
+    return [gap for gap in (each.max() - each).tolist() if gap > 1e-12 * each.max()]
 
 
 def scaled(
@@ -582,8 +465,5 @@ def scaled(
             f"cost_min={cost_min!r}: must be at most cost_max={cost_max!r}, and at least "
             f"{SMALLEST:g} of it"
         )
-    return (
-        validation.integer("n_arms", n_arms, low=1, high=10**9),
-        validation.number("budget", budget, above=0, high=1e30) / top,
-        low / top,
-    )
+    arms = validation.integer("n_arms", n_arms, low=1, high=10**9)
+    return arms, validation.number("budget", budget, above=0, high=1e30) / top, low / top

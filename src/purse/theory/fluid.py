@@ -59,17 +59,10 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
         return FluidOptimum(float(place.reward_means @ best), best)
     from scipy.optimize import linprog
 
-    limits = (
-        np.vstack([place.cost_means.T, np.ones(place.n_arms)])
-        if rounds is not None
-        else place.cost_means.T
-    )
-    found = linprog(
-        -place.reward_means,
-        A_ub=limits,
-        b_ub=[*budgets, rounds] if rounds is not None else budgets,
-        method="highs",
-    )
+    limits, most = place.cost_means.T, list(budgets)
+    if rounds is not None:
+        limits, most = np.vstack([limits, np.ones(place.n_arms)]), [*most, rounds]
+    found = linprog(-place.reward_means, A_ub=limits, b_ub=most, method="highs")
     return FluidOptimum(float(-found.fun), np.asarray(found.x))
 
 
@@ -79,13 +72,12 @@ def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> 
     The sum of x is at most `rounds`. The optimum has at most two arms, so the function compares all
     pairs: one arm as often as budget and rounds allow, or two arms that exhaust both limits.
     """
-    n_arms, best, value = len(costs), np.zeros(len(costs)), 0.0
-    for i in range(n_arms):
-        times = min(
-            np.inf if rounds is None else rounds, budget / costs[i] if costs[i] > 0 else np.inf
-        )
+    alone, best, value = np.eye(len(costs)), np.zeros(len(costs)), 0.0
+    most = np.inf if rounds is None else rounds
+    for i in range(len(costs)):
+        times = min(most, budget / costs[i] if costs[i] > 0 else np.inf)
         if np.isfinite(times) and times * rewards[i] > value:
-            value, best = times * rewards[i], np.eye(n_arms)[i] * times
+            value, best = times * rewards[i], alone[i] * times
     if rounds is None:
         return best
     per_round = budget / rounds
@@ -94,10 +86,7 @@ def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> 
             share = (per_round - costs[i]) / (costs[j] - costs[i])
             gain = rounds * ((1 - share) * rewards[i] + share * rewards[j])
             if gain > value:
-                value, best = (
-                    gain,
-                    rounds * ((1 - share) * np.eye(n_arms)[i] + share * np.eye(n_arms)[j]),
-                )
+                value, best = gain, rounds * ((1 - share) * alone[i] + share * alone[j])
     return best
 
 
@@ -137,7 +126,6 @@ def best_fixed_distribution(
             both = fits[:, i] & ~fits[:, j]
             if both.any():
                 share = (total - spent[both, i]) / (spent[both, j] - spent[both, i])
-                value = max(
-                    value, float(((1 - share) * gains[both, i] + share * gains[both, j]).max())
-                )
+                mixed = (1 - share) * gains[both, i] + share * gains[both, j]
+                value = max(value, float(mixed.max()))
     return value

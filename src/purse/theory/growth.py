@@ -49,17 +49,10 @@ def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
     known = slopes[np.isfinite(slopes)]
     low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
     misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
-    steps = tuple(
-        float(slope(budgets[i : i + 2], means[None, i : i + 2])[0]) for i in range(len(budgets) - 1)
-    )
-    return Growth(
-        float(slope(budgets, means[None])[0]),
-        float(low),
-        float(high),
-        steps,
-        misfits,
-        min(misfits, key=misfits.__getitem__),
-    )
+    pairs = [slice(i, i + 2) for i in range(len(budgets) - 1)]
+    steps = tuple(float(slope(budgets[pair], means[None, pair])[0]) for pair in pairs)
+    total, best = float(slope(budgets, means[None])[0]), min(misfits, key=misfits.__getitem__)
+    return Growth(total, float(low), float(high), steps, misfits, best)
 
 
 def slope(budgets: Floats, means: Floats) -> Floats:

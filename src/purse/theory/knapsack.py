@@ -45,10 +45,8 @@ def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     values, prices, left = known_arms(rewards, costs, budget)
     gain = 0.0
     efficiencies = values / prices
-    # equal ones in their order
-    for arm in np.argsort(
-        -np.round(efficiencies / max(efficiencies.max(), 1e-300), 12), kind="stable"
-    ):
+    relative = np.round(efficiencies / max(efficiencies.max(), 1e-300), 12)
+    for arm in np.argsort(-relative, kind="stable"):  # equal ones in their order
         pulls, left = divmod(left, int(prices[arm]))
         gain += pulls * float(values[arm])
     return gain
@@ -69,14 +67,8 @@ def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     values, prices, units = known_arms(rewards, costs, budget)
     step, size = grid(prices, units)
     check_work(size * len(values), units, step)
-    return float(
-        bind(fill_steady)(
-            np.ones((len(values), 1)),
-            values[:, None].copy(),
-            (prices // step)[:, None].copy(),
-            np.zeros(size + 1),
-        )
-    )
+    chances, steps = np.ones((len(values), 1)), (prices // step)[:, None].copy()
+    return float(bind(fill_steady)(chances, values[:, None].copy(), steps, np.zeros(size + 1)))
 
 
 def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
@@ -142,12 +134,8 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     end = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
     longest = units // int(place.cost_min.min())
     steady, skip = len(tables.last) == 1, end is not None
-    limits = [
-        limit
-        for limit in (end, place.n_rounds, None if skip and not steady else longest)
-        if limit is not None
-    ]
-    last = min(limits)
+    limits = (end, place.n_rounds, None if skip and not steady else longest)
+    last = min(limit for limit in limits if limit is not None)
     if steady and last == longest:
         check_work(size * chances[0].size, units, step)
         return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))

@@ -110,9 +110,8 @@ def paper_arm(seen: RunEvidence) -> Floats:
 def line_1(seen: RunEvidence) -> Floats:
     """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (regretAdv)."""
     arm = seen.paper_arm
-    return (
-        seen.budget / np.maximum(seen.fixed_rounds[arm], 1) * seen.fixed_efficiency[arm] - seen.gain
-    )
+    per_round = seen.budget / np.maximum(seen.fixed_rounds[arm], 1)
+    return per_round * seen.fixed_efficiency[arm] - seen.gain
 
 
 def line_2(seen: RunEvidence) -> Floats:
@@ -121,9 +120,8 @@ def line_2(seen: RunEvidence) -> Floats:
     z = max{B / T(i*), spent / tau}, the larger of the two costs per round.
     """
     spent_per_round = (seen.budget - seen.left) / np.maximum(seen.rounds, 1)
-    return np.maximum(
-        seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1), spent_per_round
-    ) * efficiency_sums(seen)
+    paper_per_round = seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1)
+    return np.maximum(paper_per_round, spent_per_round) * efficiency_sums(seen)
 
 
 def efficiency_sums(seen: RunEvidence) -> Floats:
@@ -156,11 +154,9 @@ def best_efficiency(seen: RunEvidence) -> Floats | None:
 
 def pseudo_regret(seen: RunEvidence) -> Floats | None:
     """sum_i rho(i) Delta(i) N(i): what the pulls of worse arms cost in expectation."""
-    return (
-        None
-        if seen.gaps is None or seen.cost_means is None
-        else seen.pulls @ (seen.cost_means * seen.gaps)
-    )
+    if seen.gaps is None or seen.cost_means is None:
+        return None
+    return seen.pulls @ (seen.cost_means * seen.gaps)
 
 
 def paper_pseudo_regret(seen: RunEvidence) -> Floats | None:
@@ -190,22 +186,8 @@ def leftover(seen: RunEvidence) -> Floats:
     return seen.left
 
 
-NOTIONS: dict[str, Callable[[RunEvidence], Floats | None]] = {
-    notion.__name__: notion
-    for notion in (
-        best_fixed_arm,
-        paper_arm,
-        line_1,
-        line_2,
-        efficiency_sums,
-        own_rounds,
-        round_gap,
-        best_efficiency,
-        pseudo_regret,
-        paper_pseudo_regret,
-        greedy,
-        knapsack,
-        optimum,
-        leftover,
-    )
-}
+EVERY: tuple[Callable[[RunEvidence], Floats | None], ...] = (
+    best_fixed_arm, paper_arm, line_1, line_2, efficiency_sums, own_rounds, round_gap,
+    best_efficiency, pseudo_regret, paper_pseudo_regret, greedy, knapsack, optimum, leftover,
+)  # fmt: skip
+NOTIONS = {notion.__name__: notion for notion in EVERY}

@@ -79,71 +79,33 @@ def table(
     end = None if horizon is None else validation.integer("horizon", horizon, low=1)
     rows = []
     for policy, (value, source) in over_rounds(arms, rounds, chance).items():
-        rows.append(
-            Bound(policy, "at most", value, REWARD.format(policy=policy), "always", True, source)
-        )
+        what = REWARD.format(policy=policy)
+        rows.append(Bound(policy, "at most", value, what, "always", True, source))
         twin = f"{policy}.bwk"
         if twin in ("exp3.p.bwk", "exp3-ix.bwk", "tsallis-inf.bwk"):
-            rows.append(
-                Bound(
-                    twin,
-                    "at most",
-                    (value / c + 1 / c) / cost_max,
-                    EFFICIENCY.format(policy=twin),
-                    "always",
-                    True,
-                    f"{source}, on efficiencies",
-                )
-            )
-    stake = b * (1 - c) / c
-    shared = (
-        2.63 * math.sqrt(1 + b / (stake * c)) * math.sqrt(stake * arms * math.log(arms)) + 1
-        if stake > 0
-        else None
-    )
-    rows.append(
-        Bound(
-            "exp3.m.b",
-            "at most",
-            shared,
-            "reward less cost of exp3.m.b, one play",
-            "no reward is below its cost",
-            False,
-            "Zhou and Tomlin (2018)",
-        )
-    )
-    order = (
-        None
-        if gaps is None
-        else sum(
-            math.log(b / c) / (validation.number("gap", gap, above=0) * cost_max) for gap in gaps
-        )
-    )
+            value, what = (value / c + 1 / c) / cost_max, EFFICIENCY.format(policy=twin)
+            source = f"{source}, on efficiencies"
+            rows.append(Bound(twin, "at most", value, what, "always", True, source))
+    stake, shared = b * (1 - c) / c, None
+    if stake > 0:
+        spread = math.sqrt(stake * arms * math.log(arms))
+        shared = 2.63 * math.sqrt(1 + b / (stake * c)) * spread + 1
+    what, when = "reward less cost of exp3.m.b, one play", "no reward is below its cost"
+    rows.append(Bound("exp3.m.b", "at most", shared, what, when, False, "Zhou and Tomlin (2018)"))
+    order = root = None
+    if gaps is not None:
+        sizes = [validation.number("gap", gap, above=0) for gap in gaps]
+        order = sum(math.log(b / c) / (gap * cost_max) for gap in sizes)
+    if end is not None:
+        root = (1 + end / b) * math.sqrt(arms * end * math.log(max(2, end)))
     for policy, (when, source) in LOGARITHMIC.items():
-        applies = (
-            setting.iid
-            and (KNOWN not in when or setting.costs != "any")
-            and "caps" not in when
-            and "several" not in when
-        )
-        rows.append(
-            Bound(policy, "order", order, REGRET.format(policy=policy), when, applies, source)
-        )
+        one_play = "caps" not in when and "several" not in when
+        applies = setting.iid and (KNOWN not in when or setting.costs != "any") and one_play
+        what = REGRET.format(policy=policy)
+        rows.append(Bound(policy, "order", order, what, when, applies, source))
     for policy, (when, source) in SQUARE_ROOT.items():
-        root = (
-            None if end is None else (1 + end / b) * math.sqrt(arms * end * math.log(max(2, end)))
-        )
-        rows.append(
-            Bound(
-                policy,
-                "order",
-                root,
-                REGRET.format(policy=policy),
-                when,
-                setting.iid and end is not None,
-                source,
-            )
-        )
+        applies, what = setting.iid and end is not None, REGRET.format(policy=policy)
+        rows.append(Bound(policy, "order", root, what, when, applies, source))
     return rows
 
 
@@ -152,21 +114,17 @@ def over_rounds(n_arms: int, rounds: int, delta: float) -> dict[str, tuple[float
     cost.
     """
     log_k, many = math.log(n_arms), n_arms * rounds
-    implicit = (
-        2 * math.sqrt(2 * many * log_k) + (math.sqrt(2 * many / log_k) + 1) * math.log(2 / delta)
-        if n_arms > 1
-        else 0.0
-    )
+    chance = f"with probability {1 - delta:g}"
+    sure = implicit = tsallis = 0.0
+    if n_arms > 1:
+        sure = 5.15 * math.sqrt(many * math.log(n_arms / delta))
+        implicit = 2 * math.sqrt(2 * many * log_k)
+        implicit += (math.sqrt(2 * many / log_k) + 1) * math.log(2 / delta)
+        tsallis = 4 * math.sqrt(many) + 1
     return {
         "exp3": (2 * math.sqrt((math.e - 1) * many * log_k), "Auer et al. (2002)"),
-        "exp3.p": (
-            5.15 * math.sqrt(many * math.log(n_arms / delta)) if n_arms > 1 else 0.0,
-            f"Bubeck and Cesa-Bianchi (2012), with probability {1 - delta:g}",
-        ),
-        "exp3-ix": (implicit, f"Neu (2015), with probability {1 - delta:g}"),
+        "exp3.p": (sure, f"Bubeck and Cesa-Bianchi (2012), {chance}"),
+        "exp3-ix": (implicit, f"Neu (2015), {chance}"),
         "exp3++": (4 * math.sqrt(many * log_k), "Seldin and Lugosi (2017)"),
-        "tsallis-inf": (
-            4 * math.sqrt(many) + 1 if n_arms > 1 else 0.0,
-            "Zimmert and Seldin (2021)",
-        ),
+        "tsallis-inf": (tsallis, "Zimmert and Seldin (2021)"),
     }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from tests.support.campaign_cli import Complaint, Run
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `purse campaign ...` in an empty folder."""
+    """Runs `purse campaign` with a line, and words that follow it, in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
-    def go(*words: str, stdin: str | None = None, code: int = 0) -> Result:
-        result = CliRunner().invoke(cli.cli, ["campaign", *words], input=stdin)
+    def go(line: str, *more: str, stdin: str | None = None, code: int = 0) -> Result:
+        words = ["campaign", *shlex.split(line), *more]
+        result = CliRunner().invoke(cli.cli, words, input=stdin)
         if result.exception is not None and not isinstance(
             result.exception, (SystemExit, purse.PurseError)
         ):
@@ -39,8 +41,8 @@ def complaint(
     """
     monkeypatch.chdir(tmp_path)
 
-    def go(*words: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["purse", "campaign", *words])
+    def go(line: str, *more: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["purse", "campaign", *shlex.split(line), *more])
         with pytest.raises(SystemExit) as exit_:
             cli.main()
         captured = capsys.readouterr()

@@ -7,10 +7,10 @@ from tests.support.campaign_cli import NEW, Run
 
 def test_watch_once_shows_budget_arms_tickets_and_alarms(run: Run) -> None:
     run(*NEW, "--resource", "USD", "--resource", "calls")
-    run("ask", "prompts", "-n", "12")
+    run("ask prompts -n 12")
     for ticket, reward, cost in ((1, "0.5", "0.002,0.002"), (2, "1", "0.07,0.01")):
         run("tell", "prompts", str(ticket), "--reward", reward, "--cost", cost)
-    text = run("watch", "prompts", "--once").stdout
+    text = run("watch prompts --once").stdout
     for part in (
         "prompts  running",
         "round 12",
@@ -39,9 +39,9 @@ def test_watch_prints_a_line_for_each_change_where_there_is_no_terminal(
     run(*NEW)
     doings = iter(
         [
-            lambda: run("ask", "prompts"),
+            lambda: run("ask prompts"),
             lambda: None,
-            lambda: run("tell", "prompts", "1", "--reward", "1", "--cost", "0.5"),
+            lambda: run("tell prompts 1 --reward 1 --cost 0.5"),
             None,
         ]
     )
@@ -53,7 +53,7 @@ def test_watch_prints_a_line_for_each_change_where_there_is_no_terminal(
         doing()
 
     monkeypatch.setattr("purse.cli.campaign.watch.time.sleep", sleep)
-    empty, asked, told = run("watch", "prompts").stdout.splitlines()
+    empty, asked, told = run("watch prompts").stdout.splitlines()
     assert (
         empty
         == "1 running: units spent 0 held 0 presumed 0 left 25 overrun 0; pulls small 0, large 0"
@@ -77,6 +77,6 @@ def test_watch_refreshes_in_a_terminal_until_it_is_interrupted(
     monkeypatch.setattr("purse.cli.campaign.watch.time.sleep", sleep)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")  # what makes rich take the output for a terminal
-    text = run("watch", "prompts").stdout
+    text = run("watch prompts").stdout
     assert text.count("round 0") > len(seen) == 3  # and once more when it ends
     assert "\x1b[1A" in text  # each view is written over the last

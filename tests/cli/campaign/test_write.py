@@ -14,69 +14,64 @@ from tests.support.campaign_cli import NEW, Complaint, Run, data
 def test_a_campaign_from_its_creation_to_its_end(run: Run) -> None:
     assert "spent 0 of 25" in run(*NEW, "--resource", "USD").stdout
     first, second, third = [
-        line.split("\t") for line in run("ask", "prompts", "-n", "3").stdout.splitlines()
+        line.split("\t") for line in run("ask prompts -n 3").stdout.splitlines()
     ]
     assert [first[0], second[0], third[0]] == ["1", "2", "3"]
     assert {first[1]: first[3], second[1]: second[3]} == {"small": "0.01", "large": "0.05"}
-    assert run("tell", "prompts", "1", "--reward", "0.93", "--cost", "0.0021").stdout.startswith(
+    assert run("tell prompts 1 --reward 0.93 --cost 0.0021").stdout.startswith(
         "ticket 1 told, spent 0.0021, refunded 0."
     )
-    assert run("tell", "prompts", "1", "--reward", "0.93", "--cost", "0.0021").stdout.endswith(
-        "(duplicate)\n"
-    )
-    assert run("void", "prompts", "2").stdout.startswith("ticket 2 void, spent 0, refunded 0.")
-    assert "spent 0.0021 of 30" in run("top-up", "prompts", "5", "--request", "raise").stdout
-    assert "spent 0.0021 of 30" in run("top-up", "prompts", "5", "--request", "raise").stdout
+    assert run("tell prompts 1 --reward 0.93 --cost 0.0021").stdout.endswith("(duplicate)\n")
+    assert run("void prompts 2").stdout.startswith("ticket 2 void, spent 0, refunded 0.")
+    assert "spent 0.0021 of 30" in run("top-up prompts 5 --request raise").stdout
+    assert "spent 0.0021 of 30" in run("top-up prompts 5 --request raise").stdout
     for verb, status in (("pause", "paused"), ("resume", "running"), ("close", "closed")):
         assert run(verb, "prompts").stdout.startswith(f"prompts: {status}")
-    assert run("tell", "prompts", "3", "--reward", "1", "--cost", "0.06").stdout.split("overrun ")[
-        1
-    ] == ("0.05\n" if third[1] == "small" else "0.01\n")
-    found = data(run("status", "prompts", "--json"))
+    assert run("tell prompts 3 --reward 1 --cost 0.06").stdout.split("overrun ")[1] == (
+        "0.05\n" if third[1] == "small" else "0.01\n"
+    )
+    found = data(run("status prompts --json"))
     assert (
         found["status"],
         found["purses"][0]["resource"],
         found["counts"]["told"],
         found["counts"]["void"],
     ) == ("closed", "USD", 2, 1)
-    assert "more was spent than held" in run("status", "prompts").stdout.split("!")[1]
+    assert "more was spent than held" in run("status prompts").stdout.split("!")[1]
 
 
 def test_a_repeated_request_gets_the_same_ticket_and_holds_nothing_more(run: Run) -> None:
     run(*NEW)
-    first = data(run("ask", "prompts", "--request", "a", "--json"))
-    assert data(run("ask", "prompts", "--request", "a", "--json")) == first
-    assert (
-        data(run("status", "prompts", "--json"))["purses"][0]["held"]
-        == first["tickets"][0]["held"][0]
-    )
+    first = data(run("ask prompts --request a --json"))
+    assert data(run("ask prompts --request a --json")) == first
+    assert data(run("status prompts --json"))["purses"][0]["held"] == first["tickets"][0]["held"][0]
 
 
 def test_reports_from_stdin_stand_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verbs, "BATCH", 2)
     run(*NEW)
-    run("ask", "prompts", "-n", "3")
+    run("ask prompts -n 3")
     reports = "".join(
         json.dumps({"ticket": ticket, "reward": 0.5, "cost": "0.002"}) + "\n\n"
         for ticket in (1, 99, 3)
     )
-    result = run("tell", "prompts", "-", stdin=reports, code=2)
+    result = run("tell prompts -", stdin=reports, code=2)
     assert [line.split(",")[0] for line in result.stdout.splitlines()] == [
         "ticket 1 told",
         "ticket 3 told",
     ]
     assert result.stderr.startswith("purse: ticket 99 is not one")
     assert result.stderr.count("\n") == 1
-    again = data(run("tell", "prompts", "-", "--json", stdin=reports, code=2))
+    again = data(run("tell prompts - --json", stdin=reports, code=2))
     assert [(receipt["ticket"], receipt["duplicate"]) for receipt in again["receipts"]] == [
         (1, True),
         (3, True),
     ]
     assert [wrong["ticket"] for wrong in again["errors"]] == [99]
-    assert run("tell", "prompts", "2", "--reward", "7", "--cost", "0", code=2).stderr.startswith(
+    assert run("tell prompts 2 --reward 7 --cost 0", code=2).stderr.startswith(
         "purse: ticket 2: reward=7"
     )
-    run("tell", "prompts", "-", stdin="")
+    run("tell prompts -", stdin="")
 
 
 @pytest.mark.parametrize(
@@ -91,60 +86,31 @@ def test_reports_from_stdin_stand_alone(run: Run, monkeypatch: pytest.MonkeyPatc
 )
 def test_a_bad_line_is_named_and_nothing_is_told(run: Run, line: str) -> None:
     run(*NEW)
-    run("ask", "prompts", "-n", "2")
+    run("ask prompts -n 2")
     result = run(
-        "tell",
-        "prompts",
-        "-",
-        stdin=f'{{"ticket": 1, "reward": 1, "cost": "0.001"}}\n{line}\n',
-        code=1,
+        "tell prompts -", stdin=f'{{"ticket": 1, "reward": 1, "cost": "0.001"}}\n{line}\n', code=1
     )
     assert str(result.exception).startswith("stdin, line 2=")
-    assert data(run("status", "prompts", "--json"))["counts"]["told"] == 0
+    assert data(run("status prompts --json"))["counts"]["told"] == 0
 
 
 def test_several_resources_are_given_between_commas(run: Run) -> None:
-    pair = ("--resource", "USD", "--resource", "tokens")
     run(
-        "new",
-        "pair",
-        "--arm",
-        "a=0.01,500",
-        "--arm",
-        "b=0.05,100",
-        "--budget",
-        "2,10000",
-        "--cost-min",
-        "0.0001,1",
-        *pair,
-        "--seed",
-        "3",
-        "--horizon",
-        "9",
+        "new pair --arm a=0.01,500 --arm b=0.05,100 --budget 2,10000 --cost-min 0.0001,1 "
+        "--resource USD --resource tokens --seed 3 --horizon 9"
     )
-    assert run("ask", "pair").stdout.split("\t")[3] in ("0.01,500\n", "0.05,100\n")
-    run("tell", "pair", "1", "--reward", "1", "--cost", "0.002,70")
-    run("top-up", "pair", "1,100")
+    assert run("ask pair").stdout.split("\t")[3] in ("0.01,500\n", "0.05,100\n")
+    run("tell pair 1 --reward 1 --cost 0.002,70")
+    run("top-up pair 1,100")
     assert [
-        (each["budget"], each["spent"]) for each in data(run("status", "pair", "--json"))["purses"]
+        (each["budget"], each["spent"]) for each in data(run("status pair --json"))["purses"]
     ] == [("3", "0.002"), ("10100", "70")]
 
 
 def test_release_on_expiry_prints_the_weaker_promise(run: Run) -> None:
     assert "released" not in run(*NEW).stdout
     text = run(
-        "new",
-        "weak",
-        "--arm",
-        "a=1",
-        "--budget",
-        "5",
-        "--cost-min",
-        "1",
-        "--on-expiry",
-        "release",
-        "--expires-after",
-        "30m",
+        "new weak --arm a=1 --budget 5 --cost-min 1 --on-expiry release --expires-after 30m"
     ).stdout
     assert "a hold that outlives its deadline is released" in text
 
@@ -155,7 +121,7 @@ def test_release_on_expiry_prints_the_weaker_promise(run: Run) -> None:
 )
 def test_times_are_written_short(run: Run, text: str, seconds: float | None) -> None:
     run(*NEW, "--expires-after", text)
-    (ticket,) = data(run("ask", "prompts", "--json"))["tickets"]
+    (ticket,) = data(run("ask prompts --json"))["tickets"]
     assert ticket["deadline"] == (
         None if seconds is None else pytest.approx(ticket["asked_at"] + seconds)
     )
@@ -165,7 +131,7 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
     complaint: Complaint, run: Run
 ) -> None:
     run(*NEW)
-    run("ask", "prompts")
+    run("ask prompts")
     for reward, cost in (
         ("2", "0.001"),
         ("nan", "0.001"),
@@ -180,10 +146,10 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
             in (line := complaint("tell", "prompts", "1", "--reward", reward, "--cost", cost))
             or "cost=" in line
         )
-    run("tell", "prompts", "1", "--reward", "0.5", "--cost", "0.001")
-    assert "ticket 1" in complaint("tell", "prompts", "1", "--reward", "0.6", "--cost", "0.001")
-    run("close", "prompts")
-    assert "closed" in complaint("ask", "prompts")
+    run("tell prompts 1 --reward 0.5 --cost 0.001")
+    assert "ticket 1" in complaint("tell prompts 1 --reward 0.6 --cost 0.001")
+    run("close prompts")
+    assert "closed" in complaint("ask prompts")
 
 
 def test_the_defaults_are_those_of_the_library() -> None:

@@ -34,14 +34,8 @@ def study(runner: Runner) -> Finding:
             change = estimate(more)
             fine &= bool(more.min() >= 0 and more.max() < 1 / cost)
             limits = [f"{more.max():.2f}", f"{1 / cost:.1f}", f"{n_arms / cost**2:.0f}"]
-            rows.append(
-                [
-                    label,
-                    f"{budget:,.0f}",
-                    format_mean(change.mean, change.high, ".2f"),
-                    *limits,
-                ]
-            )
+            mean = format_mean(change.mean, change.high, ".2f")
+            rows.append([label, f"{budget:,.0f}", mean, *limits])
     return Finding(
         "true, and sharper: less than 1/c",
         "on every path `retry` gains between 0 and 1/c more than `exit`, at every budget",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from scipy.optimize import brentq
 
 from purse.base.text import format_mean
 from purse.paper.finding import (
-    GROWTH_HEAD,
     Finding,
     Picture,
     Table,
-    growth_cells,
+    growth_table,
+    heads,
     measured_curve,
     scientific,
 )
@@ -44,47 +45,33 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
     """
 
     def excess(log_t: float) -> float:
-        return (
-            math.log(beta * log_t / gap**2)
-            - log_t / 2
-            - math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
-        )
+        rest = math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
+        return math.log(beta * log_t / gap**2) - log_t / 2 - rest
 
     return math.exp(brentq(excess, 2.0, 200.0))
 
 
 def study(runner: Runner) -> Finding:
     """The round by formula for easy and hard gaps, and regret with smaller beta."""
-    rows = [
-        [
-            str(n_arms),
-            f"{cost:g}",
-            f"{gap:g}",
-            *(
-                scientific(binds_from(n_arms, cost, guess, 256 / cost**2))
-                for guess in (gap, gap / 2)
-            ),
-        ]
-        for n_arms in (2, 10)
-        for cost in (1, 0.5, 0.1)
-        for gap in ((1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1))
-    ]
+    rows = []
+    for n_arms, cost in itertools.product((2, 10), (1, 0.5, 0.1)):
+        for gap in (1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1):
+            rounds = [binds_from(n_arms, cost, each, 256 / cost**2) for each in (gap, gap / 2)]
+            rows.append([str(n_arms), f"{cost:g}", f"{gap:g}", *map(scientific, rounds)])
     soonest = binds_from(2, 1, 1, 256)
     budgets = runner.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
-    table, growths, curves, means = [], [], [], {}
+    table, growths, curves, means = [], {}, [], {}
     for label, policy in VARIANTS.items():
-        growth, values = runner.growth(policy, EASY, budgets, PATHS)
+        growths[label], values = runner.growth(policy, EASY, budgets, PATHS)
         each = [estimate(row) for row in values]
         means[label] = each[-1].mean
         table.append([label, *(format_mean(e.mean, e.high, ",.0f") for e in each)])
-        growths.append([label, *growth_cells(growth)])
         curves.append(measured_curve(label, budgets, each))
     theory, _, small = means.values()
     return Finding(
         "true only beyond 10⁸ to 10⁹ rounds, in the easiest cases",
-        f"K = 2, c = 1, Δ = 1: from t = {scientific(soonest)} on; at B = "
-        f"{budgets[-1]:,.0f} a β of 1/32 has {small:,.0f} where the paper's has "
-        f"{theory:,.0f}",
+        f"K = 2, c = 1, Δ = 1: from t = {scientific(soonest)} on; at B = {budgets[-1]:,.0f} a β of "
+        f"1/32 has {small:,.0f} where the paper's has {theory:,.0f}",
         soonest > 1e8 and small <= theory,
         [
             "The round from which δ is below ½√(log K/(tK)), if the estimate of the gap "
@@ -92,8 +79,8 @@ def study(runner: Runner) -> Finding:
             Table(["K", "c", "Δ", "t, Δ̂ = Δ", "t, Δ̂ = Δ/2"], rows),
             "A smaller β makes it act. Two arms of means 0.9 and 0.1, all costs 1; for "
             "such β the theorem says nothing:",
-            Table(["variant", *(f"B = {budget:,.0f}" for budget in budgets)], table),
-            Table(["variant", *GROWTH_HEAD], growths),
+            Table(["variant", *heads(budgets)], table),
+            growth_table("variant", growths),
             Picture(
                 "delta-binds",
                 "Pseudo-regret of EXP3++.BwK with the paper's β and with smaller ones "
@@ -102,9 +89,8 @@ def study(runner: Runner) -> Finding:
                 ("budget B", "pseudo-regret"),
                 curves,
             ),
-            "The printed width (1 + 1/λ)η/(λ − η) is infinite at η = λ and negative "
-            "beyond; taken as it stands it would make gaps appear that are "
-            "not there. The default takes the widest bounds there; `width=direct` is (1 "
-            "+ 1/λ)η/c̄, which is valid for every η.",
+            "The printed width (1 + 1/λ)η/(λ − η) is infinite at η = λ and negative beyond; taken "
+            "as it stands it would make gaps appear that are not there. The default takes the "
+            "widest bounds there; `width=direct` is (1 + 1/λ)η/c̄, which is valid for every η.",
         ],
     )

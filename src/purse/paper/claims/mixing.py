@@ -30,22 +30,17 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
     outcomes = np.random.default_rng(0).random((rounds, 2))
     sums = {}
     for t, (luck, price) in enumerate(outcomes, 1):
-        chances, (mixed, printed) = (
-            policy.probabilities(),
-            (
-                min(0.5 / n_arms, each * math.sqrt(math.log(n_arms) / t))
-                for each in (0.5 / math.sqrt(n_arms), rate)
-            ),
+        chances = policy.probabilities()
+        mixed, printed = (
+            min(0.5 / n_arms, each * math.sqrt(math.log(n_arms) / t))
+            for each in (0.5 / math.sqrt(n_arms), rate)
         )
         if t > n_arms:
             weights = (chances - mixed) / (1 - n_arms * mixed)  # p_t(i), from the default's mixture
             sums[t] = float(((1 - (n_arms - 1) * printed) * weights + printed).sum())
         ticket = policy.ask()
-        policy.tell(
-            ticket,
-            reward=float(luck < (ticket.arm + 1) / (n_arms + 1)),
-            cost=0.1 + 0.9 * float(price),
-        )
+        reward = float(luck < (ticket.arm + 1) / (n_arms + 1))
+        policy.tell(ticket, reward=reward, cost=0.1 + 0.9 * float(price))
     return sums
 
 

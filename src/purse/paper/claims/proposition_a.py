@@ -47,6 +47,7 @@ def study(runner: Runner) -> Finding:
                 worst[player] = max(worst[player], seen.high / bound)
                 cells.append(f"{seen.mean / bound:.3f}")
         rows.append([f"`{world}`", *cells])
+    head = [f"`{player}`, {budget:,.0f}" for player in PLAYERS for budget in budgets]
     return Finding(
         "true",
         f"{len(rows)} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: upper ends of "
@@ -54,26 +55,18 @@ def study(runner: Runner) -> Finding:
         f"for EXP3.BwK, {worst['exp3++.bwk']:.2f} for EXP3++.BwK",
         max(worst.values()) < 1,
         [
-            "Let σ be the round in which the game ends, the pull that cannot be paid "
-            "included; whether σ ≥ t is known before round t, so the usual "
-            "proof of EXP3 goes through at σ. For every arm j and γ in (0, 1]: E Σ_{t≤σ} "
-            "e_t(j) − E Σ_{t≤σ} e_t(i_t) ≤ K log K/(cγ) + "
-            "(e−1)γ(B+c)/c². With γ = √(cK log K/((e−1)(B+c))) that is **2√((e−1)(B+c)K "
-            "log K/c³)**; over the paid rounds add 1/c. For EXP3++.BwK "
-            "(default ε, p̃ over all arms): **4√((B+c)K log K/c³) + (K+1)/c**. That is 2 "
-            "for the learning rate, 1 for the variance and 1 for ε, "
-            "times √(TK log K)/c with T ≤ (B+c)/c, and K/c for the initial pulls. "
-            "Nothing is asked of the world but rewards in [0, 1] and costs in "
-            "[c, 1], and there is no other horizon than the player's own.",
+            "Let σ be the round in which the game ends, the pull that cannot be paid included; "
+            "whether σ ≥ t is known before round t, so the usual proof of EXP3 goes through at σ. "
+            "For every arm j and γ in (0, 1]: E Σ_{t≤σ} e_t(j) − E Σ_{t≤σ} e_t(i_t) ≤ K log K/(cγ) "
+            "+ (e−1)γ(B+c)/c². With γ = √(cK log K/((e−1)(B+c))) that is **2√((e−1)(B+c)K log "
+            "K/c³)**; over the paid rounds add 1/c. For EXP3++.BwK (default ε, p̃ over all arms): "
+            "**4√((B+c)K log K/c³) + (K+1)/c**. That is 2 for the learning rate, 1 for the "
+            "variance and 1 for ε, times √(TK log K)/c with T ≤ (B+c)/c, and K/c for the initial "
+            "pulls. Nothing is asked of the world but rewards in [0, 1] and costs in [c, 1], and "
+            "there is no other horizon than the player's own.",
             "Largest measured efficiency regret over all fixed arms, divided by the "
             "bound at the default γ, which has B for B + c "
             f"({runner.paths(PATHS)} paths; the world `table` ends after three rounds):",
-            Table(
-                [
-                    "world",
-                    *(f"`{player}`, {budget:,.0f}" for player in PLAYERS for budget in budgets),
-                ],
-                rows,
-            ),
+            Table(["world", *head], rows),
         ],
     )

@@ -34,16 +34,9 @@ def study(runner: Runner) -> Finding:
             own = seen.counterfactual[arm] - seen.efficiency
             between = seen.fixed_efficiency[arm] - seen.counterfactual[arm]
             error = max(error, float(abs(own + between - efficiency_sums(seen)).max()) / budget)
-            rows.append(
-                [
-                    label,
-                    f"`{player}`",
-                    *(
-                        f"{part.mean() / budget:.3f}"
-                        for part in (efficiency_sums(seen), own, between)
-                    ),
-                ]
-            )
+            parts = [part.mean() / budget for part in (efficiency_sums(seen), own, between)]
+            rows.append([label, f"`{player}`", *(f"{part:.3f}" for part in parts)])
+    head = ["instance", "player", "left side of (sum)", "own rounds", "between the two ends"]
     return Finding(
         "true: an identity; eq. (sum) holds where that part is small",
         f"between the ends of the two games i* earns {rows[4][4]}·B in world 2 and "
@@ -51,13 +44,9 @@ def study(runner: Runner) -> Finding:
         error < 1e-9,
         [
             "Σ_{t≤T(i*)} e_t(i*) − Σ_{t≤τ} e_t(i_t) = (own-rounds regret against i*) + "
-            "Σ_{τ<t≤T(i*)} e_t(i*) − Σ_{T(i*)<t≤τ} e_t(i*). "
-            "[Proposition A](#proposition-a) bounds the first part always; the rest is "
-            "what the proof of Theorem 1 overlooks. If E(T(i*) − τ)⁺ ≤ "
-            "D, the sum is at most the bound of Proposition A plus D/c. All divided by B:",
-            Table(
-                ["instance", "player", "left side of (sum)", "own rounds", "between the two ends"],
-                rows,
-            ),
+            "Σ_{τ<t≤T(i*)} e_t(i*) − Σ_{T(i*)<t≤τ} e_t(i*). [Proposition A](#proposition-a) bounds "
+            "the first part always; the rest is what the proof of Theorem 1 overlooks. If E(T(i*) "
+            "− τ)⁺ ≤ D, the sum is at most the bound of Proposition A plus D/c. All divided by B:",
+            Table(head, rows),
         ],
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from purse import worlds
-from purse.base import amounts
-from purse.paper.finding import Finding, Table
+from purse.paper.finding import Finding, Table, heads
 from purse.paper.instances import FIVE, PLAYERS, TEN
 from purse.paper.runner import Runner
-from purse.theory.bounds import proposition_c, setting_of
+from purse.theory.bounds import problem_of, proposition_c
 
 ORDER = 220
 TITLE = "Proposition C"
@@ -39,27 +37,15 @@ def study(runner: Runner) -> Finding:
         for player in PLAYERS:
             cells = []
             for budget in budgets:
-                place = worlds.make(world, budget)
-                low, high = (
-                    float(units / amounts.UNIT)
-                    for units in (place.cost_min.min(), place.cost_max.max())
-                )
-                bound = proposition_c(
-                    place.n_arms,
-                    budget,
-                    low,
-                    cost_max=high,
-                    policy=player,
-                    setting=setting_of(place),
-                )
+                problem = problem_of(world, budget)
+                del problem["gaps"]
+                bound = proposition_c(budget=budget, policy=player, **problem)
                 assert bound.applies
                 seen = runner.regrets(player, world, budget, 20)["best_fixed_arm"]
                 worst = max(worst, seen.high / (bound.value or 1.0))
                 cells.append(f"{seen.mean / (bound.value or 1.0):.3f}")
             rows.append([label, f"`{player}`", *cells])
-    failing = [
-        runner.regrets("exp3.bwk", "same_costs", budget, 20)["best_fixed_arm"] for budget in budgets
-    ]
+    failing = runner.estimates("exp3.bwk", "same_costs", budgets, 20)
     return Finding(
         "true",
         f"upper end of the interval at most {worst:.2f} of the bound where it applies; on "
@@ -67,19 +53,16 @@ def study(runner: Runner) -> Finding:
         f"{failing[-1].mean / budgets[-1]:.3f}·B at B = {budgets[-1]:,.0f}",
         worst < 1 and failing[-1].low > failing[0].low,
         [
-            "(i) All costs are one constant c: everybody plays ⌊B/c⌋ rounds, and reward "
-            "is c times efficiency: regret ≤ 2√((e−1)BK log K/c) for "
-            "EXP3.BwK, 4√(BK log K/c) + K for EXP3++.BwK. (ii) Rewards i.i.d. and each "
-            "arm's cost constant (or, more generally, E[r/c] = μ/ρ for "
-            "each arm): e*B − G ≤ Σ ρ(i)Δ(i) E N_σ(i) + 1 ≤ Σ Δ(i) E N_σ(i) + 1, and "
-            "that sum is the efficiency regret over the player's own "
-            "rounds up to σ, which [Proposition A](#proposition-a) bounds. Regret "
-            "divided by the bound:",
-            Table(["instance", "player", *(f"B = {budget:,.0f}" for budget in budgets)], rows),
-            "Two weaker conditions are not enough: constant costs per arm against an "
-            "adversary ([Theorem 1](#theorem-1)), and costs that are equal "
-            "for all arms in each round but change in time: on `same_costs` EXP3.BwK's "
-            "regret per unit of budget is "
+            "(i) All costs are one constant c: everybody plays ⌊B/c⌋ rounds, and reward is c times "
+            "efficiency: regret ≤ 2√((e−1)BK log K/c) for EXP3.BwK, 4√(BK log K/c) + K for "
+            "EXP3++.BwK. (ii) Rewards i.i.d. and each arm's cost constant (or, more generally, "
+            "E[r/c] = μ/ρ for each arm): e*B − G ≤ Σ ρ(i)Δ(i) E N_σ(i) + 1 ≤ Σ Δ(i) E N_σ(i) + 1, "
+            "and that sum is the efficiency regret over the player's own rounds up to σ, which "
+            "[Proposition A](#proposition-a) bounds. Regret divided by the bound:",
+            Table(["instance", "player", *heads(budgets)], rows),
+            "Two weaker conditions are not enough: constant costs per arm against an adversary "
+            "([Theorem 1](#theorem-1)), and costs that are equal for all arms in each round but "
+            "change in time: on `same_costs` EXP3.BwK's regret per unit of budget is "
             + ", ".join(
                 f"{each.mean / budget:.3f} at B = {budget:,.0f}"
                 for each, budget in zip(failing, budgets, strict=True)

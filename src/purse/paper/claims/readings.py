@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from purse.base.text import format_mean
-from purse.paper.finding import Finding, Table
+from purse.paper.finding import Finding, Table, heads
 from purse.paper.instances import FIVE, TEN
 from purse.paper.runner import Runner
 from purse.theory.notions import estimate
@@ -40,10 +40,9 @@ def study(runner: Runner) -> Finding:
         ]
         last[label] = estimates[-1]
         rows.append([label, *(format_mean(each.mean, each.high, ",.0f") for each in estimates)])
-    default, printed = (
-        last["`exp3++.bwk`: the proofs' readings (default)"],
-        last["`epsilon=printed,mixing=printed`"],
-    )
+    default = last["`exp3++.bwk`: the proofs' readings (default)"]
+    printed = last["`epsilon=printed,mixing=printed`"]
+    head = [f"{words}, {each}" for words in ("five", "ten") for each in heads(budgets)]
     return Finding(
         "the printed ε costs up to a factor √K; the other readings hardly matter here",
         f"ten arms, B = {budgets[-1]:,.0f}: as printed {printed.mean:,.0f}, as the proofs "
@@ -52,20 +51,9 @@ def study(runner: Runner) -> Finding:
         [
             "Pseudo-regret with half its 95% interval, five arms and ten arms with "
             f"constant costs ({runner.paths(PATHS)} paths):",
-            Table(
-                [
-                    "reading",
-                    *(
-                        f"{words}, B = {budget:,.0f}"
-                        for words in ("five", "ten")
-                        for budget in budgets
-                    ),
-                ],
-                rows,
-            ),
-            "The relative difference between the two γ is of order K/B; the printed ε "
-            "explores √K times as much; `mixing=printed` and "
-            "`width=direct` change next to nothing before δ binds; `epsilon=cmin` "
-            "explores less, by c.",
+            Table(["reading", *head], rows),
+            "The relative difference between the two γ is of order K/B; the printed ε explores √K "
+            "times as much; `mixing=printed` and `width=direct` change next to nothing before δ "
+            "binds; `epsilon=cmin` explores less, by c.",
         ],
     )

@@ -36,19 +36,13 @@ def study(runner: Runner) -> Finding:
         regret, line_1, line_2 = (
             regrets[name].mean / budget for name in ("best_fixed_arm", "line_1", "line_2")
         )
-        first += regret > line_1 + 1e-3
-        second += line_1 > line_2 + 1e-3
-        rows.append(
-            [
-                label,
-                f"`{player}`",
-                f"{regret:.3f}",
-                f"{line_1:.3f}",
-                f"{line_2:.3f}",
-                f"{'fails' if regret > line_1 + 1e-3 else 'holds'}",
-                f"{'fails' if line_1 > line_2 + 1e-3 else 'holds'}",
-            ]
-        )
+        wrong = regret > line_1 + 1e-3, line_1 > line_2 + 1e-3
+        first += wrong[0]
+        second += wrong[1]
+        numbers = [f"{part:.3f}" for part in (regret, line_1, line_2)]
+        verdicts = ["fails" if each else "holds" for each in wrong]
+        rows.append([label, f"`{player}`", *numbers, *verdicts])
+    head = ["instance", "player", "regret", "line 1", "line 2", "R ≤ line 1", "line 1 ≤ line 2"]
     return Finding(
         "both inequalities false in general",
         f"R ≤ line 1 fails in {first} and line 1 ≤ line 2 in {second} of {len(CASES)} "
@@ -57,24 +51,12 @@ def study(runner: Runner) -> Finding:
         [
             "`line_1`, `line_2` and the regret are therefore three different numbers, "
             "and `purse regret` reports each under its own name. All divided by B:",
-            Table(
-                [
-                    "instance",
-                    "player",
-                    "regret",
-                    "line 1",
-                    "line 2",
-                    "R ≤ line 1",
-                    "line 1 ≤ line 2",
-                ],
-                rows,
-            ),
-            "The first inequality fails because i* maximises a sum over *rounds* of "
-            "reward per cost, which favours cheap arms, and because (B/T)Σe "
-            "is not Σr unless cost and efficiency are uncorrelated in time. The second "
-            "fails because z, the larger of two costs per round, "
-            "multiplies a difference. Costs that are equal for all arms in each round do "
-            "not help: on `same_costs` everybody plays equally many "
-            "rounds, and a learner of efficiencies settles on the arm with the smaller reward.",
+            Table(head, rows),
+            "The first inequality fails because i* maximises a sum over *rounds* of reward per "
+            "cost, which favours cheap arms, and because (B/T)Σe is not Σr unless cost and "
+            "efficiency are uncorrelated in time. The second fails because z, the larger of two "
+            "costs per round, multiplies a difference. Costs that are equal for all arms in each "
+            "round do not help: on `same_costs` everybody plays equally many rounds, and a learner "
+            "of efficiencies settles on the arm with the smaller reward.",
         ],
     )

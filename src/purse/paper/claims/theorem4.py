@@ -6,15 +6,8 @@ from __future__ import annotations
 
 import math
 
-from purse.paper.finding import (
-    GROWTH_HEAD,
-    Finding,
-    Picture,
-    Table,
-    growth_cells,
-    measured_curve,
-)
-from purse.paper.instances import WORLD_1, WORLD_2
+from purse.paper.claims.theorem1 import in_two_worlds
+from purse.paper.finding import Finding, Picture, Table
 from purse.paper.runner import Runner
 from purse.report.charts.lines import Curve
 from purse.theory import bounds
@@ -38,33 +31,15 @@ def study(runner: Runner) -> Finding:
     """
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]
-    regrets = [
-        [runner.regrets("exp3++.bwk", world, budget, PATHS)["best_fixed_arm"] for budget in budgets]
-        for world in (WORLD_1, WORLD_2)
-    ]
-    lines = [
-        *(
-            measured_curve(f"measured, world {number}", budgets, each, per_budget=True)
-            for number, each in enumerate(regrets, 1)
-        ),
-        *(
-            Curve(
-                f"Theorem 4, {words}",
-                budgets,
-                [
-                    (bounds.theorem4(2, budget, COST, constant=words).value or 0.0) / budget
-                    for budget in budgets
-                ],
-                theory=True,
-            )
-            for words in ("statement", "proof")
-        ),
-    ]
+    regrets, lines, growth = in_two_worlds(runner, "exp3++.bwk", budgets)
+    for words in ("statement", "proof"):
+        limits = [bounds.theorem4(2, budget, COST, constant=words).value for budget in budgets]
+        per_unit = [(each or 0.0) / budget for each, budget in zip(limits, budgets, strict=True)]
+        lines.append(Curve(f"Theorem 4, {words}", budgets, per_unit, theory=True))
     rows, ratios = [], {}
     for n_arms in (10, 20, 40):
-        world = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}".replace(
-            " ", ""
-        )
+        place = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}"
+        world = place.replace(" ", "")
         limit = bounds.theorem4(n_arms, LONG, 1, constant="statement").value or 0.0
         ratios[n_arms] = [
             runner.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit
@@ -93,26 +68,15 @@ def study(runner: Runner) -> Finding:
                 ("budget B", "regret / B"),
                 lines,
             ),
-            Table(
-                ["regret of `exp3++.bwk` in", *GROWTH_HEAD],
-                [
-                    [
-                        f"world {number}",
-                        *growth_cells(runner.regret_growth("exp3++.bwk", world, budgets, PATHS)),
-                    ]
-                    for number, world in enumerate((WORLD_1, WORLD_2), 1)
-                ],
-            ),
-            "**The constant.** The statement has √6 ≈ 2.45, the proof 6; carried out, "
-            "the derivation gives 4, and K/c for the initial pulls, which "
-            "the statement leaves out. Whether √6 is enough for the default reading when "
-            "all costs are equal is open: the table below does not "
-            "refute it, and we have no proof.",
-            "**The printed exploration rate.** Algorithm 2 prints ε = min{1/(2K), ½√(log "
-            "K/t), …}; the lemmas and this proof use ½√(log K/(tK)). "
-            "With all costs 1 — the plain bandit problem — arm 0 paying 1 and the others "
-            "nothing, the printed rate alone costs about (K−1)√(B log "
-            "K). Pseudo-regret at B = 10⁶ divided by √(6BK log K):",
+            growth,
+            "**The constant.** The statement has √6 ≈ 2.45, the proof 6; carried out, the "
+            "derivation gives 4, and K/c for the initial pulls, which the statement leaves out. "
+            "Whether √6 is enough for the default reading when all costs are equal is open: the "
+            "table below does not refute it, and we have no proof.",
+            "**The printed exploration rate.** Algorithm 2 prints ε = min{1/(2K), ½√(log K/t), …}; "
+            "the lemmas and this proof use ½√(log K/(tK)). With all costs 1 — the plain bandit "
+            "problem — arm 0 paying 1 and the others nothing, the printed rate alone costs about "
+            "(K−1)√(B log K). Pseudo-regret at B = 10⁶ divided by √(6BK log K):",
             Table(["K", "`epsilon=printed`", "`epsilon=lemma` (default)"], rows),
         ],
     )

@@ -34,26 +34,16 @@ def study(runner: Runner) -> Finding:
                 for best in (0, 1):
                     world = f"theorem5:alpha={alpha},best={best}"
                     alone = runner.runs(f"fixed:arm={best}", world, budget, 1)["gain"][0]
-                    pair.append(
-                        float(alone) - runner.runs(player, world, budget, PATHS)["gain"].to_numpy()
-                    )
+                    gains = runner.runs(player, world, budget, PATHS)["gain"].to_numpy()
+                    pair.append(float(alone) - gains)
                 regrets = np.array(pair)
-                exact &= bool(
-                    np.isin(regrets, (0, at_stake)).all()
-                    and (regrets.sum(axis=0) == at_stake).all()
-                )
+                exact &= bool(np.isin(regrets, (0, at_stake)).all())
+                exact &= bool((regrets.sum(axis=0) == at_stake).all())
                 if player == "exp3.bwk":
                     means.append(regrets.mean())
-                    rows.append(
-                        [
-                            f"{alpha:g}",
-                            f"{budget:,g}",
-                            f"{budget**alpha:,.6g}",
-                            f"{at_stake:,}",
-                            ", ".join(f"{value:,.0f}" for value in np.unique(regrets)),
-                            f"{regrets.mean():,.1f}",
-                        ]
-                    )
+                    sizes = [f"{alpha:g}", f"{budget:,g}", f"{budget**alpha:,.6g}", f"{at_stake:,}"]
+                    values = ", ".join(f"{value:,.0f}" for value in np.unique(regrets))
+                    rows.append([*sizes, values, f"{regrets.mean():,.1f}"])
         if alpha in (0.3, 0.5, 0.7, 0.9):
             curves += [
                 Curve(f"measured, α = {alpha:g}", budgets, means),
@@ -62,18 +52,16 @@ def study(runner: Runner) -> Finding:
     assert worlds.make("theorem5", 100).n_arms == 2
     return Finding(
         "true, and exact",
-        f"{len(PLAYERS)} players, {len(budgets)} budgets, {len(ALPHAS)} values of α: "
-        "regret is 0 or M on every path, and M/2 on average over both "
-        "cases, exactly",
+        f"{len(PLAYERS)} players, {len(budgets)} budgets, {len(ALPHAS)} values of α: regret is 0 "
+        "or M on every path, and M/2 on average over both cases, exactly",
         exact,
         [
-            "Both arms pay 0 at cost 1 up to round t* = ⌊B − B^α⌋. Then one pays 1 at "
-            "cost 1; the other takes B^α in round t* + 1, all that is "
-            "left. Until then both cases look the same, so whoever plays takes the wrong "
-            "arm in exactly one of them: regret 0 or M = ⌊B − t*⌋, and "
-            "M/2 on average, without any slack. B^α need not be a whole number; then t* "
-            "is rounded down, and less than 1 is left over. EXP3.BwK, "
-            f"{runner.paths(PATHS)} paths in each case:",
+            "Both arms pay 0 at cost 1 up to round t* = ⌊B − B^α⌋. Then one pays 1 at cost 1; the "
+            "other takes B^α in round t* + 1, all that is left. Until then both cases look the "
+            "same, so whoever plays takes the wrong arm in exactly one of them: regret 0 or M = ⌊B "
+            "− t*⌋, and M/2 on average, without any slack. B^α need not be a whole number; then t* "
+            f"is rounded down, and less than 1 is left over. EXP3.BwK, {runner.paths(PATHS)} paths "
+            "in each case:",
             Table(["α", "B", "B^α", "M", "values of the regret", "mean over both cases"], rows),
             Picture(
                 "theorem5",

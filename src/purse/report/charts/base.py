@@ -44,21 +44,14 @@ class Figure:
     def chart(self) -> Any:
         """All panels as one Altair chart."""
         alt = extra("altair")
-        own = (
-            {}
-            if self.one_legend
-            else {
-                "resolve": alt.Resolve(
-                    scale=alt.ScaleResolveMap(color="independent", stroke="independent")
-                )
-            }
-        )
-        nobody = alt.VariableParameter(name="chosen", value=[])
-        columns = min(self.columns, len(self.panels))
+        own = {}
+        if not self.one_legend:
+            scale = alt.ScaleResolveMap(color="independent", stroke="independent")
+            own["resolve"] = alt.Resolve(scale=scale)
         return alt.concat(
             *(panel.chart for panel in self.panels),
-            columns=columns,
-            params=[nobody],
+            columns=min(self.columns, len(self.panels)),
+            params=[alt.VariableParameter(name="chosen", value=[])],
             config=alt.Config(**CONFIG | {"legend": CONFIG["legend"] | self.legend}),
             **own,
         )
@@ -70,34 +63,31 @@ class Figure:
             return self.chart().to_dict()
 
 
+def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
+    """The layers as one panel."""
+    return Panel(title, extra("altair").layer(*layers, title=title, width=WIDTH, height=height))
+
+
 def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
     """The colour of a policy, or of a method."""
     alt = extra("altair")
-    return alt.Color(
-        f"{by}:N",
-        scale=alt.Scale(domain=list(policies), range=colours(policies)),
-        legend=alt.Legend(title=None),
-    )
+    scale = alt.Scale(domain=list(policies), range=colours(policies))
+    return alt.Color(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
     """The shape of a policy's points, or of a method's."""
     alt = extra("altair")
-    return alt.Shape(
-        f"{by}:N",
-        scale=alt.Scale(domain=list(policies), range=shapes(policies)),
-        legend=alt.Legend(title=None),
-    )
+    scale = alt.Scale(domain=list(policies), range=shapes(policies))
+    return alt.Shape(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def dash(names: Sequence[str]) -> Any:
     """The dash of a theorem or a reference."""
     alt = extra("altair")
-    return alt.StrokeDash(
-        "name:N",
-        scale=alt.Scale(domain=list(names), range=dashes(names)),
-        legend=alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5),
-    )
+    scale = alt.Scale(domain=list(names), range=dashes(names))
+    legend = alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5)
+    return alt.StrokeDash("name:N", scale=scale, legend=legend)
 
 
 def visible(full: float = 1.0, by: str = "policy") -> Any:
@@ -110,15 +100,12 @@ def visible(full: float = 1.0, by: str = "policy") -> Any:
 
 def tips(**fields: str) -> list[Any]:
     """What is shown for a point that is pointed at: fields by their titles, numbers in full."""
-    alt = extra("altair")
-    return [
-        alt.Tooltip(
-            field.partition("|")[0],
-            title=title.replace("_", " "),
-            **({"format": field.partition("|")[2] or NUMBER} if ":Q" in field else {}),
-        )
-        for title, field in fields.items()
-    ]
+    alt, shown = extra("altair"), []
+    for title, what in fields.items():
+        column, _, digits = what.partition("|")
+        how = {"format": digits or NUMBER} if ":Q" in what else {}
+        shown.append(alt.Tooltip(column, title=title.replace("_", " "), **how))
+    return shown
 
 
 def policies_of(table: pl.DataFrame) -> list[str]:

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from purse.base.optional import extra
 from purse.report import frames
-from purse.report.charts.base import (
-    HEIGHT,
-    WIDTH,
-    Figure,
-    Panel,
-    names_of,
-    policies_of,
-    tips,
-    worlds_of,
-)
+from purse.report.charts.base import Figure, layered, names_of, policies_of, tips, worlds_of
 from purse.report.charts.lines import dash_lines, draw_curves
 from purse.report.charts.rows import rows
 from purse.report.charts.style import PERCENT, linear, logarithmic
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.report.data import StudyData
 
 LEAST_PART = 1e-4  # of the budget: an axis does not look closer
-REGRET_TIPS = {
-    "policy": "policy:N",
-    "B": "budget:Q",
-    "regret": "regret:Q",
-    "from": "low:Q",
-    "to": "high:Q",
-    "runs": "n_paths:Q",
-}
+WHAT = {"policy": "policy:N", "B": "budget:Q"}
+REGRET_TIPS = {**WHAT, "regret": "regret:Q", "from": "low:Q", "to": "high:Q", "runs": "n_paths:Q"}
 GAIN_TIPS = {
-    "policy": "policy:N",
-    "B": "budget:Q",
+    **WHAT,
     "gain": "gain:Q",
     "from": "gain_low:Q",
     "to": "gain_high:Q",
@@ -46,8 +26,7 @@ GAIN_TIPS = {
     "runs": "n_paths:Q",
 }
 LEFT_TIPS = {
-    "policy": "policy:N",
-    "B": "budget:Q",
+    **WHAT,
     "left": "left:Q",
     "of_the_budget": f"part:Q|{PERCENT}",
     "runs_that_reached_the_end_of_the_world": "ended:Q",
@@ -57,111 +36,48 @@ LEFT_TIPS = {
 def regret(study: StudyData) -> Figure:
     """Regret on logarithmic axes, with bands of confidence, and dashed the bounds that apply."""
     data, bounds = frames.regret(study), frames.bounds(study).drawn
-    policies = policies_of(data)
+    policies, tooltip = policies_of(data), tips(**REGRET_TIPS)
     if data["budget"].n_unique() == 1:
-        return rows(
-            "regret", data, ("regret", "low", "high"), "regret", tips(**REGRET_TIPS), bounds
-        )
+        return rows("regret", data, ("regret", "low", "high"), "regret", tooltip, bounds)
+    says = tips(theorem="name:N", says="side:N", policy="policy:N", B="budget:Q", value="value:Q")
+    columns = ("shown", "shown_low", "shown_high")
     panels = []
     for world in worlds_of(data):
-        here, limits = of_world(data, world), of_world(bounds, world)
-        y = logarithmic(
-            [*here["shown"], *here["shown_low"], *here["shown_high"], *limits["value"]], "regret"
-        )
-        above = dash_lines(
-            limits,
-            "value",
-            y,
-            policies,
-            names_of(bounds),
-            tips(theorem="name:N", says="side:N", policy="policy:N", B="budget:Q", value="value:Q"),
-        )
-        panels.append(
-            panel(
-                world,
-                draw_curves(
-                    here,
-                    ("shown", "shown_low", "shown_high"),
-                    y,
-                    policies,
-                    tips(**REGRET_TIPS),
-                    above,
-                ),
-            )
-        )
+        here, limits = data.filter(world=world), bounds.filter(world=world)
+        y = logarithmic([*(x for each in columns for x in here[each]), *limits["value"]], "regret")
+        above = dash_lines(limits, "value", y, policies, names_of(bounds), says)
+        panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, above)))
     return Figure("regret", data, panels)
 
 
 def gain(study: StudyData) -> Figure:
     """Gain per unit of the budget, so that budgets can be compared, with the references dashed."""
     data, references = frames.gain(study), frames.references(study)
-    policies = policies_of(data)
+    policies, tooltip = policies_of(data), tips(**GAIN_TIPS)
     if data["budget"].n_unique() == 1:
-        return rows(
-            "gain",
-            data,
-            ("gain", "gain_low", "gain_high"),
-            "gain",
-            tips(**GAIN_TIPS),
-            references.rename({"gain": "value"}),
-        )
+        known = references.rename({"gain": "value"})
+        return rows("gain", data, ("gain", "gain_low", "gain_high"), "gain", tooltip, known)
+    says = tips(reference="which:N", B="budget:Q", gain="gain:Q", per_unit_of_budget="unit_gain:Q")
+    columns = ("unit_gain", "unit_gain_low", "unit_gain_high")
+    y = linear("gain per unit of budget", zero=True)
     panels = []
     for world in worlds_of(data):
-        here, known = of_world(data, world), of_world(references, world)
-        y = linear("gain per unit of budget", zero=True)
-        tooltip = tips(
-            reference="which:N", B="budget:Q", gain="gain:Q", per_unit_of_budget="unit_gain:Q"
-        )
-        above = dash_lines(known, "unit_gain", y, policies, names_of(references), tooltip)
-        panels.append(
-            panel(
-                world,
-                draw_curves(
-                    here,
-                    ("unit_gain", "unit_gain_low", "unit_gain_high"),
-                    y,
-                    policies,
-                    tips(**GAIN_TIPS),
-                    above,
-                ),
-            )
-        )
+        here, known = data.filter(world=world), references.filter(world=world)
+        above = dash_lines(known, "unit_gain", y, policies, names_of(references), says)
+        panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, above)))
     return Figure("gain", data, panels)
 
 
 def left(study: StudyData) -> Figure:
     """What part of the budget was left."""
-    data = frames.left(study)
-    policies = policies_of(data)
+    data, title = frames.left(study), "part of the budget left"
+    policies, tooltip, columns = policies_of(data), tips(**LEFT_TIPS), ("part", None, None)
     if data["budget"].n_unique() == 1:
-        return rows(
-            "left",
-            data,
-            ("part", None, None),
-            "part of the budget left",
-            tips(**LEFT_TIPS),
-            format=PERCENT,
-        )
+        return rows("left", data, columns, title, tooltip, format=PERCENT)
     panels = []
     for world in worlds_of(data):
-        here = of_world(data, world)
+        here = data.filter(world=world)
         top = float(here["part"].max() or 0.0)  # type: ignore[arg-type]
-        y = linear("part of the budget left", PERCENT, domain=[0, max(LEAST_PART, 1.05 * top)])
-        panels.append(
-            panel(
-                world, draw_curves(here, ("part", None, None), y, policies, tips(**LEFT_TIPS), [])
-            )
-        )
+        y = linear(title, PERCENT, domain=[0, max(LEAST_PART, 1.05 * top)])
+        panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, [])))
     return Figure("left", data, panels)
-
-
-def of_world(frame: pl.DataFrame, world: str) -> pl.DataFrame:
-    """A world's part of a frame."""
-    import polars as pl
-
-    return frame.filter(pl.col("world") == world)
-
-
-def panel(world: str, layers: Sequence[Any]) -> Panel:
-    """The layers as one panel."""
-    return Panel(world, extra("altair").layer(*layers, title=world, width=WIDTH, height=HEIGHT))

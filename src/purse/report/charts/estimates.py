@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING
 
 from purse.base.optional import extra
 from purse.base.text import format_budget
-from purse.report.charts.base import (
-    WIDTH,
-    Figure,
-    Panel,
-    policies_of,
-    policy_colour,
-    policy_shape,
-    tips,
-    visible,
-)
-from purse.report.charts.rows import policy_rows
+from purse.report.charts.base import Figure, Panel, layered, policies_of, policy_colour, tips
+from purse.report.charts.rows import intervals, points, policy_rows
 from purse.report.charts.style import linear
 
 if TYPE_CHECKING:
@@ -45,14 +36,11 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
     if answered.is_empty():
         return None
     policies, methods = policies_of(frame), methods_of(frame)
-    return Figure(
-        "estimates",
-        frame,
-        [
-            panel(answered.filter(budget=budget), budget, policies, methods)
-            for budget in sorted(answered["budget"].unique())
-        ],
-    )
+    panels = [
+        panel(answered.filter(budget=budget), budget, policies, methods)
+        for budget in sorted(answered["budget"].unique())
+    ]
+    return Figure("estimates", frame, panels)
 
 
 def methods_of(frame: pl.DataFrame) -> list[str]:
@@ -68,17 +56,12 @@ def panel(
     ends = [*here["low"], *here["high"]]
     x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
     lane = alt.YOffset("method:N", scale=alt.Scale(domain=list(methods)))
-    base = alt.Chart(here).encode(
+    chart = alt.Chart(here).encode(
         y=policy_rows(policies), yOffset=lane, color=policy_colour(methods, "method")
     )
-    points = base.mark_point(filled=True, size=46, opacity=1).encode(
-        x=alt.X("estimate:Q", **x), shape=policy_shape(methods, "method")
-    )
     layers = [
-        base.mark_rule(strokeWidth=3).encode(
-            x=alt.X("low:Q", **x), x2="high:Q", opacity=visible(0.45, "method")
-        ),
-        points.encode(opacity=visible(by="method"), tooltip=tips(**TIPS)),
+        intervals(chart, "low", "high:Q", x, "method"),
+        points(chart, "estimate", x, methods, tips(**TIPS), "method", size=46),
     ]
-    title, height = f"B = {format_budget(budget)}", (LANE * len(methods) + BETWEEN) * len(policies)
-    return Panel(title, alt.layer(*layers, title=title, width=WIDTH, height=height))
+    height = LANE * len(methods) + BETWEEN
+    return layered(f"B = {format_budget(budget)}", layers, height * len(policies))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -29,17 +29,14 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
     """Write a figure as `name.png`, `name.svg` and `name.csv`, or as some of these."""
     svg = render_svg(figure.spec())
-    paths = []
-    for kind in kinds:
-        content = (
-            extra("vl_convert").svg_to_png(svg, scale=SCALE)
-            if kind == "png"
-            else svg.encode()
-            if kind == "svg"
-            else figure.data.write_csv().encode()
-        )
-        paths.append(folder / f"{figure.name}.{kind}")
-        write_atomically(paths[-1], partial(put, content))
+    contents: dict[str, Callable[[], bytes]] = {
+        "png": lambda: extra("vl_convert").svg_to_png(svg, scale=SCALE),
+        "svg": svg.encode,
+        "csv": lambda: figure.data.write_csv().encode(),
+    }
+    paths = [folder / f"{figure.name}.{kind}" for kind in kinds]
+    for kind, path in zip(kinds, paths, strict=True):
+        write_atomically(path, partial(put, contents[kind]()))
     return paths
 
 

@@ -32,31 +32,21 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
         .otherwise(percent.map_elements("{:.1f}".format, pl.String))
         .alias("label")
     )
+    names = {"title": None, "labelLimit": ROOM, "grid": False}
+    x_axis, y_axis = alt.Axis(labelAngle=-40, **names), alt.Axis(**names)
     base = alt.Chart(cells).encode(
-        x=alt.X(
-            "column:N",
-            scale=alt.Scale(domain=columns),
-            axis=alt.Axis(title=None, labelAngle=-40, labelLimit=ROOM, grid=False),
-        ),
-        y=alt.Y(
-            "row:N",
-            scale=alt.Scale(domain=rows),
-            axis=alt.Axis(title=None, labelLimit=ROOM, grid=False),
-        ),
+        x=alt.X("column:N", scale=alt.Scale(domain=columns), axis=x_axis),
+        y=alt.Y("row:N", scale=alt.Scale(domain=rows), axis=y_axis),
     )
     scale = alt.Scale(type="log", domain=[LEAST, MOST], scheme="cividis", reverse=True, clamp=True)
+    length = CELL[1] * min(len(rows), 12)
     legend = alt.Legend(
-        orient="right",
-        format="~%",
-        values=[0.001, 0.01, 0.1, 1],
-        gradientLength=CELL[1] * min(len(rows), 12),
+        orient="right", format="~%", values=[0.001, 0.01, 0.1, 1], gradientLength=length
     )
+    ink = alt.condition(f"datum.score > {DARK}", alt.value("white"), alt.value("black"))
     layers = [
         base.mark_rect().encode(color=alt.Color("score:Q", scale=scale, legend=legend)),
-        base.mark_text(fontSize=TEXT_SIZE).encode(
-            text="label:N",
-            color=alt.condition(f"datum.score > {DARK}", alt.value("white"), alt.value("black")),
-        ),
+        base.mark_text(fontSize=TEXT_SIZE).encode(text="label:N", color=ink),
     ]
     size = {"width": CELL[0] * len(columns), "height": CELL[1] * len(rows)}
     chart = alt.layer(*layers, title=alt.Title(title, limit=size["width"] + ROOM), **size)

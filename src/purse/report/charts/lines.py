@@ -59,10 +59,8 @@ def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[C
         for curve in curves
         for place, x in enumerate(curve.x)
     ]
-    types = {"policy": pl.String, "theory": pl.Boolean} | dict.fromkeys(
-        ("x", "y", "low", "high"), pl.Float64
-    )
-    data = pl.DataFrame(rows, types)
+    types: dict[str, Any] = {"policy": pl.String, "theory": pl.Boolean}
+    data = pl.DataFrame(rows, types | dict.fromkeys(("x", "y", "low", "high"), pl.Float64))
     measured = data.filter(~pl.col("theory"))
     theory = data.filter("theory").rename({"policy": "name"})
     x = ("x", logarithmic(data["x"], axes[0]))
@@ -90,27 +88,21 @@ def draw_curves(
     value, low, high = values
     field, axis = x or ("budget", budgets(data["budget"]))
     base = alt.Chart(data).encode(x=alt.X(f"{field}:Q", **axis), color=policy_colour(policies))
-    at = base.encode(y=alt.Y(f"{value}:Q", **y), shape=policy_shape(policies))
+    line = base.encode(y=alt.Y(f"{value}:Q", **y))
+    at = line.encode(shape=policy_shape(policies))
     layers = []
     if low is not None and data[low].is_not_null().any():
-        layers.append(
-            base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=f"{high}:Q", opacity=visible(0.18))
-        )
-    layers.append(
-        base.mark_line(strokeWidth=2).encode(y=alt.Y(f"{value}:Q", **y), opacity=visible())
-    )
+        band = base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=f"{high}:Q")
+        layers.append(band.encode(opacity=visible(0.18)))
+    layers.append(line.mark_line(strokeWidth=2).encode(opacity=visible()))
     below = "below" in data.columns and data["below"].any()
-    layers.append(
-        (at.transform_filter("!datum.below") if below else at)
-        .mark_point(filled=True, size=46, opacity=1)
-        .encode(opacity=visible())
-    )
+    points = at.transform_filter("!datum.below") if below else at
+    layers.append(points.mark_point(filled=True, size=46, opacity=1).encode(opacity=visible()))
     if below:
-        layers.append(
-            at.transform_filter("datum.below")
-            .mark_point(fill="#FFFFFF", size=46, strokeWidth=1.6)
-            .encode(opacity=visible())
+        hollow = at.transform_filter("datum.below").mark_point(
+            fill="#FFFFFF", size=46, strokeWidth=1.6
         )
+        layers.append(hollow.encode(opacity=visible()))
     # a finger needs more than a point
     touch = [at.mark_point(filled=True, size=320, opacity=0).encode(tooltip=tooltip)]
     return [*layers, *above, *(touch if tooltip else [])]
@@ -133,19 +125,14 @@ def dash_lines(
     alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
     layers = []
-    for part, colour in (
-        (data.filter(about), policy_colour(policies)),
-        (data.filter(~about), alt.value(NEUTRAL)),
-    ):
+    colours = policy_colour(policies), alt.value(NEUTRAL)
+    for part, colour in zip((data.filter(about), data.filter(~about)), colours, strict=True):
         if part.height:
             field, axis = x or ("budget", budgets(part["budget"]))
             base = alt.Chart(part).encode(x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y))
             opacity = {"opacity": visible()} if "policy" in part.columns else {}
-            layers.append(
-                base.mark_line(strokeWidth=1.4).encode(
-                    color=colour, strokeDash=dash(names), detail="name:N", **opacity
-                )
-            )
+            how = {"color": colour, "strokeDash": dash(names), "detail": "name:N", **opacity}
+            layers.append(base.mark_line(strokeWidth=1.4).encode(**how))
             touch = base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=tooltip)
             layers += [touch] if tooltip else []
     return layers

@@ -11,15 +11,15 @@ from purse.base.optional import extra
 from purse.base.text import format_budget
 from purse.report.charts.base import (
     STEP,
-    WIDTH,
     Figure,
     Panel,
+    layered,
     policies_of,
     policy_colour,
-    policy_shape,
     tips,
     visible,
 )
+from purse.report.charts.rows import points
 from purse.report.charts.style import DASHES, NEUTRAL, PERCENT, linear
 from purse.report.standings import LP, NOTES, standings
 
@@ -49,14 +49,11 @@ def gain(study: TableData) -> Figure:
     data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
     players = without_notes(data)
     has_row = pl.col("player").is_in(players_of(players))
-    return Figure(
-        "gain",
-        data,
-        [
-            panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
-            for budget in sorted(data["budget"].unique())
-        ],
-    )
+    panels = [
+        panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
+        for budget in sorted(data["budget"].unique())
+    ]
+    return Figure("gain", data, panels)
 
 
 def without_notes(data: pl.DataFrame) -> pl.DataFrame:
@@ -89,15 +86,10 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
 
     alt = extra("altair")
     order, x = here["player"].to_list(), linear("gain", zero=True)
-    y = alt.Y(
-        "player:N",
-        scale=alt.Scale(domain=order),
-        axis=alt.Axis(title=None, grid=False, labelLimit=ROOM),
-    )
-    own, others = (
-        here.filter(kind="policy").with_columns(policy="player"),
-        here.filter(pl.col("kind") != "policy"),
-    )
+    axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
+    y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
+    own = here.filter(kind="policy").with_columns(policy="player")
+    others = here.filter(pl.col("kind") != "policy")
     layers: list[Any] = [
         alt.Chart(here.filter(player=LP))
         .mark_rule(color=NEUTRAL, strokeDash=DASHES[0], strokeWidth=1.2)
@@ -113,20 +105,15 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
         layers.append(
             rule.encode(y=y, color=colour, x=alt.X("gain_low:Q", **x), x2="gain_high:Q", **opacity)
         )
-    at, tooltip = {"y": y, "x": alt.X("gain:Q", **x)}, tips(**TIPS)
+    tooltip = tips(**TIPS)
     played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
         filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
     )
     computed = alt.Chart(others.filter(kind="bound")).mark_tick(
         thickness=3, size=14, color=NEUTRAL, opacity=1
     )
-    points = (
-        alt.Chart(own)
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(color=policy_colour(policies), shape=policy_shape(policies), opacity=visible())
-    )
-    layers += [each.encode(**at, tooltip=tooltip) for each in (played, computed, points)]
-    title = f"B = {format_budget(budget)}"
-    return Panel(
-        title, alt.layer(*layers, title=title, width=WIDTH, height=(STEP - 6) * len(order))
-    )
+    at = {"y": y, "x": alt.X("gain:Q", **x)}
+    layers += [each.encode(**at, tooltip=tooltip) for each in (played, computed)]
+    chart = alt.Chart(own).encode(y=y, color=policy_colour(policies))
+    layers.append(points(chart, "gain", x, policies, tooltip))
+    return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(order))

@@ -9,10 +9,9 @@ from purse.base.optional import extra
 from purse.report import frames
 from purse.report.charts.base import (
     STEP,
-    WIDTH,
     Figure,
-    Panel,
     dash,
+    layered,
     names_of,
     policies_of,
     policy_colour,
@@ -44,41 +43,29 @@ def rows(
     """A point with its interval for each policy: what a curve is where there is one budget.
     `limits` are bounds or references, with a `value` each.
     """
-    import polars as pl
-
     alt = extra("altair")
     policies = policies_of(data)
     value, low, high = values
     panels = []
     for world in worlds_of(data):
-        here = data.filter(pl.col("world") == world)
-        known = None if limits is None else limits.filter(pl.col("world") == world)
-        ends = [number for column in values if column is not None for number in here[column]] + (
-            [] if known is None else known["value"].to_list()
-        )
+        here = data.filter(world=world)
+        known = None if limits is None else limits.filter(world=world)
+        ends = [number for column in values if column is not None for number in here[column]]
+        ends += [] if known is None else known["value"].to_list()
         x = either(ends, title) if name == "regret" else linear(title, format, zero=True)
-        base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
+        chart = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
         layers = []
         if low is not None and here[low].is_not_null().any():
-            layers.append(
-                base.mark_rule(strokeWidth=3).encode(
-                    x=alt.X(f"{low}:Q", **x), x2=f"{high}:Q", opacity=visible(0.45)
-                )
-            )
+            layers.append(intervals(chart, low, f"{high}:Q", x))
         if limits is not None and known is not None:
             layers += limit_marks(known, x, policies, names_of(limits))
-        points = base.encode(x=alt.X(f"{value}:Q", **x), shape=policy_shape(policies))
-        layers += [
-            points.mark_point(filled=True, size=70, opacity=1).encode(
-                opacity=visible(), tooltip=tooltip
-            )
-        ]
-        panels.append(panel(world, layers, len(policies)))
+        layers.append(points(chart, value, x, policies, tooltip))
+        panels.append(layered(world, layers, STEP * len(policies)))
     return Figure(name, data, panels)
 
 
 def limit_marks(
-    known: pl.DataFrame, x: dict[str, Any], policies: Sequence[str], names: Sequence[str]
+    known: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
 ) -> list[Any]:
     """Dashed lines: across the row of the policy that they are about, or across all rows."""
     import polars as pl
@@ -86,24 +73,16 @@ def limit_marks(
     alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in known.columns else pl.lit(False)
     own, common = known.filter(about), known.filter(~about)
+    x = alt.X("value:Q", **axis)
     tooltip = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
     layers = []
     if common.height:
         lines = alt.Chart(common).mark_rule(color=NEUTRAL, strokeWidth=1.4)
-        layers.append(
-            lines.encode(x=alt.X("value:Q", **x), strokeDash=dash(names), tooltip=tooltip)
-        )
+        layers.append(lines.encode(x=x, strokeDash=dash(names), tooltip=tooltip))
     if own.height:
         lines = alt.Chart(own).mark_tick(thickness=1.6, size=STEP - 6)
-        layers.append(
-            lines.encode(
-                x=alt.X("value:Q", **x),
-                y=policy_rows(policies),
-                color=policy_colour(policies),
-                opacity=visible(),
-                tooltip=tooltip,
-            )
-        )
+        y, colour = policy_rows(policies), policy_colour(policies)
+        layers.append(lines.encode(x=x, y=y, color=colour, opacity=visible(), tooltip=tooltip))
     return layers
 
 
@@ -119,56 +98,58 @@ def growth(study: StudyData) -> Figure | None:
         return None
     policies = policies_of(study.table())
     data = data.drop_nulls("slope")
-    lowest, highest = (
-        max(data["low"].min() or 0.0, LEAST_SLOPE),
-        min(data["high"].max() or 1.0, MOST_SLOPE),
-    )
-    x = linear(
-        "slope of log regret against log B",
-        domain=[min(-0.05, lowest, *data["slope"]), max(1.1, highest, *data["slope"])],
-    )
+    lowest = min(-0.05, max(data["low"].min() or 0.0, LEAST_SLOPE), *data["slope"])
+    highest = max(1.1, min(data["high"].max() or 1.0, MOST_SLOPE), *data["slope"])
+    x = linear("slope of log regret against log B", domain=[lowest, highest])
     marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
-    tooltip = tips(
-        policy="policy:N",
-        slope="slope:Q|,.3f",
-        from_="low:Q|,.3f",
-        to="high:Q|,.3f",
-        best_fit="shape:N",
-        misfit=f"misfit:Q|{'.1%'}",
-    )
+    ends = {"from_": "low:Q|,.3f", "to": "high:Q|,.3f"}
+    fit = {"best_fit": "shape:N", "misfit": "misfit:Q|.1%"}
+    tooltip = tips(policy="policy:N", slope="slope:Q|,.3f", **ends, **fit)
+    guides = alt.Chart(marks).encode(x=alt.X("slope:Q", **x))
+    names = guides.mark_text(color=NEUTRAL, baseline="bottom", y=-4, fontSize=12)
     panels = []
     for world in worlds_of(data):
-        base = alt.Chart(data.filter(pl.col("world") == world)).encode(
+        chart = alt.Chart(data.filter(world=world)).encode(
             y=policy_rows(policies), color=policy_colour(policies)
         )
-        points = base.encode(x=alt.X("slope:Q", **x), shape=policy_shape(policies))
-        guides = alt.Chart(marks).encode(x=alt.X("slope:Q", **x))
         layers = [
             guides.mark_rule(color=NEUTRAL, strokeDash=[5, 3]),
-            guides.mark_text(color=NEUTRAL, baseline="bottom", y=-4, fontSize=12).encode(
-                text="shape:N"
-            ),
-            base.mark_rule(strokeWidth=3, clip=True).encode(
-                x=alt.X("low:Q", **x), x2="high:Q", opacity=visible(0.45)
-            ),
-            points.mark_point(filled=True, size=70, opacity=1).encode(
-                opacity=visible(), tooltip=tooltip
-            ),
+            names.encode(text="shape:N"),
+            intervals(chart, "low", "high:Q", x, clip=True),
+            points(chart, "slope", x, policies, tooltip),
         ]
-        panels.append(panel(world, layers, len(policies)))
+        panels.append(layered(world, layers, STEP * len(policies)))
     return Figure("growth", data, panels)
 
 
 def policy_rows(policies: Sequence[str]) -> Any:
     """The axis with a row for each policy, in the order in which they were given."""
     alt = extra("altair")
-    return alt.Y(
-        "policy:N", scale=alt.Scale(domain=list(policies)), axis=alt.Axis(title=None, grid=False)
-    )
+    scale = alt.Scale(domain=list(policies))
+    return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
 
 
-def panel(world: str, layers: Sequence[Any], n_rows: int) -> Panel:
-    """The layers as one panel, as high as its rows need."""
-    return Panel(
-        world, extra("altair").layer(*layers, title=world, width=WIDTH, height=STEP * n_rows)
+def intervals(
+    chart: Any, low: str, high: str, x: dict[str, Any], by: str = "policy", **mark: Any
+) -> Any:
+    """A thick line from the column `low` to the field `high` in each row."""
+    rules = chart.mark_rule(strokeWidth=3, **mark)
+    return rules.encode(x=extra("altair").X(f"{low}:Q", **x), x2=high, opacity=visible(0.45, by))
+
+
+def points(
+    chart: Any,
+    value: str,
+    x: dict[str, Any],
+    series: Sequence[str],
+    tooltip: list[Any],
+    by: str = "policy",
+    size: int = 70,
+) -> Any:
+    """A point in each row, with the shape of its policy or method."""
+    return chart.mark_point(filled=True, size=size, opacity=1).encode(
+        x=extra("altair").X(f"{value}:Q", **x),
+        shape=policy_shape(series, by),
+        opacity=visible(by=by),
+        tooltip=tooltip,
     )

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 from purse.base.optional import extra
 from purse.report import frames
-from purse.report.charts.base import Figure, policies_of, policy_colour, tips, visible, worlds_of
-from purse.report.charts.rows import panel, policy_rows
+from purse.report.charts.base import (
+    STEP,
+    Figure,
+    layered,
+    policies_of,
+    policy_colour,
+    tips,
+    visible,
+    worlds_of,
+)
+from purse.report.charts.rows import policy_rows
 from purse.report.charts.style import WIDE, either
 
 if TYPE_CHECKING:
@@ -35,54 +44,31 @@ def runs(study: StudyData) -> Figure:
         most="most:Q",
         runs="n_paths:Q",
     )
+    one = tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"})
     panels = []
     for world in worlds_of(data):
-        here, sample = (
-            data.filter(pl.col("world") == world),
-            single.filter(pl.col("world") == world),
-        )
-        floor = floor_of(here)
-        here, sample = (
-            part.with_columns(
-                pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
-                .clip(floor)
-                .name.prefix("x_")
-            )
+        here, sample = data.filter(world=world), single.filter(world=world)
+        shown = pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
+        cut = shown.clip(floor_of(here)).name.prefix("x_")
+        here, sample = here.with_columns(cut), sample.with_columns(cut)
+        x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
+        base, ticks = (
+            alt.Chart(part).encode(y=policy_rows(policies), color=policy_colour(policies))
             for part in (here, sample)
         )
-        x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
-        base = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
-        ticks = (
-            alt.Chart(sample)
-            .mark_tick(thickness=1.2, size=18)
-            .encode(
-                x=alt.X(f"x_{outcome}:Q", **x),
-                y=policy_rows(policies),
-                color=policy_colour(policies),
-            )
-        )
-        layers = [
-            ticks.encode(
-                opacity=visible(0.35),
-                tooltip=tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"}),
-            )
-        ]
+        ticks = ticks.mark_tick(thickness=1.2, size=18).encode(x=alt.X(f"x_{outcome}:Q", **x))
+        layers = [ticks.encode(opacity=visible(0.35), tooltip=one)]
         if here["n_paths"].max() != 1:
-            layers += [
-                base.mark_rule(strokeWidth=1.6).encode(
-                    x=alt.X("x_low:Q", **x), x2="x_high:Q", opacity=visible(), tooltip=tooltip
-                ),
-                base.mark_bar(size=9).encode(
-                    x=alt.X("x_quarter:Q", **x),
-                    x2="x_three_quarters:Q",
-                    opacity=visible(),
-                    tooltip=tooltip,
-                ),
-                base.mark_tick(thickness=2, size=9).encode(
-                    x=alt.X("x_median:Q", **x), color=alt.value("#FFFFFF"), tooltip=tooltip
-                ),
-            ]
-        panels.append(panel(world, layers, len(policies)))
+            rules = base.mark_rule(strokeWidth=1.6).encode(x=alt.X("x_low:Q", **x), x2="x_high:Q")
+            bars = base.mark_bar(size=9).encode(
+                x=alt.X("x_quarter:Q", **x), x2="x_three_quarters:Q"
+            )
+            medians = base.mark_tick(thickness=2, size=9).encode(
+                x=alt.X("x_median:Q", **x), color=alt.value("#FFFFFF"), tooltip=tooltip
+            )
+            spread = [each.encode(opacity=visible(), tooltip=tooltip) for each in (rules, bars)]
+            layers += [*spread, medians]
+        panels.append(layered(world, layers, STEP * len(policies)))
     return Figure("runs", data, panels)
 
 

@@ -36,16 +36,6 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#C2659B", "#B57B00", "#3C98CE", "#1B1F24", "#8C8400")
 DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
-SHAPES = (
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-    "triangle-left",
-)
 GLYPHS = {
     "circle": "M-4,0a4,4,0,1,1,8,0a4,4,0,1,1,-8,0Z",
     "square": "M-3.6,-3.6h7.2v7.2h-7.2Z",
@@ -56,16 +46,9 @@ GLYPHS = {
     "triangle-right": "M4.5,0L-3.5,4.5V-4.5Z",
     "triangle-left": "M-4.5,0L3.5,4.5V-4.5Z",
 }  # as paths, for the legend
-ARMS_LIGHT = (
-    "#88CCEE",
-    "#332288",
-    "#DDCC77",
-    "#117733",
-    "#CC6677",
-    "#44AA99",
-    "#882255",
-    "#999933",
-)
+SHAPES = tuple(GLYPHS)
+ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#117733",
+              "#CC6677", "#44AA99", "#882255", "#999933")  # fmt: skip
 ARMS_DARK = ("#88CCEF", "#7465D8", "#DDCC78", "#2F9E57", "#CC6678", "#44AA9A", "#BC4A86", "#999934")
 OTHERS, OTHERS_DARK = "#BBBBBB", "#6B737C"
 NEUTRAL, NEUTRAL_DARK = "#6A737D", "#9BA5B0"
@@ -118,14 +101,8 @@ def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
     room = (high / low) ** 0.04 if high > low else 2.0
     ticks = decades(low / room, high * room)
     scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
-    return {
-        "scale": scale,
-        "axis": alt.Axis(
-            title=title,
-            format=NUMBER,
-            **({"values": ticks} if len(ticks) > 1 else {"tickCount": 3}),
-        ),
-    }
+    where = {"values": ticks} if len(ticks) > 1 else {"tickCount": 3}
+    return {"scale": scale, "axis": alt.Axis(title=title, format=NUMBER, **where)}
 
 
 def budgets(values: Iterable[float]) -> dict[str, Any]:
@@ -143,11 +120,9 @@ def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
     """Logarithmic where values are positive and differ by orders, linear where not."""
     known = [value for value in values if value is not None]
     wide = bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
-    return (
-        logarithmic(known, title)
-        if wide
-        else linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
-    )
+    if wide:
+        return logarithmic(known, title)
+    return linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
 
 
 def decades(low: float, high: float) -> list[float]:
@@ -162,12 +137,8 @@ def decades(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values: list[float] = []
     for multiples in ((1,), (1, 3), (1, 2, 5)):
-        values = [
-            float(f"{digit}e{power}")
-            for power in powers
-            for digit in multiples
-            if low <= float(f"{digit}e{power}") <= high
-        ]
+        every = [float(f"{digit}e{power}") for power in powers for digit in multiples]
+        values = [value for value in every if low <= value <= high]
         if len(values) > 2:
             break
     return values[:: -(-len(values) // MOST_TICKS)] if values else values

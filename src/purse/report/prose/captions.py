@@ -20,6 +20,15 @@ LABELS = {
     "runs": "Single runs",
     "growth": "Slope of log regret against log budget",
 }
+UPRIGHT = (
+    "Upright lines are bounds from theorems: in the row of the policy that they are about, or "
+    "across all rows."
+)
+DASHED = "Dashed lines are bounds from theorems, in the colour of the policy that they are about."
+HOLLOW = (
+    "Hollow points at the lower edge are too small for a logarithmic axis, or not above zero; the "
+    "table has their values."
+)
 
 
 def caption(figure: Figure, study: StudyData) -> str:
@@ -31,18 +40,14 @@ def table_caption(figure: Figure, study: TableData) -> str:
     """Write the caption of a figure of a table's replay, where gain is drawn otherwise."""
     if figure.name != "gain":
         return caption(figure, study)
-    most = (
-        f"Of the arms alone, the {MOST_ARMS} that gain most are drawn."
-        if len(study.facts.replay.arms) > MOST_ARMS
-        else ""
-    )
     parts = [
         "Mean gain, a panel for each budget.",
         interval(study, "Lines are"),
         "Grey are the references: diamonds were played, upright marks are computed; "
         "the dashed line is the LP optimum.",
-        most,
     ]
+    if len(study.facts.replay.arms) > MOST_ARMS:
+        parts.append(f"Of the arms alone, the {MOST_ARMS} that gain most are drawn.")
     return " ".join(part for part in parts if part)
 
 
@@ -50,30 +55,11 @@ def regret(figure: Figure, study: StudyData) -> list[str]:
     """What bands, hollow points and dashes are."""
     bounds = frames.bounds(study).drawn
     if figure.data["budget"].n_unique() == 1:
-        marks = (
-            "Upright lines are bounds from theorems: in the row of the policy that they "
-            "are about, or across all rows."
-            if bounds.height
-            else ""
-        )
-        return [f"Mean regret at B = {budget(figure)}.", interval(study, "Lines are"), marks]
-    dashed = (
-        "Dashed lines are bounds from theorems, in the colour of the policy that they are about."
-        if bounds.height
-        else ""
-    )
-    hollow = (
-        "Hollow points at the lower edge are too small for a logarithmic axis, or not "
-        "above zero; the table has their values."
-        if figure.data["below"].any()
-        else ""
-    )
-    return [
-        "Mean regret against the budget, both axes logarithmic.",
-        interval(study, "Bands are"),
-        dashed,
-        hollow,
-    ]
+        parts = [f"Mean regret at B = {budget(figure)}.", interval(study, "Lines are")]
+        return [*parts, UPRIGHT] if bounds.height else parts
+    parts = ["Mean regret against the budget, both axes logarithmic.", interval(study, "Bands are")]
+    parts += [DASHED] if bounds.height else []
+    return [*parts, HOLLOW] if figure.data["below"].any() else parts
 
 
 def gain(figure: Figure, study: StudyData) -> list[str]:
@@ -98,16 +84,13 @@ def left(figure: Figure, study: StudyData) -> list[str]:
 
 def shares(figure: Figure, study: StudyData) -> list[str]:
     """How to read the areas."""
-    rest = (
-        f"The {frames.MOST_ARMS} most pulled arms of a world have their own colour."
-        if frames.OTHERS in figure.data["arm"]
-        else ""
-    )
-    return [
+    parts = [
         f"At {budgets(figure)}: how the pulls were divided among the arms while the "
         "budget was spent, its first unit on the left, its last on the right.",
-        rest,
     ]
+    if frames.OTHERS in figure.data["arm"]:
+        parts.append(f"The {frames.MOST_ARMS} most pulled arms of a world have their own colour.")
+    return parts
 
 
 def runs(figure: Figure, study: StudyData) -> list[str]:
@@ -115,22 +98,16 @@ def runs(figure: Figure, study: StudyData) -> list[str]:
     what = study.outcome.capitalize()
     if study.facts.n_paths == 1:
         return [f"{what} of the single run at {budgets(figure)}."]
-    many = (
-        f"{frames.MOST_RUNS} of them, evenly by rank,"
-        if study.facts.n_paths > frames.MOST_RUNS
-        else "each"
-    )
-    edge = (
-        f"Where the axis is logarithmic, runs without a positive {study.outcome} "
-        "lie on its left edge."
-        if (figure.data["least"] <= 0).any()
-        else ""
-    )
-    return [
+    crowded = study.facts.n_paths > frames.MOST_RUNS
+    many = f"{frames.MOST_RUNS} of them, evenly by rank," if crowded else "each"
+    parts = [
         f"{what} of single runs at {budgets(figure)}: {many} as a tick; the bar holds the "
         "middle half, the line 90% of them, the gap in the bar is the median.",
-        edge,
     ]
+    if (figure.data["least"] <= 0).any():
+        no_gain = f"Where the axis is logarithmic, runs without a positive {study.outcome}"
+        parts.append(f"{no_gain} lie on its left edge.")
+    return parts
 
 
 def growth(figure: Figure, study: StudyData) -> list[str]:
@@ -158,11 +135,4 @@ def budgets(figure: Figure) -> str:
     )
 
 
-PARTS = {
-    "regret": regret,
-    "gain": gain,
-    "left": left,
-    "shares": shares,
-    "runs": runs,
-    "growth": growth,
-}
+PARTS = {each.__name__: each for each in (regret, gain, left, shares, runs, growth)}

@@ -7,13 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from purse.base.text import (
-    count_in_words,
-    format_budget,
-    format_gain,
-    join_words,
-    keep_on_line,
-)
+from purse.base.text import count_in_words, format_budget, format_gain, join_words, keep_on_line
 from purse.report.charts.base import policies_of
 from purse.report.charts.estimates import methods_of
 from purse.report.prose.study import code
@@ -24,10 +18,9 @@ if TYPE_CHECKING:
     from purse.report.data import LogFacts
 
 TELLS = (
-    "A log has one arm a round; what the others would have returned nobody saw. So gains "
-    "are estimated, and the 95% intervals hold what this log leaves open "
-    "as well as chance in play. About arms that it hardly knows it tells nothing: such "
-    "estimates are refused."
+    "A log has one arm a round; what the others would have returned nobody saw. So gains are "
+    "estimated, and the 95% intervals hold what this log leaves open as well as chance in play. "
+    "About arms that it hardly knows it tells nothing: such estimates are refused."
 )
 ASSUMPTIONS = (
     "**Rounds are alike**, and none touches the next: no trend, no season, and what was "
@@ -53,11 +46,9 @@ def summary(facts: LogFacts) -> str:
     horizon = "" if replay.horizon is None else f" and {count_in_words(replay.horizon, 'round')}"
     return (
         f"What {count_in_words(len(facts.policies), 'policy', 'policies')} would have gained with "
-        f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}{horizon}, "
-        f"estimated from {replay.rounds:,} logged rounds of "
-        f"{count_in_words(len(replay.arms), 'arm')} "
-        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule "
-        f"{facts.stop}). {TELLS}"
+        f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}{horizon}, estimated "
+        f"from {replay.rounds:,} logged rounds of {count_in_words(len(replay.arms), 'arm')} "
+        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {TELLS}"
     )
 
 
@@ -80,12 +71,8 @@ def finding(here: pl.DataFrame) -> str:
     for method in methods_of(answered):
         rows = answered.filter(method=method).sort("estimate", descending=True, maintain_order=True)
         groups.setdefault((rows["policy"][0], rows.height), []).append(method)
-    says = [
-        verdict(answered, best, n, methods, len(policies))
-        for (best, n), methods in sorted(
-            groups.items(), key=lambda each: (-each[0][1], FIRST not in each[1])
-        )
-    ]
+    order = sorted(groups.items(), key=lambda each: (-each[0][1], FIRST not in each[1]))
+    says = [verdict(answered, *best, methods, len(policies)) for best, methods in order]
     silent = [policy for policy in policies if answered.filter(policy=policy).is_empty()]
     if silent:
         who = "any policy" if len(silent) == len(policies) > 1 else join_words(map(code, silent))
@@ -101,25 +88,22 @@ def finding(here: pl.DataFrame) -> str:
 
 def apart(answers: pl.DataFrame) -> bool:
     """Whether the intervals of two methods do not overlap."""
-    return not answers.is_empty() and bool(answers["low"].max() > answers["high"].min())  # type: ignore[operator]
+    if answers.is_empty():
+        return False
+    return bool(answers["low"].max() > answers["high"].min())  # type: ignore[operator]
 
 
 def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_policies: int) -> str:
     """What methods that agree say; the numbers are those of one of them."""
     quoted = FIRST if FIRST in methods else methods[0]
-    first, *others = (
-        answered.filter(method=quoted)
-        .sort("estimate", descending=True, maintain_order=True)
-        .to_dicts()
-    )
-    which = (
-        ""
-        if n == n_policies
-        else f", which {'answers' if len(methods) == 1 else 'answer'} for {n} of {n_policies} "
-        "policies"
-    )
+    rows = answered.filter(method=quoted).sort("estimate", descending=True, maintain_order=True)
+    first, *others = rows.to_dicts()
+    which = ""
+    if n != n_policies:
+        answer = "answers" if len(methods) == 1 else "answer"
+        which = f", which {answer} for {n} of {n_policies} policies,"
     lead = (
-        f"By {join_words(map(code, methods))}{which}{',' if which else ''} {code(best)} "
+        f"By {join_words(map(code, methods))}{which} {code(best)} "
         f"{'would gain' if not others else 'is estimated best:'} {tight(first)}"
     )
     by = f" (`{quoted}`)" if len(methods) > 1 else ""
@@ -127,11 +111,9 @@ def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_pol
     if not others:
         return f"{lead}{by}."
     if near:
-        overlap = (
-            f"the interval of {code(near[0])} overlaps"
-            if len(near) == 1
-            else f"the intervals of {join_words(map(code, near))} overlap"
-        )
+        overlap = f"the intervals of {join_words(map(code, near))} overlap"
+        if len(near) == 1:
+            overlap = f"the interval of {code(near[0])} overlaps"
         return f"{lead}{by}; {overlap} with its own: this log does not tell them apart."
     return (
         f"{lead}{by}; the next, {code(others[0]['policy'])}, would gain {tight(others[0])}, "
@@ -141,14 +123,10 @@ def verdict(answered: pl.DataFrame, best: str, n: int, methods: list[str], n_pol
 
 def caption(estimates: pl.DataFrame) -> str:
     """How to read the figure."""
-    refused = (
-        " Where a method refuses there is no point; the table says why."
-        if estimates["refused"].is_not_null().any()
-        else ""
-    )
-    return (
-        f"Estimated gain with its 95% interval, by each method, a panel for each budget.{refused}"
-    )
+    says = "Estimated gain with its 95% interval, by each method, a panel for each budget."
+    if estimates["refused"].is_not_null().any():
+        says += " Where a method refuses there is no point; the table says why."
+    return says
 
 
 def tight(row: Mapping[str, Any]) -> str:

@@ -36,66 +36,45 @@ REGRET = (
 def summary(study: StudyData) -> str:
     """What was run."""
     facts, table = study.facts, study.table()
-    policies, worlds, budgets = (
-        table["policy"].n_unique(),
-        table["world"].n_unique(),
-        sorted(table["budget"].unique()),
-    )
+    policies, worlds = table["policy"].n_unique(), table["world"].n_unique()
+    budgets = sorted(table["budget"].unique())
     least, most = format_budget(budgets[0]), format_budget(budgets[-1])
-    spans = (
-        f"a budget of {least}"
-        if len(budgets) == 1
-        else f"{count_in_words(len(budgets), 'budget')} from {least} to {most}"
-    )
-    many = facts.n_paths > 1
-    return (
+    spans = f"a budget of {least}"
+    if len(budgets) > 1:
+        spans = f"{count_in_words(len(budgets), 'budget')} from {least} to {most}"
+    says = (
         f"{count_in_words(policies, 'policy', 'policies').capitalize()} on "
         f"{count_in_words(worlds, 'world')} with {spans}, "
         f"{count_in_words(facts.n_paths, 'run')}"
         f"{' each' if policies * worlds * len(budgets) > 1 else ''}: "
-        f"{count_in_words(int(table['n_paths'].sum()), 'game')} in all, "
-        f"where every policy meets the same draws (seed {facts.seed}, stop rule "
-        f"{facts.stop}). {REGRET}"
-        + (
-            ""
-            if many
-            else " One run tells nothing about chance: there are no intervals on this page."
-        )
+        f"{count_in_words(int(table['n_paths'].sum()), 'game')} in all, where every policy meets "
+        f"the same draws (seed {facts.seed}, stop rule {facts.stop}). {REGRET}"
     )
+    if facts.n_paths == 1:
+        says += " One run tells nothing about chance: there are no intervals on this page."
+    return says
 
 
 def finding(study: StudyData, world: str) -> str:
     """The best policy of a world at its largest budget, whether the next is worse beyond doubt, and
     how the best one's regret grows.
     """
-    import polars as pl
-
-    at = (
-        frames.largest(study.table())
-        .filter(pl.col("world") == world)
-        .sort("regret", maintain_order=True)
-        .to_dicts()
-    )
-    best, budget = at[0], at[0]["budget"]
-    lead = (
-        f"{code(best['policy'])} has the least regret at "
-        f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(budget)}: {measured(best)}"
-        if len(at) > 1
-        else f"At B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(budget)} the regret of "
-        f"{code(best['policy'])} is {measured(best)}"
-    )
-    if len(at) == 1:
-        return f"{lead}{grows(study, world, best['policy'])}."
-    runs = frames.outcomes(study).filter(pl.col("world") == world).sort("path")
+    here = frames.largest(study.table()).filter(world=world)
+    best, *others = here.sort("regret", maintain_order=True).to_dicts()
+    growing = grows(study, world, best["policy"])
+    size = f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(best['budget'])}"
+    if not others:
+        return f"At {size} the regret of {code(best['policy'])} is {measured(best)}{growing}."
+    runs = frames.outcomes(study).filter(world=world).sort("path")
     regrets = {
-        row["policy"]: runs.filter(pl.col("policy") == row["policy"])["regret"].to_numpy()
-        for row in at
+        row["policy"]: runs.filter(policy=row["policy"])["regret"].to_numpy()
+        for row in (best, *others)
     }
     paired = {
-        row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in at[1:]
+        row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in others
     }
     tied = [policy for policy, difference in paired.items() if not difference.low > 0]
-    after = at[1]
+    after = others[0]
     if best["n_paths"] == 1:
         verdict = f"; the next is {code(after['policy'])} with {measured(after)}"
     elif not tied:
@@ -105,22 +84,24 @@ def finding(study: StudyData, world: str) -> str:
             "on the same draws, a difference beyond its 95% interval"
         )
     else:
-        verdict = (
-            f"; {join_words(map(code, tied))} cannot be told from it: "
-            f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
-        )
-    return f"{lead}{verdict}{grows(study, world, best['policy'])}."
+        verdict = tell_ties(tied)
+    lead = f"{code(best['policy'])} has the least regret at {size}: {measured(best)}"
+    return f"{lead}{verdict}{growing}."
+
+
+def tell_ties(tied: Sequence[str]) -> str:
+    """Say which policies cannot be told from the best one."""
+    differences = "a difference" if len(tied) == 1 else "differences"
+    return (
+        f"; {join_words(map(code, tied))} cannot be told from it: {differences} within the 95% "
+        "interval"
+    )
 
 
 def grows(study: StudyData, world: str, policy: str) -> str:
     """How a policy's regret grows with the budget, where that was fitted."""
-    import polars as pl
-
-    fitted = frames.growth(study)
-    row: dict[str, Any] = next(
-        fitted.filter(pl.col("world") == world, pl.col("policy") == policy).iter_rows(named=True),
-        {},
-    )
+    fitted = frames.growth(study).filter(world=world, policy=policy)
+    row: dict[str, Any] = next(fitted.iter_rows(named=True), {})
     if row.get("slope") is None:
         return ""
     sure = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
@@ -148,35 +129,22 @@ def theorems(study: StudyData) -> list[str]:
             world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()
         ]
         without = [world for world in worlds_of(part) if world not in (*present, *beyond, *fails)]
-        says = [
-            f"**{name}**, {about}, {row['side']}{' of growth' if row['side'] == 'order' else ''}."
-        ]
-        says += [f"Drawn in {named(present)}."] if present else []
-        where = (
-            f"nowhere in {named(fails)}: its condition does not hold there"
-            if 0 < len(fails) < len(worlds)
-            else "nowhere: its condition does not hold here"
-        )
-        says += [f"Drawn {where}."] if fails else []
-        says += (
-            [
-                f"It lies more than {frames.FAR} times above every regret measured in "
-                f"{named(beyond)}, out of the figure."
-            ]
-            if beyond
-            else []
-        )
-        says += (
-            [
-                f"It has no curve in {named(without)}"
-                f"{', since it leaves the constant open' if row['side'] == 'order' else ''}."
-            ]
-            if without
-            else []
-        )
-        (first if present else rest).append(
-            " ".join([*says, f"When it holds: {row['holds']}. Source: {row['source']}."])
-        )
+        order = row["side"] == "order"
+        says = [f"**{name}**, {about}, {row['side']}{' of growth' if order else ''}."]
+        if present:
+            says.append(f"Drawn in {named(present)}.")
+        if 0 < len(fails) < len(worlds):
+            says.append(f"Drawn nowhere in {named(fails)}: its condition does not hold there.")
+        elif fails:
+            says.append("Drawn nowhere: its condition does not hold here.")
+        if beyond:
+            above = f"It lies more than {frames.FAR} times above every regret measured in"
+            says.append(f"{above} {named(beyond)}, out of the figure.")
+        if without:
+            why = ", since it leaves the constant open" if order else ""
+            says.append(f"It has no curve in {named(without)}{why}.")
+        says.append(f"When it holds: {row['holds']}. Source: {row['source']}.")
+        (first if present else rest).append(" ".join(says))
     return first + rest
 
 

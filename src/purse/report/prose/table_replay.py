@@ -7,14 +7,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from purse.base.text import (
-    count_in_words,
-    format_budget,
-    format_gain,
-    join_words,
-    keep_on_line,
-)
-from purse.report.prose.study import code, runs_that_ended
+from purse.base.text import count_in_words, format_budget, format_gain, join_words, keep_on_line
+from purse.report.prose.study import code, runs_that_ended, tell_ties
 from purse.report.standings import NOTES, ranked, standings
 from purse.theory.notions import estimate
 
@@ -23,9 +17,8 @@ if TYPE_CHECKING:
 
 GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
 LP = (
-    "The LP optimum is what a player can expect who knows the mean reward and the mean "
-    "cost of every arm, does not see a round before choosing, "
-    "and keeps to the budget on average."
+    "The LP optimum is what a player can expect who knows the mean reward and the mean cost of "
+    "every arm, does not see a round before choosing, and keeps to the budget on average."
 )
 
 
@@ -33,23 +26,19 @@ def summary(study: TableData) -> str:
     """What was replayed."""
     facts, replay = study.facts, study.facts.replay
     sizes = join_words(map(format_budget, sorted(facts.budgets)))
-    rounds = (
-        f"{replay.rounds:,} rounds"
-        if replay.horizon == replay.rounds
-        else f"{replay.horizon:,} of {replay.rounds:,} rounds"
-    )
-    return (
+    rounds = f"{replay.rounds:,} rounds"
+    if replay.horizon != replay.rounds:
+        rounds = f"{replay.horizon:,} of {rounds}"
+    says = (
         f"{count_in_words(len(facts.policies), 'policy', 'policies').capitalize()} on "
         f"{rounds} of {count_in_words(len(replay.arms), 'arm')} with "
         f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}, in "
         f"{count_in_words(facts.n_paths, 'random order')} of the rounds, "
         f"the same for every policy (seed {facts.seed}, stop rule {facts.stop}). {GAIN} {LP}"
-        + (
-            ""
-            if facts.n_paths > 1
-            else " One order tells nothing about chance: there are no intervals on this page."
-        )
     )
+    if facts.n_paths == 1:
+        says += " One order tells nothing about chance: there are no intervals on this page."
+    return says
 
 
 def findings(study: TableData) -> dict[str, str]:
@@ -68,8 +57,7 @@ def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> s
     best = policies[0]
     share = "" if best["share"] is None else f", {best['share']:.1%} of the LP optimum"
     lead = (
-        f"{code(best['player'])} "
-        f"{'gains most of the policies:' if len(policies) > 1 else 'gains'} "
+        f"{code(best['player'])} {'gains most of the policies:' if len(policies) > 1 else 'gains'} "
         f"{tight(best)}{share}"
     )
     return (
@@ -87,26 +75,14 @@ def compare_to_best(study: TableData, budget: float, policies: list[dict[str, An
     after = policies[1]
     if study.facts.n_paths == 1:
         return f"; the next is {code(after['player'])} with {tight(after)}"
-    runs = (
-        study.lazy()
-        .filter(pl.col("budget") == budget)
-        .select("policy", "path", "gain")
-        .collect()
-        .sort("path")
-    )
-    gains = {
-        row["player"]: runs.filter(policy=row["player"])["gain"].to_numpy() for row in policies
-    }
-    behind = {
-        row["player"]: estimate(gains[policies[0]["player"]] - gains[row["player"]])
-        for row in policies[1:]
-    }
+    here = study.lazy().filter(pl.col("budget") == budget)
+    runs = here.select("policy", "path", "gain").collect().sort("path")
+    best, *rest = [row["player"] for row in policies]
+    gains = {player: runs.filter(policy=player)["gain"].to_numpy() for player in (best, *rest)}
+    behind = {player: estimate(gains[best] - gains[player]) for player in rest}
     tied = [policy for policy, difference in behind.items() if not difference.low > 0]
     if tied:
-        return (
-            f"; {join_words(map(code, tied))} cannot be told from it: "
-            f"{'a difference' if len(tied) == 1 else 'differences'} within the 95% interval"
-        )
+        return tell_ties(tied)
     less = behind[after["player"]]
     size = keep_on_line(format_gain(less.mean, less.high))
     return (

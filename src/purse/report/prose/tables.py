@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CAPTION = "Mean regret over the runs ± half its 95% interval; the least of each column is bold."
 SINGLE = "Regret of the single run; the least of each column is bold."
+COLUMNS = ("slope", "95% interval", "best fit", "misfit")
 GROWTH = ("Slope: of log regret against log budget, none where a mean regret is not positive. Best "
 "fit: of a + b f(B) with f one of log B, log² B, √B and B; "
           "misfit is the relative error that remains, root mean square.")  # fmt: skip
@@ -38,14 +39,9 @@ def regrets(study: StudyData) -> list[dict[str, Any]]:
             ]
             texts = [measured(cells[budget]) if budget in cells else "—" for budget in budgets]
             rows.append({"policy": policy, "cells": [policy, *texts], "best": best})
-        tables.append(
-            {
-                "title": world,
-                "label": f"Regret in {world}",
-                "head": ["policy", *(f"B = {format_budget(budget)}" for budget in budgets)],
-                "rows": rows,
-            }
-        )
+        head = ["policy", *(f"B = {format_budget(budget)}" for budget in budgets)]
+        names = {"title": world, "label": f"Regret in {world}"}
+        tables.append({**names, "head": head, "rows": rows})
     return tables
 
 
@@ -57,38 +53,15 @@ def growth(study: StudyData) -> dict[str, Any] | None:
     several = len(worlds_of(fitted)) > 1
     rows = []
     for row in fitted.iter_rows(named=True):
-        ends = (
-            "—"
-            if row["slope"] is None or row["low"] is None
-            else f"{row['low']:.2f} to {row['high']:.2f}"
-        )
-        rows.append(
-            {
-                "policy": row["policy"],
-                "cells": [
-                    *([row["world"]] if several else []),
-                    row["policy"],
-                    format_known(row["slope"], ".2f"),
-                    ends,
-                    row["shape"] or "—",
-                    format_known(row["misfit"], ",.1%"),
-                ],
-                "best": [],
-            }
-        )
-    return {
-        "caption": None,
-        "head": [
-            *(["world"] if several else []),
-            "policy",
-            "slope",
-            "95% interval",
-            "best fit",
-            "misfit",
-        ],
-        "rows": rows,
-        "worded": several,
-    }
+        ends = "—"
+        if row["slope"] is not None and row["low"] is not None:
+            ends = f"{row['low']:.2f} to {row['high']:.2f}"
+        slope, misfit = format_known(row["slope"], ".2f"), format_known(row["misfit"], ",.1%")
+        cells = [row["policy"], slope, ends, row["shape"] or "—", misfit]
+        where = [row["world"]] if several else []
+        rows.append({"policy": row["policy"], "cells": [*where, *cells], "best": []})
+    head = [*(["world"] if several else []), "policy", *COLUMNS]
+    return {"caption": None, "head": head, "rows": rows, "worded": several}
 
 
 def details(

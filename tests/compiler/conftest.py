@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.processes import fresh_process
+
+PLAY = """
+import json, warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    import purse
+    from purse.engine import cpu, job
+    game = "exp3.bwk", "misleading_ratio", 300
+    run = purse.simulate(*game, n_paths=3, n_workers=1, seed=7)
+stats = cpu.compiled_loop(job.make_job(*game)).stats
+print(json.dumps({
+    "numbers": [run.gain.tolist(), run.pulls.tolist()],
+    "hits": sum(stats.cache_hits.values()),
+    "misses": sum(stats.cache_misses.values()),
+    "warnings": [str(w.message) for w in [*globals().get("early", []), *seen]],
+}))
+"""
+
+
+@pytest.fixture(scope="session")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Plays a game in a fresh process after some code; all share a cache, empty at first."""
+    cache = tmp_path_factory.mktemp("cache")
+    return lambda before: fresh_process(before + PLAY, cache=cache, NUMBA_OPT="1")
+
+
+@pytest.fixture(scope="session")
+def usual(play: Callable[[str], Any]) -> Any:
+    """What the first process of all gives."""
+    return play("")

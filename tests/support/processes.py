@@ -1,0 +1,65 @@
+"""Python code in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def fresh_process(
+    code: str, *args: object, cache: Path, path: Path | None = None, **variables: str
+) -> Any:
+    """What the code prints as JSON; numba keeps compiled code in `cache`, and Python looks for
+    modules in `path` first.
+    """
+    search = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        env={
+            **os.environ,
+            "NUMBA_CACHE_DIR": str(cache),
+            "PYTHONPATH": search,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **variables,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy, purse, purse.base.progress
+from purse.engine.counterfactual import counterfactual_sums
+from purse.engine.job import make_job
+shown = purse.base.progress.Progress
+shown.show = lambda self, fraction, title="": print("running", flush=True)
+"""
+
+
+def check_interrupt(code: str, lines: int) -> None:
+    """Ctrl-C ends the code, which shows progress, within two seconds."""
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE + code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            assert child.stdout is not None
+            assert [child.stdout.readline() for _ in range(lines)] == ["running\n"] * lines
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=2)
+        finally:
+            child.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert child.returncode != 0
