@@ -21,6 +21,7 @@ Simulation
 world       what answers the pulls in a simulation
 outages     the segments of a world in which some arms are down, that is, masked
 policy      what chooses the arms
+delay       the rounds by which the report on a pull comes late
 state       what a policy has learnt on a path; only its `update` writes it
 scratch     a policy's room to work in; nothing in it survives a call
 kernel      a compiled function that other compiled functions call
@@ -388,7 +389,7 @@ class Run:
     stop: str
     seed: int
     gain: Floats  # (P,)
-    rounds: Ints  # (P,) rounds that were paid for, or skipped
+    rounds: Ints  # (P,) rounds that were paid for, skipped or, with a delay and a horizon, passed
     spent_units: Ints  # (P, d) exact
     pulls: Ints  # (P, K)
     ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left
@@ -397,6 +398,7 @@ class Run:
     by_round: Trajectory | None = field(default=None, repr=False)  # at log-spaced rounds
     # at equal fractions of the budget
     by_budget: Trajectory | None = field(default=None, repr=False)
+    delay: int | str = 0  # rounds by which reports came late, as users write them
 
     @property
     def n_paths(self) -> int:
@@ -435,7 +437,7 @@ class Run:
         lines = [
             f"{self.policy} on {self.world}: {self.n_paths} paths, budget "
             f"{', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, "
-            f"seed={self.seed}",
+            f"seed={self.seed}{f', delay={self.delay}' if self.delay else ''}",
             f"  gain    {self.gain.mean():.6g} (standard error {error:.2g})",
             f"  rounds  {self.rounds.mean():.6g}",
             f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",

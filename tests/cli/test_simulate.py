@@ -25,6 +25,16 @@ def test_simulate_for_people_and_for_machines(command: Command) -> None:
     assert sum(answer["pulls"][0]) == answer["rounds"][0]
 
 
+def test_simulate_with_late_reports(command: Command) -> None:
+    line = f"simulate uniform -w {WORLD} -b 20 -n 4 --stop hold"
+    code, out, _ = command(f"{line} --delay 3")
+    assert code == 0
+    assert out.startswith(f"uniform on {WORLD}: 4 paths, budget 20, stop=hold, seed=0, delay=3\n")
+    _, late, _ = command(f"{line} --delay geometric:2.5 --json")
+    _, prompt, _ = command(f"{line} --json")
+    assert (json.loads(late)["delay"], json.loads(prompt)["delay"]) == ("geometric:2.5", 0)
+
+
 def test_simulate_takes_one_budget_per_resource(command: Command) -> None:
     code, out, _ = command(f"simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
     assert code == 0
@@ -125,6 +135,8 @@ def test_no_memory_is_one_line(command: Command) -> None:
         (f"simulate exp3.bwk -w {HALF},costs=[1] -b 10", "do not match"),
         ("simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
         ("simulate exp3.bwk -b 10", "Missing option"),
+        (f"simulate exp3.bwk -w {WORLD} -b 10 --delay soon", "delay='soon': must be a whole"),
+        (f"{REGRET} --delay 3", "No such option '--delay'"),
         (f"simulate none.py -w {WORLD} -b 10", "does not exist"),
         ("regret", "Missing argument 'POLICY'"),
         ("regret uniform -b 10", "Missing option '-w' / '--world'"),

@@ -52,6 +52,16 @@ def test_compare_for_machines(command: Command, unpublished: None) -> None:
     assert answer["rows"][0]["error"] is None
 
 
+def test_compare_with_late_reports_says_so(command: Command, unpublished: None) -> None:
+    line = f"compare uniform -w {WORLD} -b 20 -n 3"
+    assert command(f"{line} --delay geometric:2")[0] == 0
+    assert ", seed 0, stop=exit, delay=geometric:2\n" in command("status")[1]
+    assert json.loads(command("status --json")[1])["delay"] == "geometric:2"
+    assert command("show")[0] == 0
+    assert command(line)[0] == 0
+    assert ", seed 0, stop=exit\n" in command("status")[1]
+
+
 def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
     command: Command, unpublished: None, tmp_path: Path
 ) -> None:

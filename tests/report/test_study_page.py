@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,9 @@ def test_in_short_says_what_was_run(study: Any, one_path: Any) -> None:
         "each: 640 games in all, where every "
     )
     assert "(seed 0, stop rule exit)" in study_prose.summary(study)
+    late = replace(study.facts, delay="geometric:3")
+    shown = dict(chain(*(group["entries"] for group in tables.details(late, "runs", "Worlds", []))))
+    assert shown["delay"] == "geometric:3"
     assert study_prose.summary(one_path).endswith(
         "One run tells nothing about chance: there are no intervals on this page."
     )

@@ -90,6 +90,7 @@ NO_POLICY = "must be a name, the path of a policy file or a module"
         ({"seed": -1}, "seed=-1: must be a whole number from 0 to"),
         ({"seed": 2**63}, f"seed={2**63}: must be a whole number from 0 to {2**63 - 1}"),
         ({"stop": "never"}, "stop='never': must be one of 'exit', 'hold', 'retry'"),
+        ({"delay": -1}, "delay=-1: must be a whole number of rounds from 0 to 10000, or "),
     ],
     ids=str,
 )
@@ -124,10 +125,10 @@ def test_a_cell_for_each_world_and_budget() -> None:
         assert len({id(job.world.tables) for job in jobs}) == 1
 
 
-@pytest.mark.parametrize(("stop", "alone"), [("exit", 0), ("hold", 1), ("retry", 0)])
+@pytest.mark.parametrize(("stop", "alone"), [("exit", 0), ("hold", 1), ("retry", 0), ("fit", 1)])
 def test_alone_means_that_no_other_arm_steps_in(stop: str, alone: int) -> None:
     (cell,) = plan(budgets=20, stop=stop).cells({})
-    assert cell.policies["uniform"][0].job.game.rule == ["exit", "hold", "retry"].index(stop)
+    assert cell.policies["uniform"][0].job.game.rule == ["exit", "hold", "retry", "fit"].index(stop)
     assert {shards[0].job.game.rule for shards in cell.alone} == {alone}
 
 
@@ -222,6 +223,17 @@ stop = "hold"
     )
 
 
+@pytest.mark.parametrize(("delay", "line"), [(3, "3"), (("geometric", 2.5), '"geometric:2.5"')])
+def test_a_delay_is_in_the_study_file_and_not_in_the_arms_alone(delay: Any, line: str) -> None:
+    made = plan(delay=delay)
+    assert f'stop = "exit"\ndelay = {line}\n' in made.toml
+    assert made.facts["delay"] == tomllib.loads(made.toml)["delay"] == made.delay.value
+    (late, *_), (prompt, *_) = made.cells({}), plan().cells({})
+    assert late.policies["uniform"][0].name != prompt.policies["uniform"][0].name
+    assert [alone[0].name for alone in late.alone] == [alone[0].name for alone in prompt.alone]
+    assert (late.delay, prompt.delay.is_late) == (made.delay, False)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -282,6 +294,7 @@ def test_the_facts_are_json() -> None:
         "n_paths": 6,
         "seed": 3,
         "stop": "exit",
+        "delay": 0,
         "study": None,
         "command": "purse.compare(...), with policies or worlds that are Python objects",
     }

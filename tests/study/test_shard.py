@@ -92,6 +92,8 @@ def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
         {"seed": 1},
         {"stop": "hold"},
         {"stop": "retry"},
+        {"delay": 3},
+        {"delay": "geometric:3"},
         {"budget": 20.300000001},
         {"world": two_point(rewards=[0.9, 0.6, 0.31], costs=[0.6, 0.3, 0.9], cost_min=0.2)},
         {"world": replace(RANDOM, reward_range=(0.0, 2.0))},
@@ -111,6 +113,11 @@ def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
 def test_whatever_decides_the_numbers_changes_the_key(change: dict[str, Any]) -> None:
     policy = "uniform" if "plays" in change else "exp3.bwk"
     assert key_of(job(**{"policy": policy, **change})) != key_of(job(policy))
+
+
+def test_every_delay_has_a_key_of_its_own() -> None:
+    delays = (0, 3, 4, "geometric:3", "geometric:4")
+    assert len({key_of(job(delay=delay)) for delay in delays}) == 5
 
 
 def test_worlds_that_end_for_different_reasons_have_keys_of_their_own() -> None:
@@ -140,6 +147,8 @@ def test_what_does_not_decide_the_numbers_does_not_change_the_key() -> None:
     made = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
     assert key_of(job(world=TEXT)) == key_of(job(world=made))
     assert key_of(job(budget=20)) == key_of(job(budget=20.0))
+    assert key_of(job(delay=0)) == key_of(job())
+    assert key_of(job(delay=("geometric", 3))) == key_of(job(delay="geometric:3.0"))
 
 
 @pytest.mark.parametrize(
@@ -170,6 +179,8 @@ def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
     assert len(made[0].checkpoints.rounds) == 0
     assert (made[0].checkpoints.left == plain.checkpoints.left).all()
     assert key_of(JobSpec("uniform", RANDOM, 20.3, 0, "exit").make()) == key_of(job())
+    late = JobSpec("uniform", RANDOM, 20.3, 0, "exit", 0, "geometric:3").make()
+    assert key_of(late) == key_of(job(delay="geometric:3"))
 
 
 @pytest.mark.parametrize(

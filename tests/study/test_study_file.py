@@ -69,6 +69,14 @@ def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
     assert (plan.title, plan.n_paths, plan.seed, plan.stop) == ("study", 50, 0, "exit")
 
 
+def test_a_study_file_may_have_a_delay(tmp_path: Path) -> None:
+    for line, value in (("", 0), ("delay = 3", 3), ('delay = "geometric:2.5"', "geometric:2.5")):
+        plan = load(written(tmp_path, PLAIN.replace("seed = 3", f"seed = 3\n{line}")))
+        assert plan.delay.value == value
+        assert plan.toml is not None
+        assert load(written(tmp_path, plan.toml)).facts == plan.facts
+
+
 def test_a_plan_is_what_its_study_file_says(tmp_path: Path) -> None:
     plan = load(written(tmp_path, PLAIN))
     assert plan.toml is not None
@@ -110,6 +118,8 @@ seed = 3 | seed = true | 9 | seed must be a whole number from 0 up
 paths = 6 | paths = 0 | 8 | n_paths=0: must be a whole number from 1 up
 seed = 3 | seed = -3 | 9 | seed=-3: must be a whole number from 0
 stop = "hold" | stop = "wait" | 10 | stop='wait': must be one of 'exit', 'hold', 'retry'
+stop = "hold" | stop = "hold"\ndelay = -1 | 11 | delay=-1: must be a whole number of rounds
+stop = "hold" | stop = "hold"\ndelay = [3] | 11 | delay must be a whole number of rounds, or text
 """
 
 

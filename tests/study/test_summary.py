@@ -279,3 +279,9 @@ def test_theorems_are_about_the_stop_rule_exit_and_say_so() -> None:
     other = rows_of(FIXED, stop="retry")["exp3.bwk", "Proposition C"]
     assert (proved["applies"], other["applies"]) == (True, False)
     assert other["holds"] == f"{proved['holds']}; and the stop rule is exit"
+
+
+def test_theorems_are_about_games_whose_reports_are_not_late() -> None:
+    for row in summary.bound_rows(FIXED, 100, ["exp3.bwk"], "exit", late=True):
+        assert not row["applies"]
+        assert row["holds"].endswith("; and no report comes late")

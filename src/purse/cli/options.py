@@ -29,6 +29,13 @@ device_option = click.option(
     show_default=True,
     help="cpu, or cuda for an NVIDIA GPU; it changes no number.",
 )
+delay_option = click.option(
+    "--delay",
+    default="0",
+    show_default=True,
+    metavar="D",
+    help="Rounds by which reports come late: a whole number, or geometric:MEAN.",
+)
 
 
 class Budget(click.ParamType[float]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from purse.cli.options import WORLD_HELP, Budget, common, device_option
+from purse.cli.options import WORLD_HELP, Budget, common, delay_option, device_option
 from purse.cli.output import print_json
 
 
@@ -24,6 +24,7 @@ from purse.cli.output import print_json
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
 @click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@delay_option
 @device_option
 @common
 def simulate(
@@ -47,7 +48,8 @@ def simulate(
     if not as_json:
         click.echo(str(run))
         return
-    facts = {name: getattr(run, name) for name in ("policy", "world", "budget", "stop", "seed")}
+    names = ("policy", "world", "budget", "stop", "seed", "delay")
+    facts = {name: getattr(run, name) for name in names}
     results = ("gain", "rounds", "spent", "pulls", "ended")
     print_json(
         {

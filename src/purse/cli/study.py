@@ -12,6 +12,7 @@ from purse.cli.options import (
     WORLD_HELP,
     Budget,
     common,
+    delay_option,
     device_option,
     json_option,
     out_option,
@@ -56,6 +57,7 @@ class Publishable(Protocol):
 )
 @click.option("-n", "--paths", type=int, help="Independent paths per policy, world and budget.")
 @out_option("Folder for results and report.", str(RESULTS))
+@delay_option
 @device_option
 @common
 def compare(
@@ -148,9 +150,10 @@ def status(study: Path, as_json: bool) -> None:
         f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
         for key, one in (("policies", "policy"), ("worlds", "world"), ("budgets", "budget"))
     )
+    late = f", delay={facts['delay']}" if facts.get("delay") else ""
     click.echo(
         f"{facts['title']}: {counts} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
-        f"stop={facts['stop']}"
+        f"stop={facts['stop']}{late}"
     )
     made = (
         f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"

@@ -14,6 +14,7 @@ import numpy as np
 
 from purse.base.progress import Progress
 from purse.compiler.jit import attach, bind, compile_errors, row_kernel
+from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of
 from purse.engine.loop import FAULT
@@ -46,9 +47,14 @@ def compiled_loop(job: Job) -> Any:
         problem.n_resources,
         job.game.initial_rounds > 0,
         job.masks,
+        job.delay.is_late,
     )
     if parts not in _loops:
-        _loops[parts] = bind(loop_module.run, row=row_kernel(state), play=bind_policy(job))
+        _loops[parts] = (
+            late.compile_loop(job)
+            if job.delay.is_late
+            else bind(loop_module.run, row=row_kernel(state), play=bind_policy(job))
+        )
     return _loops[parts]
 
 
@@ -121,6 +127,11 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
     policy's state.
     """
     states = stack_paths(job.policy.init(job.params, job.problem), len(out.gain))
+    room = (
+        (new_workspace(job.problem), late.new_room(job))
+        if job.delay.is_late
+        else (new_workspace(job.problem, masks=job.masks),)
+    )
     loop(
         job.params,
         states,
@@ -130,7 +141,7 @@ def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, 
         job.checkpoints,
         first,
         out,
-        new_workspace(job.problem, masks=job.masks),
+        *room,
         pulse,
         halt,
     )
@@ -207,9 +218,10 @@ def simulate(
 
 
 def fault_error(job: Job) -> PurseError:
-    """What to say of a policy that broke the rules."""
+    """What to say of a policy that broke the rules, or with late reports of a world that did."""
+    drew = f", or {job.world.name} drew what is out of bounds" if job.delay.is_late else ""
     return PurseError(
-        f"{job.name} chose no arm, or one that does not exist or is masked; "
+        f"{job.name} chose no arm, or one that does not exist or is masked{drew}; "
         "`purse.testing.check_policy` tells more"
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from purse import policies, worlds
 from purse.base import amounts, spec, validation
+from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.rules import FIT, NEVER, Game, initial_rounds
 from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput, invalid
@@ -28,6 +29,7 @@ class Job(NamedTuple):
     world: World
     game: Game
     checkpoints: CheckpointPlan
+    delay: Delay = NO_DELAY  # how late reports come
 
     @property
     def masks(self) -> bool:
@@ -54,6 +56,7 @@ def make_job(
     cost_max: Any = None,
     caps: Any = None,
     checkpoints: int = 0,
+    delay: Any = 0,
 ) -> Job:
     """Check everything, apply the defaults and put together what the engine needs."""
     place = worlds.make(world, budget)
@@ -81,15 +84,18 @@ def make_job(
         make_checkpoint_plan(
             validation.integer("checkpoints", checkpoints, low=0, high=10_000), problem, last_round
         ),
+        parse_delay(delay),
     )
 
 
-def single_arm_jobs(world: World, budget: Any, *, seed: int = 0, stop: str = "exit") -> list[Job]:
-    """Return a job for each arm alone: no other arm steps in when it cannot be paid.
+def rule_alone(stop: str) -> str:
+    """Return the stop rule for one arm alone: no other arm steps in when it cannot be paid."""
+    return {"retry": "exit", "fit": "hold"}.get(stop, stop)
 
-    So `retry` becomes `exit`, and `fit` becomes `hold`.
-    """
-    rule = {"retry": "exit", "fit": "hold"}.get(stop, stop)
+
+def single_arm_jobs(world: World, budget: Any, *, seed: int = 0, stop: str = "exit") -> list[Job]:
+    """Return a job for each arm alone, see `rule_alone`."""
+    rule = rule_alone(stop)
     return [
         make_job(f"fixed:arm={arm}", world, budget, seed=seed, stop=rule)
         for arm in range(world.n_arms)

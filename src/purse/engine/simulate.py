@@ -11,6 +11,7 @@ from purse.base import amounts, validation
 from purse.base.optional import needs
 from purse.base.progress import Progress, progress
 from purse.engine import cpu
+from purse.engine.delay import check_device
 from purse.engine.job import Job, make_job
 from purse.engine.rules import NEVER
 from purse.engine.workspace import Checkpoints, PathResults
@@ -43,6 +44,7 @@ def simulate(
     cost_max: Any = None,
     caps: Any = None,
     checkpoints: int = 0,
+    delay: Any = 0,
     n_workers: int | None = None,
     device: str = CPU,
     block: int | None = None,
@@ -63,8 +65,12 @@ def simulate(
     caps      pulls allowed per arm, one number or one for each, for policies that keep to them
     checkpoints   the number of log-spaced rounds, and of equal fractions of the budget, at which
                   the standing of each path is recorded
+    delay     the rounds by which each report comes late: a whole number; or "geometric:D", or
+              ("geometric", D), for random delays with mean D. Until its report comes, a ticket is
+              open as in a live policy; see the page *Concepts*
     n_workers, block   threads, and paths per block; neither changes any number
-    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); it changes no number
+    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); it changes no number;
+              "cpu" only where there is a delay
 
     Return a `Run` with gains, rounds, spending and pulls of each path.
 
@@ -83,6 +89,7 @@ def simulate(
         cost_max=cost_max,
         caps=caps,
         checkpoints=checkpoints,
+        delay=delay,
     )
     with progress(f"{job.name} on {job.world.name}") as shown:
         return play(job, n_paths, n_workers=n_workers, block=block, device=device, shown=shown)
@@ -101,6 +108,7 @@ def play(
     n_paths = validation.integer("n_paths", n_paths, low=1)
     n_workers = validation.workers(n_workers)
     block = None if block is None else validation.integer("block", block, low=1)
+    check_device(device, job.delay)
     gigabytes = (
         n_paths
         * (len(job.checkpoints.rounds) + len(job.checkpoints.left))
@@ -146,6 +154,7 @@ def to_run(job: Job, results: PathResults) -> Run:
         by_budget=trajectory(job.world, np.arange(1, n_marks + 1) / n_marks, results.by_budget)
         if n_marks
         else None,
+        delay=job.delay.value,
     )
 
 

@@ -91,7 +91,7 @@ class CallBuffer:
 
 
 class LiveGame(NamedTuple):
-    """All that the steps of one live policy work on."""
+    """All that the steps of one live policy work on, or those of one path with late reports."""
 
     params: Any
     state: Any  # of one path
@@ -100,6 +100,7 @@ class LiveGame(NamedTuple):
     workspace: Workspace
     held: Ints  # (d,) units, of the ticket in the workspace
     least: Ints  # (K, d) units that a pull costs
+    path: int  # 0 for a live policy: which path's random numbers it meets
 
 
 class CompiledSteps(NamedTuple):
@@ -120,8 +121,8 @@ def new_game(
     policy: ModuleType, params: Any, state: Any, game: Game, buffer: CallBuffer, problem: Problem
 ) -> LiveGame:
     """Put together what the steps of one live policy work on."""
-    scratch = scratch_of(policy, params, problem)
-    return LiveGame(params, state, scratch, game, buffer.workspace, buffer.held, problem.cost_min)
+    scratch, space = scratch_of(policy, params, problem), buffer.workspace
+    return LiveGame(params, state, scratch, game, space, buffer.held, problem.cost_min, 0)
 
 
 @kernel
@@ -135,7 +136,7 @@ def see_round(resources: int, live: LiveGame, t: int, masked: bool) -> Now:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
     scale_left(resources, game, space)
     return Now(
-        at(stream(game.seed, 0, POLICY), t),
+        at(stream(game.seed, live.path, POLICY), t),
         t,
         game.horizon - (t - 1),
         space.left,
@@ -245,7 +246,7 @@ def tell(live: LiveGame, t: int) -> int:
         return short
     pay(PLAYS, RESOURCES, game, space)
     now = Now(
-        at(stream(game.seed, 0, POLICY), t),
+        at(stream(game.seed, live.path, POLICY), t),
         t,
         math.nan,
         space.left,

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # the order of the keys in a stored manifest; only the replay of a table has the last one
 MANIFEST = (
-    "title", "policies", "worlds", "budgets", "n_paths", "seed", "stop", "study", "command",
-    "versions", "machine", "shards", "made", "replay",
+    "title", "policies", "worlds", "budgets", "n_paths", "seed", "stop", "delay", "study",
+    "command", "versions", "machine", "shards", "made", "replay",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ class Facts:
     versions: Mapping[str, str]
     machine: Mapping[str, Any]
     made: str | None  # when it was finished, as ISO 8601 writes a time
+    delay: int | str = 0  # rounds by which reports came late, as users write them
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class StudyFacts(Facts):
     def from_json(stored: Mapping[str, Any]) -> StudyFacts:
         """Read the facts from a stored manifest; those of a table's replay are `TableFacts`."""
         kind = TableFacts if "replay" in stored else StudyFacts
+        stored = {"delay": 0, **stored}  # 0.1.0 has no delay
         known = {field.name: stored[field.name] for field in fields(kind)}
         if kind is TableFacts:
             known["replay"] = Recording(**stored["replay"])

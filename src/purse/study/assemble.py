@@ -37,7 +37,9 @@ def assemble(
         here = {"world": cell.label, "budget": cell.budget}
         rows["bounds"] += [
             {**here, **row}
-            for row in summary.bound_rows(cell.world, cell.budget, list(cell.policies), cell.stop)
+            for row in summary.bound_rows(
+                cell.world, cell.budget, list(cell.policies), cell.stop, late=cell.delay.is_late
+            )
         ]
         rows["references"] += [
             {**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)

@@ -15,7 +15,8 @@ import numpy as np
 
 from purse import worlds as known_worlds
 from purse.base import validation
-from purse.engine.job import SEEDS
+from purse.engine.delay import NO_DELAY, Delay, parse_delay
+from purse.engine.job import SEEDS, rule_alone
 from purse.errors import InvalidInput, invalid
 from purse.policies import load
 from purse.study.shard import JobSpec, Shard, shards_of
@@ -38,7 +39,8 @@ class Cell(NamedTuple):
     budget: float
     stop: str
     policies: dict[str, list[Shard]]
-    alone: list[list[Shard]]
+    alone: list[list[Shard]]  # their reports are never late
+    delay: Delay = NO_DELAY
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ class Plan:
     seed: int
     stop: str
     title: str
+    delay: Delay = NO_DELAY
 
     @classmethod
     def of(
@@ -64,6 +67,7 @@ class Plan:
         seed: Any,
         stop: Any,
         title: str,
+        delay: Any = 0,
     ) -> Plan:
         """The plan from what a user gives: one thing or several of each."""
         chosen, worlds = labelled("policy", policies), labelled("world", world)
@@ -76,7 +80,7 @@ class Plan:
         validation.choice("stop", stop, STOP_RULES)
         paths = validation.integer("n_paths", n_paths, low=1)
         seed = validation.integer("seed", seed, low=0, high=SEEDS)
-        return cls(chosen, worlds, sizes, paths, seed, stop, title)
+        return cls(chosen, worlds, sizes, paths, seed, stop, title, parse_delay(delay))
 
     def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
         """World by world and budget by budget; `recipes` is filled with how the job of each shard's
@@ -94,18 +98,17 @@ class Plan:
                 world = known_worlds.make(place, budget)
                 sent = place if isinstance(place, str) else world
                 checkpoints = CHECKPOINTS if world.n_arms <= MOST_ARMS else 0
-                common = (sent, budget, self.seed, self.stop, checkpoints)
+                common = (sent, budget, self.seed, self.stop, checkpoints, self.delay.value)
                 chosen = {
                     name: shards(JobSpec(policy, *common), world)
                     for name, policy in self.policies.items()
                 }
-                # alone means that no other arm steps in
-                rule = "exit" if self.stop == "retry" else self.stop
+                rule = rule_alone(self.stop)
                 alone = [
                     shards(JobSpec(f"fixed:arm={arm}", sent, budget, self.seed, rule), world)
                     for arm in range(world.n_arms)
                 ]
-                yield Cell(label, world, budget, self.stop, chosen, alone)
+                yield Cell(label, world, budget, self.stop, chosen, alone, self.delay)
 
     @property
     def toml(self) -> str | None:
@@ -124,6 +127,8 @@ class Plan:
             lines += ["policies = [", *(f"    {quoted(policy)}," for policy in chosen), "]"]
         lines += [f"budgets = [{numbers}]", f"paths = {self.n_paths}", f"seed = {self.seed}"]
         lines.append(f'stop = "{self.stop}"')
+        if self.delay.is_late:
+            lines.append(f"delay = {quoted(self.delay.value)}")
         for key, things in {**({} if plain else {"policies": chosen}), "worlds": worlds}.items():
             entries = [f"{quoted(label)} = {quoted(text)}" for label, text in things.items()]
             lines += ["", f"[{key}]", *entries]
@@ -146,6 +151,7 @@ class Plan:
             "n_paths": self.n_paths,
             "seed": self.seed,
             "stop": self.stop,
+            "delay": self.delay.value,
             "study": self.toml,
             "command": command,
         }

@@ -39,6 +39,7 @@ class JobSpec(NamedTuple):
     seed: int
     stop: str
     checkpoints: int = 0
+    delay: Any = 0
 
     def make(self) -> Job:
         """The job, with checkpoints at fractions of the budget alone."""
@@ -49,6 +50,7 @@ class JobSpec(NamedTuple):
             seed=self.seed,
             stop=self.stop,
             checkpoints=self.checkpoints,
+            delay=self.delay,
         )
         return job._replace(checkpoints=job.checkpoints._replace(rounds=job.checkpoints.rounds[:0]))
 
@@ -104,7 +106,7 @@ def bytes_per_path(job: Job) -> int:
 
 def key_of(job: Job) -> str:
     """A hash of everything that decides the numbers: compiled code, parameters, first state, world,
-    problem, game and checkpoints.
+    problem, game, checkpoints and delay.
     """
     digest = sha256(compiled_loop(job).py_func.__name__.encode())
 
@@ -123,6 +125,8 @@ def key_of(job: Job) -> str:
     world = job.world.tables, job.world.n_rounds, job.world.reward_range
     add((*policy, *world, job.game, job.checkpoints))
     add(tuple(getattr(job.problem, field.name) for field in fields(job.problem)))
+    if job.delay.is_late:
+        add(job.delay)
     return digest.hexdigest()[:20]
 
 

@@ -41,6 +41,7 @@ seed = 0           # same seed, same numbers, on every machine
 # when a pull cannot be paid: exit ends the game; hold sets the most that it may cost apart; retry
 # tries another arm
 stop = "exit"
+# delay = 3        # rounds by which reports come late; "geometric:3" draws them with this mean
 
 # labels and worlds: `purse worlds` lists them; a file of your own works too:
 # "my_world.py:cost=0.5"
@@ -59,6 +60,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     "paths": (int, "a whole number from 1 up"),
     "seed": (int, "a whole number from 0 up"),
     "stop": (str, "exit, hold, retry or fit"),
+    "delay": (int | str, 'a whole number of rounds, or text such as "geometric:3"'),
     "worlds": (dict, 'a table of texts, such as [worlds] and "label" = "misleading_ratio"'),
 }
 NEEDED = ("policies", "budgets", "worlds")
@@ -105,6 +107,7 @@ def parse(text: str, file: Path) -> Plan:
         "n_paths": given.get("paths", DEFAULT_PATHS),
         "seed": given.get("seed", 0),
         "stop": given.get("stop", "exit"),
+        "delay": given.get("delay", 0),
     }
     try:
         plan = Plan.of(

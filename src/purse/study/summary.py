@@ -89,9 +89,12 @@ def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str,
 
 
 def bound_rows(
-    world: World, budget: float, chosen: Sequence[str], stop: str
+    world: World, budget: float, chosen: Sequence[str], stop: str, *, late: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """What is proved about the regret of these policies, or of every player; in the user's unit."""
+    """What is proved about the regret of these policies, or of every player; in the user's unit.
+
+    `late` says whether reports come late.
+    """
     low, high = world.reward_range
     try:
         problem = bounds.problem_of(world, budget)
@@ -108,6 +111,7 @@ def bound_rows(
                     "the game ends by its budget alone": HORIZON in bound.holds
                     or (world.horizon is None and world.n_rounds is None),
                     "the stop rule is exit": stop == "exit",
+                    "no report comes late": not late,
                     # else a pull more or less is worth something by itself
                     "the worst reward is 0": low == 0,
                     "the policy has no options": policy == bound.policy,

@@ -29,8 +29,10 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
     cells = data.drop_nulls("score").with_columns(
         pl.when(pl.col("score") >= 0.095)
         .then(percent.map_elements("{:.0f}".format, pl.String))
-        .otherwise(percent.map_elements("{:.1f}".format, pl.String))
-        .alias("label")
+        .otherwise(percent.map_elements("{:z.1f}".format, pl.String))
+        .alias("label"),
+        # a logarithmic scale has no colour for what is not positive
+        pl.col("score").clip(LEAST, MOST).alias("shade"),
     )
     names = {"title": None, "labelLimit": ROOM, "grid": False}
     x_axis, y_axis = alt.Axis(labelAngle=-40, **names), alt.Axis(**names)
@@ -45,7 +47,9 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
     )
     ink = alt.condition(f"datum.score > {DARK}", alt.value("white"), alt.value("black"))
     layers = [
-        base.mark_rect().encode(color=alt.Color("score:Q", scale=scale, legend=legend)),
+        base.mark_rect().encode(
+            color=alt.Color("shade:Q", title="score", scale=scale, legend=legend)
+        ),
         base.mark_text(fontSize=TEXT_SIZE).encode(text="label:N", color=ink),
     ]
     size = {"width": CELL[0] * len(columns), "height": CELL[1] * len(rows)}

@@ -42,13 +42,14 @@ def summary(study: StudyData) -> str:
     spans = f"a budget of {least}"
     if len(budgets) > 1:
         spans = f"{count_in_words(len(budgets), 'budget')} from {least} to {most}"
+    late = f", delay {facts.delay}" if facts.delay else ""
     says = (
         f"{count_in_words(policies, 'policy', 'policies').capitalize()} on "
         f"{count_in_words(worlds, 'world')} with {spans}, "
         f"{count_in_words(facts.n_paths, 'run')}"
         f"{' each' if policies * worlds * len(budgets) > 1 else ''}: "
         f"{count_in_words(int(table['n_paths'].sum()), 'game')} in all, where every policy meets "
-        f"the same draws (seed {facts.seed}, stop rule {facts.stop}). {REGRET}"
+        f"the same draws (seed {facts.seed}, stop rule {facts.stop}{late}). {REGRET}"
     )
     if facts.n_paths == 1:
         says += " One run tells nothing about chance: there are no intervals on this page."

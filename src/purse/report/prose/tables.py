@@ -76,6 +76,7 @@ def details(
         (path, f"{facts.n_paths:,}"),
         ("seed", f"{facts.seed:,}"),
         ("stop rule", facts.stop),
+        *([("delay", str(facts.delay))] if facts.delay else []),
     ]
     origin = {**facts.versions, **facts.machine}
     lists = {
