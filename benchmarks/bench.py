@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import campaigns, engine, families, gpu, page, record, startup
+from benchmarks import campaigns, engine, families, gpu, page, record, replan, startup
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
 from benchmarks.machine import machine
 from benchmarks.tables import number
@@ -108,6 +108,7 @@ def main() -> None:
         raise SystemExit(f"no plain C in benchmarks/families.py for {', '.join(missing)}")
     cpu = record.rounded(measure())
     record.save(record.CPU, cpu)
+    record.save(record.REPLAN, replan.measure())
     if gpu.usable():
         record.save(record.GPU, gpu.measure())
     record.save(record.CAMPAIGNS, campaigns.measure())

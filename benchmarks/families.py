@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import purse
-from benchmarks.instance import BUDGET, TOLD, USUAL, enough, timed, world
+from benchmarks.instance import BUDGET, USUAL, enough, terms, timed, world
 
 FLOOR = "exp3++.bwk"  # whose program is the floor that all are held against
 # the policy that a program plays, and the others whose round is the same kind of work
@@ -22,7 +22,7 @@ FAMILIES = {
     "uniform": ("fixed", "oracle"),
     "exp3.bwk": ("exp3", "exp3-ix", "exp3-ix.bwk"),
     "exp3.m.b": (),
-    "exp3++.bwk": ("exp3++", "exp3++.price", "exp3++.prices"),
+    "exp3++.bwk": ("exp3++", "exp3++.ada-prices", "exp3++.price", "exp3++.prices"),
     "exp3.p": ("exp3.p.bwk",),
     "tsallis-inf": ("tsallis-inf.bwk", "tsallis-inf.price"),
     "ucb-bv1": (
@@ -42,6 +42,7 @@ FAMILIES = {
     "kube": ("b-kube",),
     "budgeted-thompson": (),
     "primal-dual-bwk": (),
+    "replan": (),
     "ucb-bwk": ("sw-ucb-bwk",),
     "lagrange-bwk": ("bobw-primal-dual",),
     "elimination-race": (),
@@ -67,19 +68,24 @@ def without_family() -> list[str]:
 
 
 @cache
-def program(head: str) -> Path | None:
-    """The program that plays this policy, compiled with gcc -O3; None where there is no gcc."""
+def program(head: str, limits: int = 1) -> Path | None:
+    """The program that plays this policy, compiled with gcc -O3; None where there is no gcc.
+
+    limits   how much runs out, see `benchmarks.instance`; more than one for `replan` only
+    """
     if shutil.which("gcc") is None:
         return None
     stem = Path(purse.policies.load(head).__file__ or "").stem
-    source, built = Path(__file__).parent / "plain" / f"{stem}.c", Path(SCRATCH.name) / stem
-    subprocess.run(["gcc", "-O3", "-march=native", "-o", built, source, "-lm"], check=True)
+    source = Path(__file__).parent / "plain" / f"{stem}.c"
+    built = Path(SCRATCH.name) / f"{stem}-{limits}"
+    flags = ["-O3", "-march=native", f"-DLIMITS={limits}"]
+    subprocess.run(["gcc", *flags, "-o", built, source, "-lm"], check=True)
     return built
 
 
-def play(head: str, n_arms: int, budget: float, runs: int) -> Outcome | None:
+def play(head: str, n_arms: int, budget: float, runs: int, limits: int = 1) -> Outcome | None:
     """What the program of this policy does; None without gcc."""
-    path = program(head)
+    path = program(head, limits)
     if path is None:
         return None
     done = subprocess.run(
@@ -89,27 +95,29 @@ def play(head: str, n_arms: int, budget: float, runs: int) -> Outcome | None:
 
 
 @cache
-def enough_runs(head: str, n_arms: int, budget: float) -> int:
+def enough_runs(head: str, n_arms: int, budget: float, limits: int = 1) -> int:
     """How many runs take long enough to be measured."""
-    return enough(lambda runs: timed(lambda: play(head, n_arms, budget, runs), time.perf_counter))
+    return enough(
+        lambda runs: timed(lambda: play(head, n_arms, budget, runs, limits), time.perf_counter)
+    )
 
 
-def plain_rate(head: str, n_arms: int, budget: float) -> float | None:
+def plain_rate(head: str, n_arms: int, budget: float, limits: int = 1) -> float | None:
     """Rounds per second of the program of this policy; None without gcc."""
-    if program(head) is None:
+    if program(head, limits) is None:
         return None
-    found = play(head, n_arms, budget, enough_runs(head, n_arms, budget))
+    found = play(head, n_arms, budget, enough_runs(head, n_arms, budget, limits), limits)
     return found.rounds_per_second if found else None
 
 
-def check_gain(head: str) -> dict[str, Any] | None:
+def check_gain(head: str, limits: int = 1) -> dict[str, Any] | None:
     """The mean gain of the program and of the policy on the same instance; raises where they cannot
     be the same; None without gcc.
     """
-    plain = play(head, USUAL, BUDGET, CHECK_PATHS)
+    plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits)
     if plain is None:
         return None
-    run = purse.simulate(head, world(USUAL), BUDGET, n_paths=CHECK_PATHS, **TOLD)
+    run = purse.simulate(head, world(USUAL, limits), n_paths=CHECK_PATHS, **terms(limits, BUDGET))
     gain, error = float(run.gain.mean()), float(run.gain.std(ddof=1)) / math.sqrt(run.n_paths)
     apart = (plain.gain - gain) / math.hypot(plain.error, error)
     if abs(apart) > DOUBT:

@@ -12,9 +12,10 @@ import purse
 from benchmarks import record
 from benchmarks.engine import with_ratios
 from benchmarks.families import FAMILIES, HEAD, plain_rate
-from benchmarks.instance import BUDGET, TOLD, USUAL, best, say, timed, world
+from benchmarks.instance import BUDGET, LIMITS, USUAL, best, say, terms, timed, world
 from benchmarks.machine import machine
 from benchmarks.page import renew
+from benchmarks.replan import POLICY
 
 N_PATHS = 1 << 20
 LONGEST = 10  # times the usual budget: so long that fetching the results hardly counts
@@ -39,25 +40,23 @@ def device_name() -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def rate(policy: str, n_paths: int, times: float = 1.0) -> float:
+def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
     """Rounds per second of one simulation, with so many times the usual budget."""
     runs: list[purse.Run] = []
-    place = world(USUAL)
+    place, given = world(USUAL, limits), terms(limits, times * BUDGET)
     seconds = timed(
-        lambda: runs.append(
-            purse.simulate(policy, place, times * BUDGET, n_paths=n_paths, device="cuda", **TOLD)
-        ),
+        lambda: runs.append(purse.simulate(policy, place, n_paths=n_paths, device="cuda", **given)),
         time.perf_counter,
     )
     return float(runs[0].rounds.sum()) / seconds
 
 
-def fastest(policy: str) -> float:
+def fastest(policy: str, limits: int = 1) -> float:
     """The best of a few measurements, each as long as is worth while."""
-    rate(policy, 1_000)  # compiles
-    first = rate(policy, N_PATHS)
+    rate(policy, 1_000, limits)  # compiles
+    first = rate(policy, N_PATHS, limits)
     times = min(LONGEST, max(1.0, SECONDS * first / (N_PATHS * BUDGET * ROUNDS_PER_COST)))
-    return max(first, *(rate(policy, N_PATHS, times) for _ in range(TRIES)))
+    return max(first, *(rate(policy, N_PATHS, limits, times) for _ in range(TRIES)))
 
 
 def measure() -> dict[str, Any]:
@@ -96,6 +95,9 @@ def measure() -> dict[str, Any]:
         "rows": rows,
         "rivals": rivals,
         "refused": refused,
+        POLICY: [
+            {"limits": limits, "nanoseconds": 1e9 / fastest(POLICY, limits)} for limits in LIMITS
+        ],
     }
 
 

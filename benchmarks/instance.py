@@ -19,14 +19,26 @@ BUDGET = 3_000
 TOLD: dict[str, Any] = {"cost_min": 0.2, "cost_max": 1}
 REPEATS = 3
 SECONDS = 0.1  # that a measurement takes, about
+# how much runs out: a resource; a resource and a horizon; two resources and a horizon
+LIMITS = (1, 2, 3)
 
 
-def world(n_arms: int) -> purse.World:
+def world(n_arms: int, limits: int = 1) -> purse.World:
     """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the
-    best.
+    best; with several limits it costs more, so that arms have to be mixed.
     """
     grid = np.arange(n_arms) / (n_arms - 1)
-    return purse.worlds.bernoulli(rewards=0.1 + 0.72 * grid, costs=0.9 - 0.54 * grid)
+    costs = np.stack([0.2 + 0.7 * grid**2, 0.2 + 2.8 * grid * (1 - grid)], axis=1)
+    return purse.worlds.bernoulli(
+        rewards=0.1 + 0.72 * grid,
+        costs=0.9 - 0.54 * grid if limits == 1 else costs[:, : limits - 1],
+    )
+
+
+def terms(limits: int, budget: float) -> dict[str, Any]:
+    """Budget, horizon and bounds on costs, as in plain/game.h."""
+    horizon = None if limits == 1 else int(2 * budget)
+    return {"budget": [budget] * max(1, limits - 1), "horizon": horizon, **TOLD}
 
 
 def best(measure: Callable[[], float]) -> float:

@@ -24,6 +24,7 @@ TESTS = (  # what another version of numba may break, in a few minutes
     "tests/kernels/test_fastmath.py",
     "tests/kernels/test_random.py",
     "tests/kernels/test_sumtree.py",
+    "tests/engine/test_by_hand.py",
     "tests/engine/test_loop.py",
     "tests/policies/test_exp3_bwk.py",
     "tests/policies/test_kube.py",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import live, record
+from benchmarks import live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.startup import COLD
@@ -31,7 +31,8 @@ def renew() -> None:
     """Write the page from what is on record."""
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
-    record.PAGE.write_text(markdown(cpu, record.load(record.GPU), record.load(record.CAMPAIGNS)))
+    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN))
+    record.PAGE.write_text(markdown(cpu, *others))
 
 
 def described(machine: dict[str, str]) -> str:
@@ -56,7 +57,10 @@ def listed(names: list[str]) -> str:
 
 
 def markdown(
-    cpu: dict[str, Any], cuda: dict[str, Any] | None, campaigns: dict[str, Any] | None
+    cpu: dict[str, Any],
+    cuda: dict[str, Any] | None,
+    campaigns: dict[str, Any] | None,
+    plans: dict[str, Any] | None,
 ) -> str:
     """The page."""
     parts = [
@@ -85,6 +89,7 @@ def markdown(
         "## Growth with B",
         f"K = {USUAL}. Where a policy keeps a window of rounds, memory grows with the budget.",
         budget_table(cpu),
+        *([replan.part(plans, cuda)] if plans else []),
         "## Plain C, and other libraries",
         "`benchmarks/plain` has one program for each family of rules, written as the "
         "formulas stand, without tricks, compiled with `gcc -O3 "

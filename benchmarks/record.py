@@ -1,5 +1,5 @@
-"""Where the numbers are kept: three files beside the page that is written from them, of the last
-CPU and the last GPU that measured, and of campaigns.
+"""Where the numbers are kept: files beside the page that is written from them, of the last CPU and
+the last GPU that measured, of campaigns, and of the policy `replan`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
-CPU, GPU, CAMPAIGNS = (
-    DOCS / "performance" / f"{name}.json" for name in ("cpu", "gpu", "campaigns")
+CPU, GPU, CAMPAIGNS, REPLAN = (
+    DOCS / "performance" / f"{name}.json" for name in ("cpu", "gpu", "campaigns", "replan")
 )
 
 

@@ -22,7 +22,7 @@ from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "images"
-POLICIES = ("primal-dual-bwk", "budgeted-thompson", "exp3.bwk", "uniform")
+POLICIES = ("replan", "budgeted-thompson", "exp3.bwk", "uniform")
 WORLD = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
 BUDGETS = (1e3, 1e4, 1e5)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C2659B")  # Okabe and Ito, as in the report

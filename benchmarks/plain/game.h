@@ -1,4 +1,6 @@
 /* The game that every program of this folder plays: Bernoulli rewards, a fixed cost per arm, until a pull cannot be paid.
+   Compiled with LIMITS=2 it also ends after two rounds for each unit of the budget, and with LIMITS=3 there is a second
+   resource with a budget of its own, as large; then what pays more costs more, lest one arm be the best of all.
    Usage: PROGRAM ARMS BUDGET RUNS. Prints rounds per second of processor time, the mean gain of a run and its standard error.
    A program says what its rule remembers and defines the four functions below; `INITIAL_PULLS` where each arm is pulled once, in order, at first. */
 #include <math.h>
@@ -11,10 +13,16 @@
 #ifndef INITIAL_PULLS
 #define INITIAL_PULLS 0
 #endif
+#ifndef LIMITS
+#define LIMITS 1
+#endif
+#define RESOURCES (LIMITS > 2 ? 2 : 1)
 
 static const double c_min = 0.2; /* what a player is told: costs lie between this and 1 */
 static int arms;
+static long horizon; /* rounds, with LIMITS > 1 */
 static double budget, mean[MOST], cost[MOST];
+static double second_cost[MOST], second_left; /* of the second resource, with LIMITS > 2 */
 
 static void prepare(void);                                   /* constants of the rule */
 static void begin(void);                                     /* a new run */
@@ -53,7 +61,13 @@ int main(int argc, char **argv) {
   const int runs = atoi(argv[3]);
   arms = atoi(argv[1]), budget = atof(argv[2]);
   if (arms < 2 || arms > MOST) return 2;
-  for (int i = 0; i < arms; i++) mean[i] = 0.1 + 0.72 * i / (arms - 1), cost[i] = 0.9 - 0.54 * i / (arms - 1);
+  horizon = (long)(2 * budget);
+  for (int i = 0; i < arms; i++) {
+    const double x = (double)i / (arms - 1);
+    mean[i] = 0.1 + 0.72 * x;
+    cost[i] = LIMITS > 1 ? 0.2 + 0.7 * x * x : 0.9 - 0.54 * x;
+    second_cost[i] = 0.2 + 2.8 * x * (1 - x);
+  }
   prepare();
   double sum = 0, squares = 0;
   long rounds = 0;
@@ -61,16 +75,19 @@ int main(int argc, char **argv) {
   for (int run = 0; run < runs; run++) {
     counter = (uint64_t)(run + 1) << 40;
     double left = budget, gain = 0;
+    second_left = budget;
     long t = 0;
     begin();
     for (;;) {
       double p = 1;
       t++;
+      if (LIMITS > 1 && t > horizon) break;
       const int arm = INITIAL_PULLS && t <= arms ? (int)t - 1 : choose(t, left, &p);
       if (arm < 0) break;
       const double reward = uniform() < mean[arm];
-      if (cost[arm] > left) break;
+      if (cost[arm] > left || (LIMITS > 2 && second_cost[arm] > second_left)) break;
       left -= cost[arm];
+      if (LIMITS > 2) second_left -= second_cost[arm];
       gain += reward;
       learn(t, arm, p, reward);
     }

@@ -4,7 +4,6 @@ PURSE_SOAK all; what a GPU computes is marked `gpu`.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, NamedTuple
 
@@ -22,21 +21,14 @@ from purse.engine.job import NoScratch, make_job
 from purse.engine.loop import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
+from tests.support.policies import OF_EACH_KIND
+from tests.support.soak import SOAK
 
 NAMES = policies.names()
-OF_EACH_KIND = [  # together they reach every module of kernels that policies share
-    "budgeted-thompson",
-    "exp3++.bwk",
-    "exp3.m.b",
-    "kube",
-    "lagrange-bwk",
-    "sw-ucb-bwk",
-    "tsallis-inf.price",
-]
 SEVERAL_PLAYS = ["exp3.m.b", "ucb-mb", "uniform"]
 
 
-@pytest.mark.parametrize("name", NAMES if os.environ.get("PURSE_SOAK") else OF_EACH_KIND)
+@pytest.mark.parametrize("name", NAMES if SOAK else OF_EACH_KIND)
 def test_a_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) -> None:
     place, horizon = suitable(name, 1, None)
     code = gpu.ptx(make_job(name, place, 100, horizon=horizon))

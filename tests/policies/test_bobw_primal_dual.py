@@ -195,7 +195,7 @@ def test_learns_to_mix_models() -> None:
 
 @pytest.mark.parametrize("horizon", [None, 200])
 def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
-    check_policy("bobw-primal-dual", two_resources(), horizon=horizon)
+    check_policy("bobw-primal-dual", two_resources(), horizon=horizon, quick=True)
 
 
 def test_one_arm() -> None:

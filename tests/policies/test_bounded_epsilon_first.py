@@ -112,4 +112,4 @@ def test_passes_the_checks_with_caps(caps: Any, monkeypatch: pytest.MonkeyPatch)
         return made._replace(prices=made.prices._replace(caps=np.resize(caps, problem.n_arms)))
 
     monkeypatch.setattr(bounded_epsilon_first, "params_for", capped)
-    check_policy(NAME)
+    check_policy(NAME, quick=True)

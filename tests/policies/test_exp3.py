@@ -99,7 +99,7 @@ def test_edges_and_refusals() -> None:
     random_edges("exp3:gamma=0.3")
     blind_to_costs("exp3")
     same_pulls("exp3", "exp3.bwk")
-    check_policy("exp3", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy("exp3", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True)
     refuses(
         "exp3",
         *("gamma=2", "gamma=-0.1", "gamma=x", "gamma=True"),

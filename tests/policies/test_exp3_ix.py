@@ -83,7 +83,7 @@ def test_regret_is_within_the_bound_on_every_path(eta: str, lead: float, rest: f
 
 @pytest.mark.parametrize("eta", ["anytime", "5", "0"])
 def test_passes_with_options(eta: str) -> None:
-    check_policy(f"exp3-ix:eta={eta}")
+    check_policy(f"exp3-ix:eta={eta}", quick=True)
 
 
 @pytest.mark.parametrize("eta", ["rounds", "anytime", "0", "0.01", "1"])
@@ -93,7 +93,9 @@ def test_edges(eta: str) -> None:
 
 def test_is_blind_to_costs_and_plays_several_resources() -> None:
     blind_to_costs("exp3-ix")
-    check_policy("exp3-ix", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy(
+        "exp3-ix", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True
+    )
     assert exp3_ix.params(problem(**UNBOUNDED), eta="anytime").anytime
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3-ix needs to know how many rounds there are"

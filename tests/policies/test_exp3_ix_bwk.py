@@ -66,7 +66,7 @@ def test_efficiency_over_its_own_rounds_is_within_the_bound_on_every_path() -> N
 
 
 def test_passes_anytime() -> None:
-    check_policy("exp3-ix.bwk:eta=anytime")
+    check_policy("exp3-ix.bwk:eta=anytime", quick=True)
 
 
 def test_refusals() -> None:

@@ -103,7 +103,9 @@ def test_regret_is_within_the_bound_on_every_path() -> None:
 def test_edges_and_refusals() -> None:
     random_edges("exp3.p", horizon=4000)
     blind_to_costs("exp3.p")
-    check_policy("exp3.p", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy(
+        "exp3.p", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True
+    )
     refuses(
         "exp3.p",
         *("delta=0", "delta=-1", "delta=1.5", "delta=x", "delta=True"),

@@ -73,7 +73,11 @@ def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound() -> None:
 def test_edges(options: str) -> None:
     random_edges(f"exp3++{options}")
     blind_to_costs(f"exp3++{options}")
-    check_policy(f"exp3++{options}", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]))
+    check_policy(
+        f"exp3++{options}",
+        worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]),
+        quick=True,
+    )
 
 
 def test_is_exp3pp_bwk_where_every_pull_costs_the_most_and_gaps_do_not_matter_yet() -> None:

@@ -22,25 +22,33 @@ class PlainPrices:
     def __init__(self, n_arms: int, budgets: Floats, horizon: int | None) -> None:
         self.n_arms, self.ends = n_arms, horizon is not None
         self.budgets = np.append(budgets, horizon) if horizon is not None else budgets
+        self.scale = self.budgets.min() / self.budgets
         self.reports: list[tuple[int, int, float, float, Floats]] = []
+
+    def rates(self, t: int) -> tuple[float, float]:
+        """eta and twice the exploration of an arm, before it is cut."""
+        root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
+        return root, root
+
+    def prices(self) -> tuple[Floats, float]:
+        """v and theta."""
+        spent = sum((self.scale * cost for *_, cost in self.reports), np.zeros(len(self.scale)))
+        earned = sum(reward for *_, reward, _ in self.reports)
+        v = softmax(math.sqrt(math.log(len(self.scale)) / self.budgets.min()) * spent)
+        return v, float(earned / (v @ spent)) if spent.any() else 0.0
 
     def probabilities(self, t: int) -> Floats:
         if t <= self.n_arms:
             return np.eye(self.n_arms)[t - 1]
-        scale, least = self.budgets.min() / self.budgets, self.budgets.min()
-        rewards, costs = np.zeros(self.n_arms), np.zeros((self.n_arms, len(scale)))
-        spent, earned = np.zeros(len(scale)), 0.0
+        rewards, costs = np.zeros(self.n_arms), np.zeros((self.n_arms, len(self.scale)))
         for asked, arm, chance, reward, cost in self.reports:
-            spent += scale * cost
-            earned += reward
             if asked > self.n_arms:
                 rewards[arm] += reward / chance
-                costs[arm] += scale * cost / chance
-        prices = softmax(math.sqrt(math.log(len(scale)) / least) * spent)
-        theta = earned / (prices @ spent) if spent.any() else 0.0
-        root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
-        eps = min(0.5 / self.n_arms, 0.5 * root)
-        p = softmax(root * (rewards - theta * (costs @ prices)) / (1 + theta))
+                costs[arm] += self.scale * cost / chance
+        v, theta = self.prices()
+        eta, explore = self.rates(t)
+        eps = min(0.5 / self.n_arms, 0.5 * explore)
+        p = softmax(eta * (rewards - theta * (costs @ v)) / (1 + theta))
         return (1 - self.n_arms * eps) * p + eps
 
     def learn(self, t: int, arm: int, chance: float, reward: float, cost: float | Floats) -> None:
@@ -107,7 +115,11 @@ def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
         worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
         horizon=120,
     )
-    check_policy("exp3++.prices", worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150))
+    check_policy(
+        "exp3++.prices",
+        worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150),
+        quick=True,
+    )
 
 
 def test_refuses_several_plays_and_options() -> None:

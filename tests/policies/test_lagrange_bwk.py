@@ -175,7 +175,7 @@ def test_learns_to_mix_models() -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("horizon", [None, 200])
 def test_passes_the_checks_with_two_resources(form: str, horizon: int | None) -> None:
-    check_policy(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon)
+    check_policy(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon, quick=True)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -171,4 +171,4 @@ def test_forgets_what_is_no_longer_true() -> None:
 
 @pytest.mark.parametrize("options", ["window=9,c_rad=0.2", "window=120"])
 def test_passes_the_checks_with_a_horizon(options: str) -> None:
-    check_policy(f"sw-ucb-bwk:{options}", horizon=150)
+    check_policy(f"sw-ucb-bwk:{options}", horizon=150, quick=True)

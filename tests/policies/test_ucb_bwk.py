@@ -152,7 +152,7 @@ def test_mixes_models_nearly_as_well_as_one_who_knows_them() -> None:
 
 @pytest.mark.parametrize("horizon", [150, 20])
 def test_passes_the_checks_with_a_horizon(horizon: int) -> None:
-    check_policy("ucb-bwk:c_rad=0.05,eps=0.1", horizon=horizon)
+    check_policy("ucb-bwk:c_rad=0.05,eps=0.1", horizon=horizon, quick=True)
 
 
 def test_plays_where_a_pull_may_cost_nothing() -> None:

@@ -119,7 +119,7 @@ def test_the_initial_rounds_pull_every_arm() -> None:
 
 @pytest.mark.parametrize("plays", [2, 3, 4])
 def test_passes_the_checks_with_several_plays(plays: int) -> None:
-    check_policy("ucb-mb", plays=plays)
+    check_policy("ucb-mb", plays=plays, quick=True)
 
 
 def test_all_arms_as_plays() -> None:

@@ -21,6 +21,8 @@ NEW = (
     "25",
     "--cost-min",
     "0.0001",
+    "--policy",
+    "primal-dual-bwk",
 )
 
 

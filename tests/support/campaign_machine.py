@@ -13,7 +13,7 @@ from tests.support import reference_ledger
 from tests.support.reference_ledger import Terms, written
 
 LIFE = 60_000  # ms until a ticket expires
-UNIFORM, DEFAULT = "uniform", "primal-dual-bwk"
+UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
 BAD_REPORTS: list[tuple[Any, Any]] = [
     (-0.1, 1),
     (1.5, 1),
@@ -62,7 +62,7 @@ def all_terms(draw: st.DrawFn, policy: str) -> Terms:
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
         on_expiry=draw(st.sampled_from(["presume", "presume", "release"])),
-        initial=n_arms if policy == DEFAULT else 0,
+        initial=n_arms if policy == INITIAL else 0,
     )
 
 

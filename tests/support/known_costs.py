@@ -165,12 +165,12 @@ def play_out(live: purse.Policy, plain: Plain, costs: list[float], seed: int = 0
     return played
 
 
-def caps_hold(policy: str) -> None:
+def caps_hold(policy: str, rules: tuple[str, ...] = ("exit", "hold", "retry")) -> None:
     """The caps hold and all that they allow is spent, under each rule; one arm stops at its cap,
     and caps of nothing end the game at once.
     """
     for caps in ([40, 30, 20, 10, 0], [0, 0, 0, 0, 7], [1] * 5, [0, 10**6, 3, 0, 0], [0] * 5):
-        for stop in ("exit", "hold", "retry"):
+        for stop in rules:
             for budget in (0.35, 1, 2.2, 30):
                 run = purse.simulate(policy, WORLD, budget, n_paths=20, caps=caps, stop=stop)
                 left = budget - run.spent + 1e-9

@@ -18,6 +18,16 @@ from purse.base import amounts, spec
 from purse.engine.draws import draws
 from purse.types import Floats, Ticket, World
 
+OF_EACH_KIND = [  # together they reach every module of kernels that policies share
+    "budgeted-thompson",
+    "exp3++.bwk",
+    "exp3.m.b",
+    "kube",
+    "lagrange-bwk",
+    "replan",
+    "sw-ucb-bwk",
+    "tsallis-inf.price",
+]
 EXACT = 1e-12
 LIBM = re.compile(
     r"exp(2|10|m1)?|log(2|10|1p)?|powi?|ldexp|fmod|cbrt|hypot|a?(sin|cos|tan)h?|atan2|erfc?|[tl]gamma"

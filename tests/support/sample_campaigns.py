@@ -84,9 +84,15 @@ def initial_pulls(harness: StorageHarness) -> Any:
 
 @ALWAYS
 def to_the_end(harness: StorageHarness) -> Any:
-    """The default policy until the horizon or the budget ends it."""
+    """A policy with initial pulls until the horizon or the budget ends it."""
     campaign = harness.create(
-        "to-the-end", arms={"red": 1, "green": "0.5"}, budget=9, cost_min="0.1", horizon=30, seed=11
+        "to-the-end",
+        arms={"red": 1, "green": "0.5"},
+        budget=9,
+        cost_min="0.1",
+        horizon=30,
+        policy="primal-dual-bwk",
+        seed=11,
     )
     with suppress(AskRefused):
         for turn in range(100):

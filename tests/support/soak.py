@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+SOAK = bool(os.environ.get("PURSE_SOAK"))
+
 
 def scale(short: int, long: int) -> int:
     """The number of examples, races or rounds."""
-    return long if os.environ.get("PURSE_SOAK") else short
+    return long if SOAK else short

@@ -21,6 +21,7 @@ from benchmarks import (
     page,
     record,
     recovery,
+    replan,
     startup,
 )
 
@@ -105,6 +106,20 @@ def on_gpu() -> dict[str, Any]:
         "rows": rows,
         "rivals": rivals,
         "refused": {"kube": "no"},
+        "replan": [{"limits": 2, "nanoseconds": 0.5}],
+    }
+
+
+def of_replan() -> dict[str, Any]:
+    return {
+        "machine": MACHINE,
+        "load_before": 0.25,
+        "budget": 3000,
+        "apart": [0.5, -1.0],
+        "rows": [
+            {"limits": 1, "arms": 3, "replan": 400.0, "primal-dual-bwk": 50.0, "plain": 200.0},
+            {"limits": 2, "arms": 10, "replan": 800.0, "primal-dual-bwk": 100.0, "plain": None},
+        ],
     }
 
 
@@ -178,7 +193,7 @@ def test_a_program_and_its_policy_are_held_to_the_same_mean_gain(
 
 
 def test_without_gcc_there_is_nothing_to_compare_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "program", lambda _: None)
+    monkeypatch.setattr(families, "program", lambda *_: None)
     assert families.plain_rate("uniform", 3, 10) is None
     assert families.check_gain("uniform") is None
 
@@ -224,6 +239,7 @@ def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
     assert found["refused"] == {"kube": "kube does not"}
     assert len(found["rows"]) == len(purse.policies.names()) - 1
     assert all(each["floor"] == each["rounds_per_second"] / 1e6 for each in found["rows"])
+    assert [each["limits"] for each in found["replan"]] == [1, 2, 3]
 
 
 # campaigns
@@ -276,14 +292,14 @@ def test_the_part_on_campaigns_has_purse_beside_optuna() -> None:
     assert "fsync on, synchronous_commit on" in text
     assert "PostgreSQL, 1,000 at a time: 500,000" in text
     assert live.said({"processes": 4, "threads": 8}, 1) == "4 processes of 8 threads"
-    assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns())
+    assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns(), None)
 
 
 # the page
 
 
 def test_the_page_says_what_was_measured_and_on_what() -> None:
-    text = page.markdown(measured(), None, None)
+    text = page.markdown(measured(), None, None, None)
     assert "abacus, 2 cores, Python 3.11.0." in text
     assert "mean rewards from 0.25 to 0.75, costs from 0.5 to 0.125" in text
     assert "| `exp3.bwk` | 16 | 62.5 | 1.6 | 2 | 160 | 16,000 | 1.90 | 1,000 | 7 |" in text
@@ -297,25 +313,38 @@ def test_the_page_says_what_was_measured_and_on_what() -> None:
 
 
 def test_the_page_has_the_gpu_with_its_own_machine() -> None:
-    text = page.markdown(measured(), on_gpu(), None)
+    text = page.markdown(measured(), on_gpu(), None, None)
     assert "On Tabulator, abacus, 2 cores" in text
     assert "| `exp3++.bwk` | 5,000 | 0.2 | 500 | 500 |" in text
     assert "Not there: `kube`." in text
 
 
+def test_the_part_on_replan_has_plain_c_and_the_rival_beside_it() -> None:
+    text = replan.part(of_replan(), on_gpu())
+    assert "| 1: one resource | 3 | 400 | 200 | 0.5 | 50 | 0.125 |  |" in text
+    assert "| 2: one resource and a horizon | 10 | 800 |  |  | 100 | 0.125 | 0.5 |" in text
+    assert "after 6,000 rounds" in text
+    assert "0.25 processes were busy on the machine's 2 cores" in text
+    assert "GPU" not in replan.part(of_replan(), None)
+    assert replan.part(of_replan(), None) in page.markdown(measured(), None, None, of_replan())
+
+
 def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    for name in ("CPU", "GPU", "CAMPAIGNS", "PAGE"):
+    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "PAGE"):
         monkeypatch.setattr(record, name, tmp_path / name)
     record.save(record.GPU, on_gpu())
     monkeypatch.setattr(bench, "measure", measured)
     monkeypatch.setattr(campaigns, "measure", of_campaigns)
+    monkeypatch.setattr(replan, "measure", of_replan)
     monkeypatch.setattr(gpu, "usable", lambda: False)
     bench.main()
     assert record.load(record.GPU) == on_gpu()
     assert "Tabulator" in record.PAGE.read_text()
     assert record.load(record.CAMPAIGNS) == record.rounded(of_campaigns())
+    assert record.load(record.REPLAN) == of_replan()
+    assert replan.part(of_replan(), on_gpu()) in record.PAGE.read_text()
     printed = capsys.readouterr().out
     assert "exp3.bwk" in printed
     assert "cuda, Tabulator" in printed
@@ -324,6 +353,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     cpu = record.load(record.CPU)
     assert cpu is not None
-    assert record.PAGE.read_text() == page.markdown(
-        cpu, record.load(record.GPU), record.load(record.CAMPAIGNS)
-    ), "stale: run `python -m benchmarks.page`"
+    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN))
+    assert record.PAGE.read_text() == page.markdown(cpu, *others), (
+        "stale: run `python -m benchmarks.page`"
+    )

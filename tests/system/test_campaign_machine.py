@@ -25,7 +25,7 @@ from purse import AskRefused, PurseError
 from tests.support import reference_ledger
 from tests.support.campaign_machine import (
     BAD_REPORTS,
-    DEFAULT,
+    INITIAL,
     LIFE,
     UNIFORM,
     all_terms,
@@ -376,7 +376,7 @@ class CampaignMachine(RuleBasedStateMachine):
             assert audit.entries == len(list(self.campaign.journal()))
 
 
-@pytest.mark.parametrize("policy", [UNIFORM, DEFAULT])
+@pytest.mark.parametrize("policy", [UNIFORM, INITIAL])
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_no_sequence_of_calls_breaks_the_books(
     make_harness: Callable[[str], StorageHarness], kind: str, policy: str

@@ -6,6 +6,11 @@ from purse.base.validation import number as number
 from purse.compiler.jit import cold as cold
 from purse.compiler.jit import kernel as kernel
 from purse.kernels import sumtree as sumtree
+from purse.kernels.change_test import ChangeTest as ChangeTest
+from purse.kernels.change_test import begin_afresh as begin_afresh
+from purse.kernels.change_test import block_mean as block_mean
+from purse.kernels.change_test import find_change as find_change
+from purse.kernels.change_test import new_change_test as new_change_test
 from purse.kernels.concave_hull import HullScratch as HullScratch
 from purse.kernels.concave_hull import best_allowed_mixture as best_allowed_mixture
 from purse.kernels.concave_hull import best_mixture as best_mixture
@@ -59,6 +64,10 @@ from purse.kernels.index_rules import ratio_bound as ratio_bound
 from purse.kernels.index_rules import score_lines as score_lines
 from purse.kernels.index_rules import share_largest as share_largest
 from purse.kernels.index_rules import take_largest as take_largest
+from purse.kernels.information import bound_width as bound_width
+from purse.kernels.information import lower_cost as lower_cost
+from purse.kernels.information import optimism as optimism
+from purse.kernels.information import untried_reward as untried_reward
 from purse.kernels.masks import count_allowed as count_allowed
 from purse.kernels.masks import draw_allowed as draw_allowed
 from purse.kernels.masks import is_allowed as is_allowed
@@ -74,6 +83,10 @@ from purse.kernels.random import SIDE as SIDE
 from purse.kernels.random import U as U
 from purse.kernels.random import at as at
 from purse.kernels.random import uniform as uniform
+from purse.kernels.small_lp import SmallLp as SmallLp
+from purse.kernels.small_lp import new_lp as new_lp
+from purse.kernels.small_lp import set_limit as set_limit
+from purse.kernels.small_lp import solve as solve
 from purse.kernels.tsallis import scale_of as scale_of
 from purse.kernels.tsallis import tsallis_rule as tsallis_rule
 from purse.kernels.tsallis import tsallis_weights as tsallis_weights

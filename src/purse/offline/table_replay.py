@@ -19,6 +19,7 @@ from purse.base.text import align_columns
 from purse.offline.baselines import references
 from purse.offline.full_table import read_table, world_of_table
 from purse.offline.source import Source, read
+from purse.policies import DEFAULT
 from purse.report.command import command
 from purse.report.data import Recording, TableFacts
 from purse.report.standings import cells, ranked, standings
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 # two that reckon with a horizon, and one that does not learn
-DEFAULT_POLICIES = ("primal-dual-bwk", "exp3++.prices", "uniform")
+DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
 
 
 @dataclass(frozen=True, eq=False)

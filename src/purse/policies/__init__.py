@@ -12,7 +12,7 @@ from types import ModuleType
 from purse.base.loading import load_module
 from purse.errors import InvalidInput, invalid, unknown
 
-DEFAULT = "primal-dual-bwk"  # what the leaderboard recommends to who knows nothing
+DEFAULT = "replan"  # what the leaderboard recommends to who knows nothing
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "choose", "update")
 

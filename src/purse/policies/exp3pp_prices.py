@@ -47,7 +47,7 @@ True
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,14 +105,12 @@ def scratch(params: Exp3PlusPlusPricesParams, problem: Problem) -> Exp3PlusPlusP
 
 
 @kernel
-def weigh(
-    params: Exp3PlusPlusPricesParams,
-    state: Exp3PlusPlusPricesState,
+def set_prices(
+    params: Any,
+    state: Any,
     scratch: Exp3PlusPlusPricesScratch,
-    t: int,
-) -> Mixture:
-    """Write prices and weights."""
-    root = math.sqrt(params.log_ratio / t)
+) -> float:
+    """Write theta v_j; return theta. Any params and state with these fields will do, as below."""
     d = scratch.prices.shape[0]
     most = largest(state.spent)
     whole = charged = 0.0
@@ -123,17 +121,41 @@ def weigh(
     theta = state.earned[0] * whole / charged if charged > 0 else 0.0
     for j in range(d):
         scratch.prices[j] *= theta / whole
-    slope = root / (1 + theta)
+    return theta
+
+
+@kernel
+def mix_scores(
+    params: Any,
+    state: Any,
+    scratch: Exp3PlusPlusPricesScratch,
+    slope: float,
+    explore: float,
+) -> Mixture:
+    """Write the weights of the scores times `slope`; explore each arm at half of `explore`."""
     for i in range(params.n_arms):
         score = state.reward_estimates[i]
-        for j in range(d):
+        for j in range(scratch.prices.shape[0]):
             score -= scratch.prices[j] * state.cost_estimates[i, j]
         scratch.weights[i] = slope * score
     top = largest(scratch.weights)
     for i in range(params.n_arms):
         scratch.weights[i] = exp(scratch.weights[i] - top)
-    cap = min(0.5 / params.n_arms, 0.5 * root)
+    cap = min(0.5 / params.n_arms, 0.5 * explore)
     return Mixture(cap, cap * params.n_arms, True, total(scratch.weights))
+
+
+@kernel
+def weigh(
+    params: Exp3PlusPlusPricesParams,
+    state: Exp3PlusPlusPricesState,
+    scratch: Exp3PlusPlusPricesScratch,
+    t: int,
+) -> Mixture:
+    """Write prices and weights."""
+    root = math.sqrt(params.log_ratio / t)
+    theta = set_prices(params, state, scratch)
+    return mix_scores(params, state, scratch, root / (1 + theta), root)
 
 
 @kernel
@@ -156,6 +178,12 @@ def update(
     now: Now,
     play: Play,
 ) -> None:
+    add_report(params, state, now, play)
+
+
+@kernel
+def add_report(params: Any, state: Any, now: Now, play: Play) -> None:
+    """Add a report to the estimates, and its costs to what was spent."""
     i = play.arms[0]
     counts = now.t > params.n_arms
     state.earned[0] += play.rewards[0]

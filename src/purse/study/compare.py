@@ -12,6 +12,8 @@ from typing import Any
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
 from purse.base.progress import progress
+from purse.engine.delay import check_device
+from purse.policies import DEFAULT
 from purse.report.data import StudyFacts
 from purse.study import cluster, manifest
 from purse.study.assemble import assemble
@@ -22,7 +24,7 @@ from purse.study.shard import JobSpec
 from purse.study.store import Store
 from purse.types import CPU, DEVICES
 
-DEFAULT_POLICIES = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
+DEFAULT_POLICIES = (DEFAULT, "exp3.bwk", "exp3++.bwk", "uniform")
 
 
 DEFAULT_WORLDS: Mapping[str, WorldLike] = {
@@ -50,6 +52,7 @@ def compare(
     n_paths: int = DEFAULT_PATHS,
     seed: int = 0,
     stop: str = "exit",
+    delay: Any = 0,
     n_workers: int | None = None,
     device: str = CPU,
     on: str | None = None,
@@ -64,7 +67,7 @@ def compare(
                "two_worlds:world=2", or a function of the budget
     budgets    one amount, or a list of them
     n_paths    independent paths of each policy on each world with each budget
-    seed, stop   as in `purse.simulate`
+    seed, stop, delay   as in `purse.simulate`; the best fixed arm is played without delay
     device     "cpu" or "cuda"
     on         the address of a cluster: "ray://host:10001" or "dask://host:8786"
     folder     a folder that keeps finished parts and results; a repeat plays only what is missing
@@ -77,7 +80,14 @@ def compare(
     Raise `InvalidInput` when a value is not allowed, before anything is played.
     """
     plan = Plan.of(
-        policies, world, budgets=budgets, n_paths=n_paths, seed=seed, stop=stop, title=title
+        policies,
+        world,
+        budgets=budgets,
+        n_paths=n_paths,
+        seed=seed,
+        stop=stop,
+        title=title,
+        delay=delay,
     )
     return run(plan, n_workers=n_workers, device=device, on=on, folder=folder)
 
@@ -93,6 +103,7 @@ def run(
     """Play the shards of a plan that are missing, and return the study."""
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
+    check_device(device, plan.delay)
     if on is not None:
         cluster.parse(on)
     recipes: dict[str, JobSpec] = {}

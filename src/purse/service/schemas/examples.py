@@ -24,7 +24,7 @@ CREATE: dict[str, Any] = {
     "budget": "25",
     "cost_min": "0.0001",
     "resources": ["USD"],
-    "policy": "primal-dual-bwk",
+    "policy": "replan",
     "expires_after": 3600,
 }
 ASK: dict[str, Any] = {"request_id": "question-17", "n": 1}
@@ -35,9 +35,9 @@ TICKET = as_json(
         campaign="prompts",
         id=1,
         t=1,
-        arms=("large",),
-        probabilities=(1.0,),
-        held=("0.05",),
+        arms=("small",),
+        probabilities=(0.9999659486678784,),
+        held=("0.01",),
         state="held",
         request_id="question-17",
         asked_at=ASKED_AT,
@@ -51,7 +51,7 @@ RECEIPT = as_json(
         duplicate=False,
         late=False,
         spent=("0.0021",),
-        refunded=("0.0479",),
+        refunded=("0.0079",),
         overrun=("0",),
     )
 )
@@ -59,7 +59,7 @@ STATUS = as_json(
     Status(
         name="prompts",
         status="running",
-        policy="primal-dual-bwk",
+        policy="replan",
         arms=("large", "small"),
         plays=1,
         rounds=1,

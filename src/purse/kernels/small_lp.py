@@ -1,0 +1,211 @@
+"""A linear program with many columns and few rows, solved afresh in every round.
+
+    maximise  sum_i gains(i) x(i)   subject to   sum_i uses(i, j) x(i) <= limits(j),
+                                                 0 <= x(i) <= caps(i)
+
+The simplex method with bounded variables, from doing nothing. A row is measured in its limit, and
+each column is scaled to take all of the row that it uses most. So the first column to enter is the
+best one alone, and about one pivot for each row and each cap that binds follows. The rule of the
+largest gain comes first; should it take too long, the rule of the first index, which cannot cycle.
+Nothing is drawn: equal numbers give equal bits everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.compiler.jit import cold, kernel
+from purse.types import Floats, Ints
+
+TOLERANCE = 1e-10  # of the best column's gain
+SMALLEST = 1e-12  # limit of a row, and part of it that a step moves
+NOBODY = -1000
+
+
+class SmallLp(NamedTuple):
+    """The program, its solution, and room to work in."""
+
+    gains: Floats  # (K,)
+    uses: Floats  # (K, m)
+    limits: Floats  # (m,)
+    parts: Floats  # (m,) 1 / limits
+    caps: Floats  # (K,) infinity where there is none
+    open: Ints  # (K,) 1 for a column that may be used, 0 for others
+    pulls: Floats  # (K,) the solution
+    chances: Floats  # (K,) the caller's room
+    scales: Floats  # (K,) what a column alone may be; 0 where it is closed
+    full: Ints  # (K,) 1 for a column that stands at its cap and is not in the basis
+    basis: Ints  # (m,) columns; -1 - j for the slack of row j
+    inverse: Floats  # (m, m) of the basis
+    amounts: Floats  # (m,) of the basis, in scales, or in limits for a slack
+    prices: Floats  # (m,) of the rows
+    step: Floats  # (m,) how much a unit of the entering column takes from the basis
+
+
+def new_lp(n_columns: int, n_rows: int) -> SmallLp:
+    """Allocate a program without caps."""
+    k, m = n_columns, n_rows
+    return SmallLp(
+        np.zeros(k),
+        np.zeros((k, m)),
+        np.zeros(m),
+        np.zeros(m),
+        np.full(k, math.inf),
+        np.ones(k, np.int64),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k, np.int64),
+        np.zeros(m, np.int64),
+        np.zeros((m, m)),
+        np.zeros(m),
+        np.zeros(m),
+        np.zeros(m),
+    )
+
+
+@kernel
+def set_limit(lp: SmallLp, j: int, limit: float) -> None:
+    """Set what row j has; less than 1e-12 counts as 1e-12."""
+    lp.limits[j] = limit
+    lp.parts[j] = 1 / max(limit, SMALLEST)
+
+
+@kernel
+def solve(lp: SmallLp) -> float:
+    """Write the solution to `pulls`; return its sum. A column that uses nothing stays at 0."""
+    best = -1
+    most = 0.0
+    capped = False
+    for i in range(lp.gains.shape[0]):
+        part = 0.0
+        for j in range(lp.limits.shape[0]):
+            part = max(part, lp.uses[i, j] * lp.parts[j])
+        lp.scales[i] = 1 / part if lp.open[i] and part > 0 else 0.0
+        lp.pulls[i] = 0.0
+        capped |= lp.scales[i] > lp.caps[i]
+        value = lp.gains[i] * min(lp.scales[i], lp.caps[i])
+        if value > most:
+            most = value
+            best = i
+    if best < 0:
+        return 0.0
+    if lp.basis.shape[0] == 1 and not capped:
+        lp.pulls[best] = lp.scales[best]
+    else:
+        run_simplex(lp, best, TOLERANCE * most)
+    total = 0.0
+    for i in range(lp.gains.shape[0]):
+        total += lp.pulls[i]
+    return total
+
+
+@kernel
+def run_simplex(lp: SmallLp, best: int, least: float) -> None:
+    """Pivot until no column gains more than `least`; the best column alone enters first."""
+    k, m = lp.gains.shape[0], lp.basis.shape[0]
+    for i in range(k):
+        lp.full[i] = 0
+    for r in range(m):
+        lp.basis[r] = -1 - r
+        lp.amounts[r] = 1.0
+        for j in range(m):
+            lp.inverse[r, j] = 1.0 if r == j else 0.0
+    entering = best
+    for turn in range(40 * (m + k)):
+        move(lp, entering)
+        entering = find_entering(lp, least, turn > 4 * (m + k))
+        if entering == NOBODY:
+            break
+    for i in range(k):
+        if lp.full[i]:
+            lp.pulls[i] = lp.caps[i]
+    for r in range(m):
+        if lp.basis[r] >= 0:
+            lp.pulls[lp.basis[r]] = lp.amounts[r] * lp.scales[lp.basis[r]]
+
+
+@kernel
+def find_entering(lp: SmallLp, least: float, first: bool) -> int:
+    """The column with the largest gain at the prices of the basis, or the first with any."""
+    m = lp.basis.shape[0]
+    for j in range(m):
+        lp.prices[j] = 0.0
+        for r in range(m):
+            b = lp.basis[r]
+            if b >= 0:
+                lp.prices[j] += lp.gains[b] * lp.scales[b] * lp.inverse[r, j]
+    best = least
+    entering = NOBODY
+    for j in range(m - 1, -1, -1):  # in the order of their numbers in the basis
+        if -lp.prices[j] > best and not (first and entering != NOBODY):
+            best = -lp.prices[j]
+            entering = -1 - j
+        lp.prices[j] *= lp.parts[j]  # of a unit, no longer of the whole row
+    for i in range(lp.gains.shape[0]):
+        gain = lp.gains[i]
+        for j in range(m):
+            gain -= lp.prices[j] * lp.uses[i, j]
+        gain *= -lp.scales[i] if lp.full[i] else lp.scales[i]
+        if gain > best and not (first and entering != NOBODY):
+            best = gain
+            entering = i
+    return entering
+
+
+@kernel
+def move(lp: SmallLp, entering: int) -> None:
+    """Let a column enter, or go from one of its bounds to the other."""
+    m = lp.basis.shape[0]
+    sign = -1.0 if entering >= 0 and lp.full[entering] else 1.0
+    furthest = lp.caps[entering] / lp.scales[entering] if entering >= 0 else math.inf
+    leaving = -1
+    for r in range(m):
+        lp.step[r] = 0.0
+        if entering < 0:
+            lp.step[r] = lp.inverse[r, -1 - entering]
+        else:
+            for j in range(m):
+                part = lp.uses[entering, j] * lp.parts[j] * lp.scales[entering]
+                lp.step[r] += lp.inverse[r, j] * part
+        taken = sign * lp.step[r]
+        room = lp.amounts[r]
+        if taken < 0:
+            b = lp.basis[r]
+            room = max(0.0, lp.caps[b] / lp.scales[b] - room) if b >= 0 else math.inf
+        if abs(taken) > SMALLEST:
+            far = room / abs(taken)
+            tie = far == furthest and leaving >= 0 and lp.basis[r] < lp.basis[leaving]
+            if far < furthest or tie:
+                furthest = far
+                leaving = r
+    for r in range(m):
+        lp.amounts[r] = max(0.0, lp.amounts[r] - sign * lp.step[r] * furthest)
+    if leaving < 0:
+        if entering >= 0:
+            lp.full[entering] = 1 - lp.full[entering]
+        return
+    b = lp.basis[leaving]
+    if b >= 0:
+        lp.full[b] = sign * lp.step[leaving] < 0
+    lp.amounts[leaving] = furthest
+    if entering >= 0 and lp.full[entering]:
+        lp.amounts[leaving] = lp.caps[entering] / lp.scales[entering] - furthest
+        lp.full[entering] = 0
+    lp.basis[leaving] = entering
+    invert(lp, leaving)
+
+
+@cold
+def invert(lp: SmallLp, leaving: int) -> None:
+    """Bring the inverse up to date after a pivot in the row `leaving`."""
+    m = lp.basis.shape[0]
+    for j in range(m):
+        lp.inverse[leaving, j] /= lp.step[leaving]
+    for r in range(m):
+        if r != leaving:
+            for j in range(m):
+                lp.inverse[r, j] -= lp.step[r] * lp.inverse[leaving, j]

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import worlds
+from purse.testing import check_policy
+from purse.theory.fluid import lp_optimum
+from purse.types import World
+from tests.support.knapsack_learners import four_arms, live_for, three_arms, two_resources
+from tests.support.plain_replan import CALM, follow_replan
+from tests.support.policies import tell_all
+
+FIXED_COSTS = worlds.function("bernoulli")([0.9, 0.5, 0.8, 0.6], [0.6, 0.35, 0.6, 0.45])
+ROUTING = worlds.function("routing")([0.5, 0.6, 0.9], [0.001, 0.2, 0.6], prompts=3000)
+EXACT = {"rel": 1e-12, "abs": 1e-12}
+
+
+def level(affordable: float, n: float = 1) -> float:
+    return 0.5 * math.log(1 + affordable / n)
+
+
+def width(level: float, n: float, spread: float = 0, top: float = 1) -> float:
+    return math.sqrt(2 * level * (spread + top**2 / 4)) / (n + 1) + level * top / (3 * (n + 1))
+
+
+def untried_cost(geometric: float, level: float) -> float:
+    return geometric / (1 + math.sqrt(level) + level)
+
+
+def sees(live: purse.Policy, gains: list[float], uses: list[Any], pulls: list[float]) -> None:
+    """The numbers of the program behind the next choice, and its solution."""
+    live.probabilities()
+    lp = live._game.scratch
+    assert lp.gains == pytest.approx(gains, **EXACT)
+    assert lp.uses == pytest.approx(np.array(uses).reshape(lp.uses.shape), **EXACT)
+    assert lp.pulls == pytest.approx(pulls, **EXACT)
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy(
+        "replan", n_arms=2, budget=10, cost_min=0.001, cost_max=[1, 0.5], seed=0, stop="exit"
+    )
+    # half of the most is 0.5 and 0.25; a K-th of the budget pays for N = 10 and 20 pulls. What they
+    # may cost: sqrt(0.005 * 0.5) = 0.05 and sqrt(0.0025 * 0.25) = 0.025
+    u = [1 - 1 / (1 + math.sqrt(10)), 1 - 1 / (1 + math.sqrt(20))]
+    low = [untried_cost(0.05, level(10)), untried_cost(0.025, level(20))]
+    assert [*u, *low] == pytest.approx([0.7597, 0.8173, 0.0152, 0.0066], abs=1e-4)
+    sees(live, u, low, [0, 10 / low[1]])
+    # a look at each arm has 0.2 sqrt(2) / 1001 / 2 = 0.000141; arm 0 costs more than the plan does
+    rare = 0.2 * math.sqrt(2) / 1001 / 2 * low[1] / low[0]
+    assert live.probabilities() == pytest.approx([rare, 1 - rare], **EXACT)
+    assert tell_all(live, (0.25, 0.2)) == [1]
+    # the report took 0.4 of the most, so arm 0 may cost 0.4: N = 9.8 / 0.4 / 2; arm 1 has N =
+    # 9.8 / 0.2 / 2, and v of its reward is 1/8
+    u = [1 - 1 / (1 + math.sqrt(12.25)), 0.25 + width(level(24.5), 1)]
+    low = [
+        untried_cost(math.sqrt(0.004 * 0.4), level(12.25)),
+        0.2 / (1 + width(level(24.5), 1, top=0.2) / 0.2),
+    ]
+    assert [*u, *low] == pytest.approx([0.7778, 0.9698, 0.0116, 0.1163], abs=1e-4)
+    sees(live, u, low, [9.8 / low[0], 0])
+    assert tell_all(live, (1, 0.9)) == [0]
+    # now both are known and 8.9 is left: N = 8.9 / 0.9 / 2 and 8.9 / 0.2 / 2
+    low = [
+        0.9 / (1 + width(level(8.9 / 1.8), 1, top=0.9) / 0.9),
+        0.2 / (1 + width(level(22.25), 1, top=0.2) / 0.2),
+    ]
+    u = [1, 0.25 + width(level(22.25), 1)]
+    sees(live, u, low, [0, 8.9 / low[1]])
+    assert tell_all(live, (0.75, 0.1)) == [1]
+    # arm 1 has means of 0.5 and 0.15 and deviations of 2 * 0.25^2 and 2 * 0.05^2 from its last
+    # report in round 3; in round 4 they count for exp(-0.15 / 4) of that
+    kept = math.exp(-0.15 / 4)
+    optimism = level(8.8 / 0.3, 2 * kept)
+    u = [1, min(1, 0.5 + width(optimism, 2 * kept, spread=0.125 * kept))]
+    low = [
+        0.9 / (1 + width(level(8.8 / 1.8), 1, top=0.9) / 0.9),
+        0.15 / (1 + width(optimism, 2 * kept, spread=0.005 * kept, top=0.2) / 0.15),
+    ]
+    sees(live, u, low, [0, 8.8 / low[1]])
+
+
+def test_rounds_by_hand_with_a_horizon() -> None:
+    """There is money for half of the rounds with arm 0."""
+    costs = [1, 0.25]
+    live = purse.Policy(CALM, n_arms=2, budget=20, cost_min=costs, cost_max=costs, horizon=40)
+    # N = 20 / 1 / 2 = 10 and min{40, 20 / 0.25} / 2 = 20; arm 1 costs less and promises more
+    u = [1 - 1 / (1 + math.sqrt(10)), 1 - 1 / (1 + math.sqrt(20))]
+    sees(live, u, [[1, 1], [0.25, 1]], [0, 40])
+    assert tell_all(live, (0.25, 0.25)) == [1]
+    # 39 rounds and 19.75 are left: N = 19.75 / 2 and 39 / 2
+    u = [1 - 1 / (1 + math.sqrt(19.75 / 2)), 0.25 + width(level(19.5), 1)]
+    low = 0.25  # it costs no less
+    assert u == pytest.approx([0.7586, 0.9362], abs=1e-4)
+    sees(live, u, [[1, 1], [low, 1]], [0, 39])
+    assert tell_all(live, (0, 0.25)) == [1]
+    # 38 and 19.5: arm 1 has a mean of 0.125 and deviations of 2 * 0.125^2, so that arm 0 promises
+    # more: x0 + x1 = 38 and x0 + x1 / 4 = 19.5
+    u = [1 - 1 / (1 + math.sqrt(19.5 / 2)), 0.125 + width(level(19, 2), 2, spread=1 / 32)]
+    assert u == pytest.approx([0.7574, 0.5267], abs=1e-4)
+    dear = (19.5 - 38 / 4) / 0.75
+    sees(live, u, [[1, 1], [low, 1]], [dear, 38 - dear])
+    assert live.probabilities() == pytest.approx([dear / 38, 1 - dear / 38], **EXACT)
+
+
+def test_the_guard_lets_a_dear_arm_be_tried() -> None:
+    """The cheap arm paid nothing 11 times: rho = 0.5 / 12 less half of sqrt(0.25) / 12 is 1 / 48,
+    and 200 of it from the start would bring 4.17. One pull of the other for 1/2, and the 93.5 that
+    are left then, are 0.5 + 187 / 48 = 4.40, more than 95% of that.
+    """
+    costs = [1, 0.5]
+    live = purse.Policy("replan", n_arms=2, budget=100, cost_min=costs, cost_max=costs)
+    for _ in range(11):
+        live.tell(live.ask(allowed=[1]), 0, 0.5)
+    rate = 0.1 * math.sqrt(24) / 1012  # a look at arm 1 is all that it gets
+    assert live.probabilities() == pytest.approx([1 - rate, rate], **EXACT)
+
+
+@pytest.mark.parametrize(("guard", "dear"), [(0.05, 0), (0.16, 0), (0.17, 1), (0, 1)])
+def test_the_guard_keeps_little_money_together(guard: float, dear: int) -> None:
+    """The cheap arm paid 0.1 twice: rho = 0.7 / 3 less half of sqrt(0.25) / 3 is 0.15, and 20 of it
+    from the start would bring 3. A pull of the other leaves 1.2 of 2.2, for 12 of the cheap one:
+    0.2 + 1/2 + 12 * 0.15 = 2.5 is 83.3% of that.
+    """
+    told = {"budget": 2.4, "cost_min": [1, 0.1], "cost_max": [1, 0.1], "horizon": 20}
+    live = purse.Policy(f"{CALM},guard={guard}", n_arms=2, **told)
+    for _ in range(2):
+        live.tell(live.ask(allowed=[1]), 0.1, 0.1)
+    # x0 + x1 = 18 and x0 + 0.1 x1 = 2.2
+    plan = [2.2 - 15.8 / 9, 158 / 9]
+    u = [1 - 1 / (1 + math.sqrt(1.1)), 0.1 + width(level(9, 2), 2)]
+    sees(live, u, [[1, 1], [0.1, 1]], plan)
+    chance = dear * plan[0] / 18
+    assert live.probabilities() == pytest.approx([chance, 1 - chance], **EXACT)
+
+
+@pytest.mark.parametrize(
+    ("world", "budget", "horizon", "out"),
+    [
+        (FIXED_COSTS, [1500], None, 1),
+        (four_arms(), [1500], None, 1),
+        (four_arms(), [3000], None, 30),
+        (three_arms(), [900], 3000, 1),
+        (ROUTING, [90], 3000, 1),
+        (two_resources(), [900, 1500], None, 1),
+        (two_resources(), [900, 1500], 3000, 20),
+    ],
+    ids=[
+        "fixed costs",
+        "random costs",
+        "late",
+        "horizon",
+        "routing",
+        "two",
+        "two and time, late",
+    ],
+)
+def test_follows_the_rule(world: World, budget: list[float], horizon: int | None, out: int) -> None:
+    live = live_for(world, "replan", budget, horizon, stop="hold")
+    plain = follow_replan(live, world, 3000, out=out)
+    assert live.t > 1000
+    assert plain.taken.min() > 3
+    assert live.state.weights == pytest.approx(plain.weights, rel=1e-9)
+
+
+@pytest.mark.parametrize("horizon", [None, 100])
+@pytest.mark.parametrize("costs", [[0.1, 0.5, 1], [0.05, 0.2, 1]])
+def test_follows_the_rule_where_the_guard_speaks(costs: list[float], horizon: int | None) -> None:
+    world = worlds.function("bernoulli")([0.05, 0.7, 0.9], costs)
+    plain = follow_replan(live_for(world, "replan", [5], horizon, stop="hold"), world, 100)
+    assert plain.guarded > 20
+
+
+@pytest.mark.parametrize("out", [1, 10])
+def test_follows_the_rule_where_arms_change(out: int) -> None:
+    world = worlds.function("switching")(
+        [500, 400], [[0.9, 0.1, 0.5], [0.2, 0.8, 0.5]], [[0.5, 0.3, 0.4], [0.5, 0.6, 0.4]]
+    )
+    live = live_for(world, "replan", [3000], None, stop="hold")
+    plain = follow_replan(live, world, 3000, out=out)
+    assert plain.changes == live.state.changes[0] > 4
+    assert live.state.means == pytest.approx(plain.means, rel=1e-9)
+
+
+@pytest.mark.parametrize("horizon", [None, 150])
+def test_passes_the_checks(horizon: int | None) -> None:
+    check_policy("replan", horizon=horizon, quick=True)
+    check_policy("replan", two_resources(), horizon=horizon, quick=True)
+
+
+def test_prices_of_three_decades() -> None:
+    """The money buys 10 answers of the dearest model, or 5,000 of the cheapest and 3 left over."""
+    world, budget = "routing:quality=[.5,.7,.9],prices=[.001,.02,.8],prompts=5000", 8
+    best = lp_optimum(world, budget).value
+    shares = {
+        policy: purse.simulate(policy, world, budget, n_paths=20).gain.mean() / best
+        for policy in ("replan", "primal-dual-bwk")
+    }
+    assert shares["replan"] > 0.95
+    assert shares["primal-dual-bwk"] < 0.5
+
+
+def test_it_recovers_after_a_switch() -> None:
+    """2,000 rounds of one arm, then 2,000 of the other: 3,200 for who knows, 2,000 for each arm."""
+    world = worlds.function("switching")([2000, 2000], [[0.8, 0.2], [0.2, 0.8]], [0.5, 0.5])
+    run = purse.simulate("replan", world, 2000, n_paths=50)
+    blind = purse.simulate(CALM, world, 2000, n_paths=50)
+    # 3,179 and 2,672, with standard errors of 4 and 70
+    assert run.gain.mean() > 0.985 * 3200
+    assert blind.gain.mean() < 0.92 * 3200
