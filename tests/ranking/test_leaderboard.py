@@ -130,6 +130,8 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
         purse.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
     with pytest.raises(purse.InvalidInput, match="n_workers=0"):
         purse.leaderboard(["uniform"], quick=True, n_workers=0)
+    with pytest.raises(purse.InvalidInput, match="suite='3': must be one of '1', '2'"):
+        purse.leaderboard(["uniform"], suite="3", quick=True)
     assert leaderboard.YARDSTICKS == ("fixed", "oracle")
 
 
@@ -146,13 +148,6 @@ def test_the_committed_page_is_of_this_suite() -> None:
     assert all(f"| {case.name} | {case.situation} | `{case.world}` |" in page for case in CASES), (
         "run `make leaderboard`: a case has changed"
     )
-
-
-def test_the_moving_oracle_takes_the_arm_of_the_phase() -> None:
-    case = Case("c", "s", "switching:segments=[5,3],rewards=[[1,0],[0,1]],costs=[.5,.5]", 10, 2)
-    assert leaderboard.moving_oracle(worlds.make(case.world, 10), case, 0) == 20
-    steady = Case("c", "s", "bernoulli:rewards=[1,1],costs=[.5,.25]", 10, 2)
-    assert leaderboard.moving_oracle(worlds.make(steady.world, 10), steady, 0) == 40
 
 
 def test_a_notebook_shows_the_standings() -> None:
@@ -180,6 +175,13 @@ def test_the_standings_are_aligned_text() -> None:
     ]
 
 
+def test_where_an_adversary_chooses_the_worse_world_counts() -> None:
+    gains = [np.array([8.0, 10.0]), np.array([4.0, 1.0])]
+    # on average 0.1 in the first world and 0.5 in the second
+    assert leaderboard.score(gains, [10.0, 5.0]) == pytest.approx([0.2, 0.8])
+    assert leaderboard.score(gains[:1], [10.0]) == pytest.approx([0.2, 0.0])
+
+
 def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:
     figure = ranking_page.heat_figure(by_hand())
     assert figure.data.rows() == [
@@ -195,3 +197,15 @@ def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:
     assert axes["y"]["scale"]["domain"] == ["a", "b"]
     assert axes["x"]["scale"]["domain"] == ["one", "two"]
     assert render_svg(spec) == render_svg(ranking_page.heat_figure(by_hand()).spec())
+
+
+def test_a_score_below_0_has_the_colour_of_the_end_and_its_own_label() -> None:
+    scores = {("a", "one"): np.array([-0.2, -0.2]), ("b", "one"): np.array([-1e-9, -1e-9])}
+    cases = (Case("one", "s", "w", 1),)
+    board = Leaderboard(cases, ("a", "b"), scores, {}, "2")
+    figure = ranking_page.heat_figure(board)
+    assert figure.name == "leaderboard-2"
+    (cells,) = figure.spec()["datasets"].values()
+    assert [cell["shade"] for cell in cells] == [0.001, 0.001]
+    assert cells[0]["label"] == "-20.0"
+    assert ranking_page.cell(board, "b", "one") == "0.0 ± 0.0"

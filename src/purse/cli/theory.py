@@ -59,6 +59,12 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@click.option(
+    "--suite",
+    default="1",
+    show_default=True,
+    help="1: long games of every kind; 2: what users have, little money and late reports included.",
+)
 @out_option("Folder for the page and its data.", "purse-results/leaderboard")
 @quick_option
 @seed_option
@@ -67,28 +73,32 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
 def leaderboard(
     policies: tuple[str, ...], folder: str, workers: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Play the suite with every policy, and say which one to use.
+    """Play a suite with every policy, and say which one to use.
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
-    policy that purse ships. Prints the standings, and writes which-policy.md, a figure and
-    scores.csv. An interrupted run continues where it stopped.
+    policy that purse ships. Prints the standings, and writes a page (which-policy.md for suite 1,
+    what-users-have.md for suite 2), a figure and a table of scores. An interrupted run continues
+    where it stopped. Several processes may play some policies each into one folder.
     """
     import purse
     from purse.base.files import write_atomically, write_text
-    from purse.ranking import page
+    from purse.ranking import page, page2
     from purse.report.charts.export import write_figure
 
     board = purse.leaderboard(policies or None, n_workers=workers, folder=folder, **options)
     target = Path(folder)
-    files = write_figure(page.heat_figure(board), target, kinds=("png", "svg"))
-    write_text(target / "which-policy.md", page.markdown(board, "leaderboard.svg"))
-    write_atomically(target / "scores.csv", board.frame().write_csv)
+    figure = page.heat_figure(board)
+    files = write_figure(figure, target, kinds=("png", "svg"))
+    layout = page2 if board.suite == "2" else page
+    text, scores = f"{layout.NAME}.md", figure.name.replace("leaderboard", "scores") + ".csv"
+    write_text(target / text, layout.markdown(board, f"{figure.name}.svg"))
+    write_atomically(target / scores, board.frame().write_csv)
     if as_json:
         frames = {"standings": board.standings(), "scores": board.frame()}
         rows = {name: frame.to_dicts() for name, frame in frames.items()}
         print_json({"folder": str(target), **rows})
     else:
-        names = ", ".join(["which-policy.md", "scores.csv", *(file.name for file in files)])
+        names = ", ".join([text, scores, *(file.name for file in files)])
         click.echo(f"{board}\nWritten to {target}: {names}")
 
 

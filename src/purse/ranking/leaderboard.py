@@ -1,116 +1,171 @@
-"""`purse.leaderboard`: the score of every policy on every case of the suite.
+"""`purse.leaderboard`: the score of every policy on every case of a suite.
 
-The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is no gain. OPT is the
-larger of two gains on the same draws: that of the best fixed arm, and that of a player who knows
-the means and always pulls the arm that is most efficient at the time. With a horizon or several
-resources, OPT is the value of the linear program (`purse.theory.fluid`).
+The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is no gain.
+`purse.ranking.optimum` says what OPT is. Where an adversary chooses the world, the score is that of
+the world in which the policy does worse on average.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from purse import policies, worlds
-from purse.base import amounts, validation
-from purse.base.progress import progress
-from purse.engine.draws import draws
-from purse.engine.job import Job, make_job, single_arm_jobs
+from purse import policies
+from purse.base import validation
+from purse.base.progress import Progress, progress
+from purse.engine.job import Job
 from purse.errors import InvalidInput
-from purse.ranking.scores import Leaderboard
-from purse.ranking.suite import CASES, VARIANTS, Case
+from purse.ranking import suite as suite1
+from purse.ranking import suite2
+from purse.ranking.games import find_cheapest, make_alone_jobs, make_case_job, worlds_of
+from purse.ranking.optimum import find_optima
+from purse.ranking.scores import Alone, Leaderboard
+from purse.ranking.suite import VARIANTS, Case
+from purse.study.executors import play_all
+from purse.study.shard import shards_of
 from purse.study.store import Store
-from purse.theory.fluid import lp_optimum
-from purse.theory.notions import best_arm
-from purse.types import World
+from purse.types import Floats
 
 YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
+SUITES = {suite1.VERSION: suite1.CASES, suite2.VERSION: suite2.CASES}
 QUICK_BUDGET, QUICK_PATHS = 1e3, 4
 
 
 def leaderboard(
     names: Sequence[str] | None = None,
     *,
+    suite: str = suite1.VERSION,
     quick: bool = False,
     seed: int = 0,
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Leaderboard:
-    """Play the suite with these policies, and return the score of each on every case.
+    """Play a suite with these policies, and return the score of each on every case.
 
     names       names with options, or paths of policy files; None: all policies that purse ships
-    quick       take budgets of at most 1,000 and 4 paths: a look, not for quoting
+    suite       "1", long games of every kind, or "2", what users have
+    quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
     n_workers   threads; their number changes no result
     folder      a folder that keeps finished parts; a repeat reads them
 
-    Raise `InvalidInput` when a policy cannot play any case.
+    Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.
     """
+    version = validation.choice("suite", suite, tuple(SUITES))
     shipped = [name for name in policies.names() if name not in YARDSTICKS]
     chosen = tuple(names or sorted([*shipped, *VARIANTS]))
     workers = validation.workers(n_workers)
-    cases = tuple(small(case) for case in CASES) if quick else CASES
+    cases = SUITES[version]
+    if quick:
+        cases = tuple(shorten(case) if version == suite1.VERSION else thin(case) for case in cases)
+    jobs, refusals = make_jobs(chosen, cases, seed)
     store = Store(folder)
-    jobs: dict[tuple[str, str], Job] = {}
-    refusals: dict[tuple[str, str], str] = {}
-    for case in cases:
-        place = worlds.make(case.world, case.budget)
-        for policy in chosen:
-            try:
-                jobs[policy, case.name] = make_job(policy, place, case.budget, seed=seed)
-            except InvalidInput as error:
-                refusals[policy, case.name] = str(error)
-    for policy in chosen:
-        if not any((policy, case.name) in jobs for case in cases):
-            raise InvalidInput(refusals[policy, cases[0].name])
     scores = {}
     with progress("leaderboard") as bar:
-        optima: dict[str, float] = {}
-        for number, case in enumerate(cases):
-            place = worlds.make(case.world, case.budget)
-            if place.horizon is not None or place.n_resources > 1:
-                optima[case.name] = lp_optimum(place, case.budget).value
-            else:
-                bar.part(0.1 * number / len(cases), 0.0, f"{case.name}: each arm alone")
-                fixed = single_arm_jobs(place, case.budget, seed=seed)
-                runs = [store.run(job, case.n_paths, workers, bar) for job in fixed]
-                alone = np.array([each["gain"].to_numpy() for each in runs])
-                best = float(alone[best_arm(alone)].mean())
-                optima[case.name] = max(best, moving_oracle(place, case, seed))
-        by_name = {case.name: case for case in cases}
-        # policy by policy: each compiles once
-        for number, ((policy, name), job) in enumerate(sorted(jobs.items())):
-            bar.part(0.1 + 0.9 * number / len(jobs), 0.9 / len(jobs), f"{policy}: {name}")
-            played = store.run(job, by_name[name].n_paths, workers, bar)
-            scores[policy, name] = 1 - played["gain"].to_numpy() / optima[name]
-    return Leaderboard(cases, chosen, scores, refusals)
+        bar.part(0.0, 0.1, "each arm alone")
+        yardsticks = find_yardsticks(store, cases, seed, workers, bar)
+        # policy by policy: each compiles once, and its cases share the threads
+        for number, policy in enumerate(chosen):
+            bar.part(0.1 + 0.9 * number / len(chosen), 0.9 / len(chosen), policy)
+            mine = [case for case in cases if case.name in jobs[policy]]
+            games = [(job, case.n_paths) for case in mine for job in jobs[policy][case.name]]
+            gains = iter(play_jobs(store, games, workers, bar))
+            for case in mine:
+                optima = yardsticks[case.name].optima
+                scores[policy, case.name] = score([next(gains) for _ in optima], optima)
+    alone = {name: each.alone for name, each in yardsticks.items()}
+    return Leaderboard(cases, chosen, scores, refusals, version, alone)
 
 
-def moving_oracle(world: World, case: Case, seed: int) -> float:
-    """Return the mean gain of always pulling the phase's most efficient arm, for one resource."""
-    tables = world.tables
-    chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
-    means = (chances * tables.rewards).sum(axis=2)
-    best = (means / (chances * tables.costs[..., 0]).sum(axis=2)).argmax(axis=1)
-    budget = int(amounts.budget_array(case.budget, 1)[0])
-    rounds = np.arange(budget // int(world.cost_min.min()) + 1)
-    phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
-    arms = best[phases]
-    gains = []
-    for path in range(case.n_paths):
-        rewards, costs = draws(world, len(rounds), seed=seed, path=path)
-        paid = np.cumsum(costs[rounds, arms, 0]) <= budget
-        gains.append(rewards[rounds, arms][paid].sum())
-    return float(np.mean(gains))
+Jobs = dict[str, dict[str, list[Job]]]  # policy -> case -> a job for each world
 
 
-def small(case: Case) -> Case:
-    """Return the case with a small budget and few paths, for a quick look."""
+def make_jobs(
+    names: Sequence[str], cases: Sequence[Case], seed: int
+) -> tuple[Jobs, dict[tuple[str, str], str]]:
+    """Return the jobs of every policy, and why it cannot play the other cases.
+
+    Raise `InvalidInput` when a policy cannot play any case.
+    """
+    jobs: Jobs = {policy: {} for policy in names}
+    refusals = {}
+    for case in cases:
+        places = worlds_of(case)
+        for policy in names:
+            try:
+                made = [make_case_job(policy, case, place, seed) for place in places]
+                jobs[policy][case.name] = made
+            except InvalidInput as error:
+                refusals[policy, case.name] = str(error)
+    for policy in names:
+        if not jobs[policy]:
+            raise InvalidInput(refusals[policy, cases[0].name])
+    return jobs, refusals
+
+
+class Yardstick(NamedTuple):
+    """What the gains on a case are compared with."""
+
+    optima: list[float]  # of each world of the case
+    alone: Alone
+
+
+def find_yardsticks(
+    store: Store, cases: Sequence[Case], seed: int, n_workers: int | None, bar: Progress
+) -> dict[str, Yardstick]:
+    """Play every arm alone, and return what the gains on each case are compared with."""
+    places = {case.name: worlds_of(case) for case in cases}
+    games = [
+        (job, case.n_paths)
+        for case in cases
+        for place in places[case.name]
+        for job in make_alone_jobs(case, place, seed)
+    ]
+    gains = iter(play_jobs(store, games, n_workers, bar))
+    found = {}
+    for case in cases:
+        alone = [
+            np.array([next(gains) for _ in range(place.n_arms)]) for place in places[case.name]
+        ]
+        optima = find_optima(case, places[case.name], alone, seed)
+        parts = [
+            float(1 - score([each[arm] for each in alone], optima).mean())
+            for arm in range(len(alone[0]))
+        ]
+        cheapest = find_cheapest(case, places[case.name][0], np.array(parts))
+        found[case.name] = Yardstick(optima, Alone(parts[cheapest], max(parts)))
+    return found
+
+
+def play_jobs(
+    store: Store, games: Sequence[tuple[Job, int]], n_workers: int | None, bar: Progress
+) -> list[Floats]:
+    """Play jobs with so many paths each, all at once, and return the gains of each, (P,)."""
+    shards = [list(shards_of(job, n_paths)) for job, n_paths in games]
+    missing = store.missing([shard for each in shards for shard in each])
+    play_all(missing, store.accept, bar, n_workers=n_workers)
+    return [store.runs(each)["gain"].to_numpy() for each in shards]
+
+
+def score(gains: Sequence[Floats], optima: Sequence[float]) -> Floats:
+    """Return the normalised regret of each path, (P,), in the world that is worst on average."""
+    each = [1 - gain / optimum for gain, optimum in zip(gains, optima, strict=True)]
+    return max(each, key=lambda scores: float(scores.mean()))
+
+
+def thin(case: Case) -> Case:
+    """Return the case with few paths."""
+    return case._replace(n_paths=min(case.n_paths, QUICK_PATHS))
+
+
+def shorten(case: Case) -> Case:
+    """Return a case of suite 1 with a small budget and few paths."""
     budget = case.budget
     if isinstance(budget, tuple):
         factor = QUICK_BUDGET / max(budget)
         budget = tuple(each * factor for each in budget)
     elif "prompts" not in case.world and "customers" not in case.world:
         budget = min(budget, QUICK_BUDGET)
-    return case._replace(budget=budget, n_paths=min(case.n_paths, QUICK_PATHS))
+    return thin(case)._replace(budget=budget)

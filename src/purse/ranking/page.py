@@ -1,4 +1,4 @@
-"""The leaderboard as a picture and as the page "Which policy should I use?"."""
+"""The leaderboard as a picture, and that of suite 1 as the page "Which policy should I use?"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 KNOWN_COSTS = "needs to know what each arm costs"
 NOTHING = "I know nothing"
+NAME = "which-policy"  # of the file
 TITLE = "Which policy should I use?"
 HEAT_TITLE = "normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it"
 
 
 def heat_figure(board: Leaderboard) -> Figure:
-    """Draw every policy's score on every case, the best standing first."""
+    """Draw every policy's score on every case, the best standing first.
+
+    Its name is that of its file: `leaderboard`, and `leaderboard-2` for suite 2.
+    """
     import polars as pl
 
     order = board.standings()["policy"].to_list()
@@ -31,7 +35,14 @@ def heat_figure(board: Leaderboard) -> Figure:
         for case in board.cases
     ]
     types = {"row": pl.String, "column": pl.String, "score": pl.Float64}
-    return heat_map("leaderboard", HEAT_TITLE, pl.DataFrame(scores, types))
+    name = "leaderboard" if board.suite == VERSION else f"leaderboard-{board.suite}"
+    return heat_map(name, HEAT_TITLE, pl.DataFrame(scores, types))
+
+
+def without_known_costs(board: Leaderboard) -> list[str]:
+    """The policies that need not know what each arm costs."""
+    knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
+    return [policy for policy in board.policies if policy not in knowing]
 
 
 def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple[str, float]]:
@@ -52,8 +63,8 @@ def recommendations(
     """For all cases, for those of money alone, and for each situation: the best policies, without
     and with known costs.
     """
-    knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
-    free = [policy for policy in board.policies if policy not in knowing]
+    free = without_known_costs(board)
+    knowing = [policy for policy in board.policies if policy not in free]
     situations = list(dict.fromkeys(case.situation for case in board.cases))
     more = ("budget and horizon", "several resources")
     groups = {
@@ -80,17 +91,6 @@ def markdown(board: Leaderboard, picture: str) -> str:
         [label, write_list(free), write_list(known)]
         for label, free, known in recommendations(board)
     ]
-    standings = [
-        [
-            f"`{row['policy']}`",
-            str(row["cases"]),
-            f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
-            f"{row['rank']:.1f}",
-            f"{100 * row['worst']:.1f}",
-            row["worst_case"],
-        ]
-        for row in board.standings().iter_rows(named=True)
-    ]
     scores = [
         [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
         for policy in order
@@ -113,9 +113,7 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "## Standings",
         "Over the cases that a policy can play: mean score, mean rank, and the case that "
         "it does worst on.",
-        write_markdown_table(
-            ["policy", "cases", "mean score", "mean rank", "worst score", "on"], standings
-        ),
+        standings_table(board),
         f"![Scores of all policies on all cases]({picture})",
         "## Every score",
         "Mean normalised regret in percent with half its 95% interval.",
@@ -134,6 +132,24 @@ def markdown(board: Leaderboard, picture: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def standings_table(board: Leaderboard) -> str:
+    """The standings."""
+    rows = [
+        [
+            f"`{row['policy']}`",
+            str(row["cases"]),
+            f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
+            f"{row['rank']:.1f}",
+            f"{100 * row['worst']:.1f}",
+            row["worst_case"],
+        ]
+        for row in board.standings().iter_rows(named=True)
+    ]
+    return write_markdown_table(
+        ["policy", "cases", "mean score", "mean rank", "worst score", "on"], rows
+    )
+
+
 def budget(value: float | tuple[float, ...]) -> str:
     """A budget, or several, as text."""
     return ", ".join(f"{each:,.0f}" for each in (value if isinstance(value, tuple) else (value,)))
@@ -142,16 +158,13 @@ def budget(value: float | tuple[float, ...]) -> str:
 def cell(board: Leaderboard, policy: str, case: str) -> str:
     """A score with half its interval."""
     score = board.score(policy, case)
-    return "" if score is None else format_mean(100 * score.mean, 100 * score.high, ".1f")
+    return "" if score is None else format_mean(100 * score.mean, 100 * score.high, "z.1f")
 
 
 def wins_table(board: Leaderboard, chosen: list[str]) -> str:
     """The win matrix of some policies."""
-    places, wins = [board.policies.index(policy) for policy in chosen], board.wins()
+    rows = zip(chosen, board.wins(chosen), strict=True)
     return write_markdown_table(
         ["", *(f"`{policy}`" for policy in chosen)],
-        [
-            [f"`{chosen[i]}`", *(f"{wins[place, other]:.0f}" for other in places)]
-            for i, place in enumerate(places)
-        ],
+        [[f"`{policy}`", *(f"{each:.0f}" for each in wins)] for policy, wins in rows],
     )

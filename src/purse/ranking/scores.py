@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,13 @@ NUMBERS = ("score", "error", "low", "high")  # of an estimate
 HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
 
 
+class Alone(NamedTuple):
+    """What two players who learn nothing earn on a case, as parts of OPT."""
+
+    cheapest: float  # always the arm with the smallest mean cost
+    best: float  # always the arm that turns out best
+
+
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
     """The score of every policy on every case that it can play, path by path."""
@@ -28,6 +36,8 @@ class Leaderboard:
     policies: tuple[str, ...]
     scores: dict[tuple[str, str], Floats]  # (policy, case) -> (P,)
     refusals: dict[tuple[str, str], str]  # why a policy cannot play a case
+    suite: str = VERSION
+    alone: dict[str, Alone] = field(default_factory=dict)  # case -> what arms alone earn
 
     def score(self, policy: str, case: str) -> Estimate | None:
         """Return the mean score and its 95% interval; None where the policy cannot play."""
@@ -108,14 +118,16 @@ class Leaderboard:
                 )
         return pl.DataFrame(rows).sort("cases", "score", descending=[True, False])
 
-    def wins(self) -> Floats:
+    def wins(self, names: Sequence[str] | None = None) -> Floats:
         """Return in how many cases the policy of the row beats that of the column, shape (N, N).
 
-        A win is a paired difference whose 95% interval lies below 0; N is the number of policies.
+        A win is a paired difference whose 95% interval lies below 0; N is the number of names, or
+        of all policies.
         """
-        table = np.zeros((len(self.policies), len(self.policies)))
-        for i, one in enumerate(self.policies):
-            for j, other in enumerate(self.policies):
+        names = names or self.policies
+        table = np.zeros((len(names), len(names)))
+        for i, one in enumerate(names):
+            for j, other in enumerate(names):
                 for case in self.cases:
                     mine, theirs = (
                         self.scores.get((one, case.name)),
@@ -134,7 +146,7 @@ class Leaderboard:
     def title(self) -> str:
         """The suite, its size and the meaning of a score, in a line."""
         return (
-            f"suite {VERSION}: {len(self.cases)} cases, {len(self.policies)} policies; "
+            f"suite {self.suite}: {len(self.cases)} cases, {len(self.policies)} policies; "
             "normalised regret 1 - G/OPT, smaller is better"
         )
 

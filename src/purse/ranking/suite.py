@@ -1,4 +1,4 @@
-"""The suite: fixed, named instances on which policies are compared. Its version changes whenever an
+"""Suite 1: fixed, named instances on which policies are compared. Its version changes whenever an
 instance does.
 """
 
@@ -10,15 +10,18 @@ VERSION = "1"
 
 
 class Case(NamedTuple):
-    """An instance: what it is like, the world, the budget and, where there is one, the horizon that
-    the world brings.
-    """
+    """An instance: what it is like, the world, the budget, and what else a player is told."""
 
     name: str
     situation: str
     world: str
     budget: float | tuple[float, ...]
     n_paths: int = 20
+    bounds: str = "own"  # the bounds on costs that are declared, see `purse.ranking.games`
+    horizon: int | None = None  # rounds; None: those of the world, where it has a horizon
+    stop: str = "exit"  # the stop rule
+    delay: int = 0  # rounds after which a report comes
+    adversary: tuple[str, ...] = ()  # worlds of which an adversary takes the player's worst
 
 
 EASY = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
