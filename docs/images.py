@@ -22,7 +22,7 @@ from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "images"
-POLICIES = ("replan", "budgeted-thompson", "exp3.bwk", "uniform")
+POLICIES = ("replan", "exp3++.bwk", "exp3.bwk", "uniform")
 WORLD = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
 BUDGETS = (1e3, 1e4, 1e5)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C2659B")  # Okabe and Ito, as in the report
@@ -75,7 +75,6 @@ def spend(storage: Memory) -> None:
         cost_min="0.0001",
         resources=["USD"],
         horizon=1_500,
-        policy="primal-dual-bwk:c_rad=0.1",
         storage=storage,
     )
     while now < START + 6 * 3_600_000:

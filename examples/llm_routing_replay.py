@@ -19,15 +19,17 @@ import purse
 from purse.offline.full_table import read_table, world_of_table
 from purse.offline.table_replay import TableReplay, replay_table
 
+LESS_CAUTION = "primal-dual-bwk:c_rad=0.03"
 POLICIES = [
+    "replan",
     "primal-dual-bwk",
-    "primal-dual-bwk:c_rad=0.03",
+    LESS_CAUTION,
     "exp3++.prices",
     "omega-ucb",
     "uniform",
 ]
 # dollars; to send every prompt to the cheapest model costs 0.05, to the best one 27.6
-BUDGETS = [0.1, 0.3, 1, 3, 10, 30]
+BUDGETS = [0.05, 0.1, 0.3, 1, 3, 10, 30]
 
 
 def answers(part: str = "test_holdout") -> pl.DataFrame:
@@ -66,7 +68,7 @@ def playable(data: pl.DataFrame) -> list[str]:
             chosen.append(name)
         except purse.PurseError as error:
             print(f"not played: {error}")
-    return [*(name for name in chosen if name != "fixed"), POLICIES[1]]
+    return [*(name for name in chosen if name != "fixed"), LESS_CAUTION]
 
 
 def show(found: TableReplay) -> None:

@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize(("n_arms", "budget"), [(2, 1_500), (7, 1_500), (7, 40)])
+@pytest.mark.parametrize(("n_arms", "budget"), [(2, 1_000), (7, 1_000), (7, 12)])
 def test_plain_c_makes_the_plans_of_the_policy(
     tmp_path: Path, n_arms: int, budget: int, limits: int
 ) -> None:
@@ -49,13 +49,16 @@ def test_plain_c_makes_the_plans_of_the_policy(
     live = purse.Policy("replan", n_arms=n_arms, n_resources=resources, **terms(limits, budget))
     plans, lines = [], []
     grid = np.arange(n_arms) / (n_arms - 1)
-    for t in range(budget):  # no pull costs more than 1
+    for t in range(2 * budget):
         left = np.broadcast_to(live.left, resources)
+        if left.min() < 1:
+            break
         plans.append(live.probabilities())
         ticket = live.ask()
-        good = (grid if t < budget / 2 else grid[::-1])[ticket.arm]
+        good = (grid[::-1] if t < budget / 2 else grid)[ticket.arm]
         reward = float(rng.random() < 0.1 + 0.8 * good)
-        # the second resource is used the other way round
+        # what is cheap pays more at first, so that the guard has to act with a small budget; of the
+        # second resource arms use more where they use less of the first
         dear = 0.25 + 0.6 * np.array([grid[ticket.arm] ** 2, (1 - grid[ticket.arm]) ** 2])
         costs = np.round(dear * rng.uniform(0.8, 1.15, 2), 4)
         live.tell(ticket, reward, costs[:resources])
@@ -70,6 +73,6 @@ def test_plain_c_makes_the_plans_of_the_policy(
         text=True,
         check=True,
     )
-    found = np.array(done.stdout.split(), float).reshape(budget, n_arms)
+    found = np.array(done.stdout.split(), float).reshape(-1, n_arms)
     assert live.state.changes[0] > 0 or budget < 100
     np.testing.assert_allclose(found, plans, atol=1e-9)
