@@ -73,7 +73,7 @@ def test_recorded_answers_are_replayed_with_every_budget(
     monkeypatch.setattr(sys, "argv", ["llm_routing_replay.py", "uniform"])
     runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == "quality bought with $0.05 $0.1 $0.3 $1 $3 $10 $30".split()
+    assert " ".join(head.split()) == "quality bought with $0.05 $0.1 $0.3 $1 $3 $10 $30"
     found = {line[:40].strip(): line[40:].split() for line in lines}
     assert found["always small (cheapest)"] == ["25", *["50"] * 6]
     assert found["always large (best)"] == ["0", "1", "3", "10", "30", "100", "100"]
