@@ -40,6 +40,10 @@ Where T is the least of the budgets it takes part as B, too.
 
 Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
 
+Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
+costs. Where costs differ by orders of magnitude that is what it loses by: 87% of the optimum in
+suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
+
 Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on
 their arm, and where there is one resource so do indices.
 

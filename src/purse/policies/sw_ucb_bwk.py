@@ -39,6 +39,10 @@ round has left the window is not learnt from. What is done without a horizon is 
 
 Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
+Scale: radii are in units of the largest cost of any arm. Where costs differ by orders of magnitude
+that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
+in each arm's own scale, loses 4%.
+
 Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for
 each edge of a hull, and one more in each round before which old reports have left the window since
 the last report; O(w + K) numbers a path.

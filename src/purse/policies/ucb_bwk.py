@@ -39,6 +39,10 @@ stand at the same point share its probability; what is done without a horizon is
 
 Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
+Scale: radii are in units of the largest cost of any arm. Where costs differ by orders of magnitude
+that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
+in each arm's own scale, loses 4%.
+
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
 >>> import purse
