@@ -206,7 +206,7 @@ def use_the_probability_of_now(patch: Patch) -> None:
     def confused(mind: Learner, told: Any, seq: int) -> None:
         for number, body in told:
             now = np.zeros(len(mind.terms.arms))
-            mind.probabilities(body["t"], list(mind.terms.budget), now)
+            mind.probabilities(body["t"], list(mind.terms.budget), [0] * len(now), now)
             learn(mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number)
         learn(mind, [], seq)
 

@@ -142,6 +142,13 @@ class Ledger:
             "below_minimum": self.below_minimum,
         }
 
+    def open(self) -> list[int]:
+        """How many pulls of each arm are on tickets that are held."""
+        arms = [
+            arm for ticket in self.tickets.values() if ticket.state == "held" for arm in ticket.arms
+        ]
+        return [arms.count(arm) for arm in range(len(self.terms.arms))]
+
     def purses(self) -> list[tuple[str, ...]]:
         """Resource, budget, spent, held, presumed, left and overrun of each purse, as text."""
         columns = zip(

@@ -112,7 +112,7 @@ def changed(
     return seen
 
 
-def cheap(_: int, __: list[int]) -> tuple[list[int], list[float]]:
+def cheap(*_: object) -> tuple[list[int], list[float]]:
     """A policy that always takes the first arm."""
     return [0], [0.5]
 

@@ -245,9 +245,9 @@ class GroupCommitter:
         ledger.head.snapshot = ledger.seq
         return learner.snapshot()
 
-    def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
+    def choose(self, t: int, left: list[int], pending: list[int]) -> tuple[list[int], list[float]]:
         """The policy's choice in round t."""
-        return self.recovered().choose(t, left)
+        return self.recovered().choose(t, left, pending)
 
     def recovered(self) -> Learner:
         """The policy with what the journal has taught it so far: from the last snapshot, or from

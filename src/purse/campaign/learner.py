@@ -78,24 +78,30 @@ class Learner:
         with compile_errors(terms.policy):
             self._steps = compile_steps(self.module, problem, self._game)
 
-    def choose(self, t: int, left: list[int]) -> tuple[list[int], list[float]]:
+    def choose(self, t: int, left: list[int], pending: list[int]) -> tuple[list[int], list[float]]:
         """Return the arms of round t, and the probability that each was drawn with."""
         space = self._game.workspace
-        space.left_units[:] = left
+        self._see(left, pending)
         space.owed[:] = 0  # the initial pulls up to round t have been asked for
         if t <= self.terms.initial_rounds:
             space.owed[(t - 1) * len(space.arms) :] = 1
         self._steps.ask(self._game, t, False)
         return space.arms.tolist(), space.probs.tolist()
 
-    def probabilities(self, t: int, left: list[int], out: Floats) -> None:
+    def _see(self, left: list[int], pending: list[int]) -> None:
+        space = self._game.workspace
+        space.left_units[:] = left
+        if self.terms.pending:
+            space.pending[:] = pending
+
+    def probabilities(self, t: int, left: list[int], pending: list[int], out: Floats) -> None:
         """Write the probability of each arm in round t."""
         if t <= self.terms.initial_rounds:
-            out[self.choose(t, left)[0]] = 1.0
+            out[self.choose(t, left, pending)[0]] = 1.0
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._game.workspace.left_units[:] = left
+            self._see(left, pending)
             self._steps.look(self._game, t, False, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:

@@ -70,6 +70,13 @@ class CampaignRecord:
     again: list[list[Any]] = field(default_factory=list)
     # pulls of each arm that count against its cap, where there are caps
     taken: list[int] = field(default_factory=list)
+    # pulls of each arm on tickets that are held, where the policy counts them
+    open: list[int] | tuple[()] = ()
+
+    def __post_init__(self) -> None:
+        """Leave out an empty `open`, which the class has: other heads are stored as in 0.1.0."""
+        if not self.open:
+            del self.open
 
 
 class Ledger:
@@ -101,6 +108,8 @@ class Ledger:
         self.balances = [Balance(units) for units in self.terms.budget]
         self.head.id, self.head.created = self.terms.id, entry.at
         self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
+        if self.terms.pending:
+            self.head.open = [0] * len(self.terms.arms)
 
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
@@ -121,7 +130,8 @@ class Ledger:
                 self.head.rounds = each["t"]
             else:
                 self.head.again.pop(0)
-            self.take(each["arms"], 1)
+            add_pulls(self.head.taken, each["arms"], 1)
+            add_pulls(self.head.open, each["arms"], 1)
         self.count("tickets", len(issued))
         self.count(HELD, len(issued) - skips)
         self.count(SKIPPED, skips)
@@ -149,7 +159,7 @@ class Ledger:
         record = self.tickets[entry.ticket or 0]
         self.move(record.body["held"], **{record.state: -1})
         self.put(record._replace(state=VOID), record.state)
-        self.take(record.body["arms"], -1)
+        add_pulls(self.head.taken, record.body["arms"], -1)
         if record.body["t"] <= self.terms.initial_rounds:
             self.head.again.append(
                 [record.body["t"], record.body["arms"], record.body["probabilities"]]
@@ -208,16 +218,27 @@ class Ledger:
         self.tickets[record.id] = record
         self.count(before, -1)
         self.count(record.state, 1)
+        if before == HELD:
+            add_pulls(self.head.open, record.body["arms"], -1)
 
     def count(self, what: str, change: int) -> None:
         """How many there are."""
         self.head.counts[what] += change
 
-    def take(self, arms: list[int], change: int) -> None:
-        """Count pulls against their caps."""
-        if self.head.taken and arms[0] != SKIP:
-            for arm in arms:
-                self.head.taken[arm] += change
+
+def add_pulls(counts: list[int] | tuple[()], arms: list[int], change: int) -> None:
+    """Count pulls of arms, where they are counted; a skipped play ends the round.
+
+    >>> counts = [0, 0, 0]
+    >>> add_pulls(counts, [2, 0, -1], 1)
+    >>> counts
+    [1, 0, 1]
+    """
+    if counts:
+        for arm in arms:
+            if arm == SKIP:
+                break
+            counts[arm] += change
 
 
 def settle(held: list[int], cost: list[int]) -> tuple[list[int], list[int]]:

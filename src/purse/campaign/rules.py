@@ -12,7 +12,7 @@ from typing import Any
 
 from purse.base import amounts
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Ledger, TicketRecord, settle
+from purse.campaign.ledger import Ledger, TicketRecord, add_pulls, settle
 from purse.campaign.make_results import receipt
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
@@ -41,8 +41,9 @@ from purse.errors import (
 )
 from purse.types import SKIP, STOP
 
-# round, units left -> arms, probabilities
-Choose = Callable[[int, list[int]], tuple[list[int], list[float]]]
+# round, units left, pulls of each arm on open tickets (none where nobody counts them)
+# -> arms, probabilities
+Choose = Callable[[int, list[int], list[int]], tuple[list[int], list[float]]]
 
 
 class Transaction:
@@ -114,12 +115,15 @@ class Transaction:
                 f"campaign {self.terms.name!r} is {head.status}"
                 + ("" if closed else "; resume it first")
             )
-        again, taken, t = list(head.again), list(head.taken), head.rounds
+        again, taken, pending = list(head.again), list(head.taken), list(head.open)
+        t = head.rounds
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
             try:
                 ((this, arms, chances), fresh) = (
-                    (again[0], False) if again else (self.next_round(t, left, choose), True)
+                    (again[0], False)
+                    if again
+                    else (self.next_round(t, left, pending, choose), True)
                 )
                 held = self.amount_to_hold(arms, left, taken)
             except AskRefused:
@@ -131,8 +135,8 @@ class Transaction:
             else:
                 again.pop(0)
             left = [rest - part for rest, part in zip(left, held, strict=True)]
-            for arm in arms if taken and arms[0] != SKIP else ():
-                taken[arm] += 1
+            add_pulls(taken, arms, 1)
+            add_pulls(pending, arms, 1)
             chosen.append(
                 {
                     "id": head.counts["tickets"] + len(chosen) + 1,
@@ -145,12 +149,12 @@ class Transaction:
         return chosen
 
     def next_round(
-        self, t: int, left: list[int], choose: Choose
+        self, t: int, left: list[int], pending: list[int], choose: Choose
     ) -> tuple[int, list[int], list[float]]:
         """The policy's choice for the round after t."""
         if t == self.terms.horizon:
             raise HorizonReached(f"all {t} rounds of the horizon have been asked for")
-        arms, chances = choose(t + 1, left)
+        arms, chances = choose(t + 1, left, pending)
         skipped = arms[0] == SKIP
         if arms[0] == STOP or (skipped and self.terms.horizon is None):
             raise AskRefused(f"{self.terms.policy} has ended the game after {t} rounds")
@@ -166,13 +170,16 @@ class Transaction:
                 )
         return t + 1, arms, chances
 
-    def foresee(self, probabilities: Callable[[int, list[int], Any], None], out: Any) -> None:
+    def foresee(
+        self, probabilities: Callable[[int, list[int], list[int], Any], None], out: Any
+    ) -> None:
         """The probability of each arm in the next round."""
         head = self.ledger.head
         if head.again:
             out[head.again[0][1]] = 1.0
         else:
-            probabilities(head.rounds + 1, [purse.left for purse in self.ledger.balances], out)
+            left = [purse.left for purse in self.ledger.balances]
+            probabilities(head.rounds + 1, left, list(head.open), out)
 
     def amount_to_hold(self, arms: list[int], left: list[int], taken: list[int]) -> list[int]:
         """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an

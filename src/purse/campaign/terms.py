@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +53,7 @@ class Terms:
     on_expiry: str
     initial_rounds: int  # in which each arm is pulled once, where the policy begins so
     id: str  # tells it from another campaign that had the same name before
+    pending: bool = False  # whether the policy counts open tickets
 
     @classmethod
     def of(
@@ -134,6 +135,7 @@ class Terms:
             validation.choice("on_expiry", on_expiry, EXPIRY),
             initial_rounds(module, problem.n_arms, problem.plays),
             id or secrets.token_hex(8),
+            bool(getattr(module, "PENDING", False)),
         )
 
     @cached_property
@@ -159,8 +161,11 @@ class Terms:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """The terms as JSON has them."""
-        return asdict(self)
+        """The terms as JSON has them; `pending` is left out where it is false, as in 0.1.0."""
+        facts = asdict(self)
+        if not self.pending:
+            del facts["pending"]
+        return facts
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Terms:
@@ -172,15 +177,17 @@ class Terms:
 
     def checked(self) -> Terms:
         """The same terms, if they are what `of` would have made of them: for those that come from a
-        file.
+        file. A campaign that began before its policy counted open tickets goes on without a count.
         """
         seconds = None if self.expires_after is None else self.expires_after / 1000
-        facts = {**self.as_dict(), **self.in_users_unit(), "expires_after": seconds}
-        del facts["initial_rounds"]
+        facts = {**asdict(self), **self.in_users_unit(), "expires_after": seconds}
+        del facts["initial_rounds"], facts["pending"]
+        made = Terms.of(**facts)
+        made = replace(made, pending=made.pending and self.pending is True)
         if (
             not isinstance(self.id, str)
             or not ID.fullmatch(self.id)
-            or compact(Terms.of(**facts).as_dict()) != compact(self.as_dict())
+            or compact(made.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
