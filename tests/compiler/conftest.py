@@ -15,7 +15,8 @@ with warnings.catch_warnings(record=True) as seen:
     from purse.engine import cpu, job
     game = "exp3.bwk", "misleading_ratio", 300
     run = purse.simulate(*game, n_paths=3, n_workers=1, seed=7)
-stats = cpu.compiled_loop(job.make_job(*game)).stats
+(loop,) = cpu.compiled_loop(job.make_job(*game)).by_kind.values()
+stats = loop.stats
 print(json.dumps({
     "numbers": [run.gain.tolist(), run.pulls.tolist()],
     "hits": sum(stats.cache_hits.values()),

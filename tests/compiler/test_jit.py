@@ -13,12 +13,12 @@ import pytest
 
 from purse import worlds
 from purse.compiler import jit
+from purse.compiler.blocks import Block
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.jit import bind, cold, direct, kernel
+from purse.compiler.jit import WHOLE, bind, cold, direct, kernel
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
-from purse.engine.job import make_job, scratch_of
-from purse.engine.workspace import new_workspace
+from purse.engine.job import make_job
 from tests.support.processes import fresh_process
 
 HELPER = """\
@@ -124,24 +124,14 @@ def compiled_code(dispatcher: Any) -> str:
 def test_a_bound_loop_counts_no_references() -> None:
     world = worlds.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
     job = make_job("exp3.bwk", world, 100)
-    loop = numba.njit(nogil=True, **LEAN)(cpu.compiled_loop(job).py_func)
+    cpu.play_block(job, 1)
+    (loop,) = cpu.compiled_loop(job).by_kind.values()
+    fresh = numba.njit(nogil=True, **WHOLE, **LEAN)(loop.py_func)
     results = cpu.empty_results(job, 1)
-    state = cpu.stack_paths(job.policy.init(job.params, job.problem), 1)
-    loop(
-        job.params,
-        state,
-        scratch_of(job.policy, job.params, job.problem),
-        world.tables,
-        job.game,
-        job.checkpoints,
-        0,
-        results,
-        new_workspace(job.problem),
-        np.zeros(1),
-        np.zeros(1, np.int64),
-    )
+    block = Block(cpu.arguments(job, 0, results, np.zeros(1), np.zeros(1, np.int64)))
+    fresh(block.address)
     assert results.rounds.tolist() == [100]
-    code = compiled_code(loop)
+    code = compiled_code(fresh)
     assert len(code) > 10_000
     assert "NRT_" not in code
 

@@ -8,8 +8,7 @@ import pytest
 import purse
 from purse.engine import cpu
 from purse.engine.draws import draws
-from purse.engine.job import make_job, scratch_of
-from purse.engine.workspace import new_workspace
+from purse.engine.job import make_job
 from purse.types import SKIP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
@@ -20,21 +19,7 @@ from tests.support.scripts import scripted
 def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
     """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
     job = make_job(policy, world, **options)
-    results = cpu.empty_results(job, 1)
-    state = cpu.stack_paths(job.policy.init(job.params, job.problem), 1)
-    cpu.compiled_loop(job)(
-        job.params,
-        state,
-        scratch_of(job.policy, job.params, job.problem),
-        job.world.tables,
-        job.game,
-        job.checkpoints,
-        0,
-        results,
-        new_workspace(job.problem),
-        np.zeros(1),
-        np.zeros(1, np.int64),
-    )
+    _, state = cpu.play_block(job, 1)
     return state.diary[0][state.diary[0, :, 0] > 0]
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import purse
@@ -16,6 +16,7 @@ from purse.engine.draws import draws
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from tests.support.scripts import scripted
+from tests.support.soak import scale
 
 REFEREE, MASK, STEP, SIDE = 2, 2**64 - 1, 0x9E3779B97F4A7C15, 0xDB4F0B9175AE2165
 
@@ -125,7 +126,7 @@ def test_the_engine_agrees_with_a_plain_referee_under_every_rule(
     plays: int, resources: int
 ) -> None:
     @settings(
-        max_examples=80,
+        max_examples=scale(40, 400),
         deadline=None,
         derandomize=True,
         database=None,
@@ -133,6 +134,7 @@ def test_the_engine_agrees_with_a_plain_referee_under_every_rule(
     )
     @given(cases(plays, resources))
     def check(case: Case) -> None:
+        assume(np.max(case.costs, axis=(0, 1)).all())  # a resource that nothing uses is refused
         world = table(case.rewards, case.costs, shuffle=case.shuffle)
         for stop in ("exit", "hold", "retry"):
             run = purse.simulate(

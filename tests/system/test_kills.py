@@ -120,10 +120,10 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
         here.tell(ticket, 1, "0.5")
     steps, calls = there._committer.recovered()._steps, count(1)
 
-    def interrupted(seat: Any, t: int) -> Any:
+    def interrupted(t: int) -> int:
         if next(calls) == 4:
             raise KeyboardInterrupt
-        return steps.tell(seat, t)
+        return steps.tell(t)
 
     there._committer.recovered()._steps = steps._replace(tell=interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -85,7 +85,7 @@ class Learner:
         space.owed[:] = 0  # the initial pulls up to round t have been asked for
         if t <= self.terms.initial_rounds:
             space.owed[(t - 1) * len(space.arms) :] = 1
-        self._steps.ask(self._game, t, False)
+        self._steps.ask(t, False)
         return space.arms.tolist(), space.probs.tolist()
 
     def _see(self, left: list[int], pending: list[int]) -> None:
@@ -102,7 +102,7 @@ class Learner:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
             self._see(left, pending)
-            self._steps.look(self._game, t, False, out)
+            self._steps.look(t, False, out)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
@@ -112,13 +112,8 @@ class Learner:
         declared bounds.
         """
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
-        pack, words, step, game, zeros = (
-            buffer.form.pack_into,
-            buffer.words,
-            self._steps.tell,
-            self._game,
-            self._zeros,
-        )
+        pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
+        step = self._steps.tell
         resources = range(len(zeros))
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
@@ -129,7 +124,7 @@ class Learner:
             ]
             pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
-            if step(game, t) != DONE:
+            if step(t) != DONE:
                 raise PurseError(
                     f"entry {number} of the journal of {self.terms.name!r} holds an "
                     "impossible report (reward or cost out of range)"

@@ -72,9 +72,9 @@ def compare(
 ) -> None:
     """Compare policies on worlds over budgets.
 
-    POLICY is a name, name:option=value,... or the path of a policy file. The default is the paper's
-    two algorithms, our variant with a price, and uniform play. Prints each policy's regret against
-    the best fixed arm on the same draws, with a 95% interval. Writes the report (HTML), its figures
+    POLICY is a name, name:option=value,... or the path of a policy file. The default is replan, the
+    paper's two algorithms and uniform play. Prints each policy's regret against the best fixed arm
+    on the same draws, with a 95% interval. Writes the report (HTML), its figures
     (PNG, SVG, CSV) and the results (Parquet) to the output folder. Finished parts are not computed
     again: an interrupted run continues where it stopped.
     """

@@ -75,6 +75,12 @@ def fingerprint(value: Any) -> str:
                 visit(part)
         elif isinstance(item, (int, float, str, np.generic)):
             add(item)
+        elif isinstance(item, numba.types.BaseNamedTuple):
+            visit(item.instance_class)
+            for part in item.types:
+                visit(part)
+        elif isinstance(item, numba.types.Type):
+            add(str(item))
         elif isinstance(item, type):
             add(item.__module__, item.__qualname__, getattr(item, "_fields", ()))
             add(*item) if issubclass(item, Enum) else None

@@ -17,22 +17,30 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from purse.compiler.blocks import Block, load
 from purse.compiler.fingerprint import fingerprint
+from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
     CACHE_HOOKS,
     ENTRY_POINTS,
     INLINE,
     LEAN,
+    LINKS_PARTS,
     NO_WRAPPER,
     OWN_DISPATCHERS,
     READS_INTRINSICS,
     CPUDispatcher,
     FunctionCache,
     NumbaError,
+    config,
 )
 from purse.errors import PurseError, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
+# kernels as parts compile quickly; at the highest level each by itself makes some loops faster
+QUICK = LINKS_PARTS and int(config.OPT) < 3
+PART = {"pipeline_class": PartCompiler} if QUICK else {}
+WHOLE = {"pipeline_class": WholeCompiler} if QUICK else {}
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -45,7 +53,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         is seldom needed.
         """
         if self not in _from_python:
-            _from_python[self] = numba.njit(**LEAN)(self.py_func)
+            _from_python[self] = numba.njit(**WHOLE, **LEAN)(self.py_func)
         return _from_python[self](*args)
 
 
@@ -57,7 +65,7 @@ def _inner(function: F, *, inline: bool) -> F:
     if not OWN_DISPATCHERS:
         return cast(F, numba.njit(**inlined, **LEAN)(function))
     options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
-    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options))
+    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **PART))
 
 
 def kernel(function: F) -> F:
@@ -117,7 +125,7 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
     if (function, mark) not in _bound:
         copy = with_globals(function, scope, f"{function.__name__}_{mark}")
         plain_cache = READS_INTRINSICS and not CACHE_HOOKS
-        _bound[function, mark] = numba.njit(nogil=True, cache=plain_cache, **LEAN)(copy)
+        _bound[function, mark] = numba.njit(nogil=True, cache=plain_cache, **WHOLE, **LEAN)(copy)
         if READS_INTRINSICS and CACHE_HOOKS:
             _bound[function, mark]._cache = Cache(copy)
     return _bound[function, mark]
@@ -135,11 +143,62 @@ def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
 
 def attach(function: F, **parts: Any) -> F:
     """The function with `parts` as globals, as a kernel."""
-    return kernel(
-        with_globals(
-            function, {**cast(FunctionType, function).__globals__, **parts}, function.__name__
-        )
-    )
+    return cast(F, kernel(_attached(function, parts)))
+
+
+def attach_call(function: F, **parts: Any) -> F:
+    """The same for a function that is called and not inlined.
+
+    LLVM knows of the arguments of such a function that they and its stack lie apart. The name
+    carries a fingerprint: machine code from the disk cache finds the function by its name, and
+    may find one that another process compiled with other parts.
+    """
+    key = (function, *sorted(parts.items(), key=str))
+    if key not in _calls:
+        attached = _attached(function, parts)
+        name = f"{function.__name__}_{fingerprint(attached)}"
+        _calls[key] = cold(with_globals(attached, attached.__globals__, name))
+    return cast(F, _calls[key])
+
+
+_calls: dict[tuple[Any, ...], Any] = {}
+
+
+def _attached(function: Callable[..., Any], parts: dict[str, Any]) -> Any:
+    scope = {**cast(FunctionType, function).__globals__, **parts}
+    return with_globals(function, scope, function.__name__)
+
+
+called: Any = None  # these two are bound by `BlockFunction`
+KIND: Any = None
+
+
+def call_block(block: int) -> Any:
+    """Call the function with the arguments whose block lies at this address."""
+    return called(*load(block, KIND))
+
+
+class BlockFunction:
+    """A bound function that gets its arguments in a block.
+
+    function   the function as a kernel
+    name       stands for all its code and constants
+    by_kind    what is compiled: from the type of the tuple of arguments to a function of the
+               address of their block
+    """
+
+    def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
+        self.function: Any = attach_call(function, **parts)
+        self.name: str = self.function.__name__
+        self.by_kind: dict[Any, Any] = {}
+
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        """Call the function with these arguments."""
+        block = Block(args)
+        if block.kind not in self.by_kind:
+            parts = {"called": self.function, "KIND": block.kind}
+            self.by_kind[block.kind] = bind(call_block, **parts)
+        return self.by_kind[block.kind](block.address)
 
 
 _rows: dict[type, Any] = {}

@@ -8,6 +8,7 @@ slower fallback and a warning of one line:
     `_nrt` (no reference counts)       kernels count references, four times slower    the same
     wrapper and inlining options       compiled without them, slower                  the same
     a dispatcher class of our own      plain `njit`, twice the time to compile        the same
+    libraries of code of our own       numba's, half as long again to compile         the same
     hooks of the disk cache            `cache=True`, loads more slowly                the same
     what an intrinsic computes         no disk cache: a fingerprint would miss edits  the same
     entry points                       calls through the dispatcher, slower           the same
@@ -109,6 +110,18 @@ def _builds() -> bool:
     return bool(CPUDispatcher(py_func=_probe, locals={}, targetoptions={}).py_func is _probe)
 
 
+def _links() -> bool:
+    library = part("numba.core.codegen", "JITCodeLibrary")
+    names = ("finalize", "_get_module_for_linking", "enable_object_caching")
+    set_up = part("numba.core.codegen", "CPUCodeLibrary.__init__").__code__.co_names
+    given = list(signature(part("numba.core.compiler", "Compiler").__init__).parameters)
+    return (
+        all(hasattr(library, name) for name in (*names, "get_pointer_to_function"))
+        and {"_final_module", "_linking_libraries"} <= set(set_up)
+        and given[1:4] == ["typingctx", "targetctx", "library"]
+    )
+
+
 def _hooks() -> bool:
     kind = part("numba.core.caching", "FunctionCache")
     names = ("load_overload", "_load_overload", "_guard_against_spurious_io_errors")
@@ -116,6 +129,11 @@ def _hooks() -> bool:
 
 
 OWN_DISPATCHERS = _has("CPUDispatcher(py_func, ...)", "kernels compile more slowly", _builds)
+LINKS_PARTS = OWN_DISPATCHERS and _has(
+    "JITCodeLibrary._linking_libraries", "policies compile more slowly", _links
+)
+JITCodeLibrary: Any = part("numba.core.codegen", "JITCodeLibrary") if LINKS_PARTS else object
+Compiler: Any = part("numba.core.compiler", "Compiler") if LINKS_PARTS else object
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
 READS_INTRINSICS = _has(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from purse.base.progress import Progress
-from purse.compiler.jit import attach, bind, compile_errors, row_kernel
+from purse.compiler.jit import BlockFunction, attach, compile_errors, row_kernel
 from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of
@@ -28,10 +28,10 @@ BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
 POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 
 
-_loops: dict[tuple[Any, ...], Any] = {}
+_loops: dict[tuple[Any, ...], BlockFunction] = {}
 
 
-def compiled_loop(job: Job) -> Any:
+def compiled_loop(job: Job) -> BlockFunction:
     """Return the loop for this policy, one for all worlds that share the draw.
 
     It is found again by its parts: to look through its code takes milliseconds.
@@ -53,9 +53,27 @@ def compiled_loop(job: Job) -> Any:
         _loops[parts] = (
             late.compile_loop(job)
             if job.delay.is_late
-            else bind(loop_module.run, row=row_kernel(state), play=bind_policy(job))
+            else BlockFunction(loop_module.run, row=row_kernel(state), play=bind_policy(job))
         )
     return _loops[parts]
+
+
+def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints) -> tuple[Any, ...]:
+    """Return what the loop is called with: states at the beginning, one for each row of `out`."""
+    return (
+        job.params,
+        stack_paths(job.policy.init(job.params, job.problem), len(out.gain)),
+        scratch_of(job.policy, job.params, job.problem),
+        job.world.tables,
+        job.game,
+        job.checkpoints,
+        first,
+        out,
+        new_workspace(job.problem, masks=job.masks or job.delay.is_late),
+        *((late.new_room(job),) if job.delay.is_late else ()),
+        pulse,
+        halt,
+    )
 
 
 def bind_policy(job: Job, **parts: Any) -> Any:
@@ -122,30 +140,16 @@ def iter_arrays(values: Any) -> Iterator[Any]:
         yield from iter_arrays(value) if isinstance(value, tuple) else (value,)
 
 
-def play_rows(loop: Any, job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints) -> Any:
-    """Play the paths first, first + 1, ... into the rows of `out`, in this thread; returns the
-    policy's state.
+def play_rows(
+    loop: BlockFunction, job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints
+) -> Any:
+    """Play the paths first, first + 1, ... into the rows of `out`, in this thread.
+
+    Return the policy's states at their ends.
     """
-    states = stack_paths(job.policy.init(job.params, job.problem), len(out.gain))
-    room = (
-        (new_workspace(job.problem), late.new_room(job))
-        if job.delay.is_late
-        else (new_workspace(job.problem, masks=job.masks),)
-    )
-    loop(
-        job.params,
-        states,
-        scratch_of(job.policy, job.params, job.problem),
-        job.world.tables,
-        job.game,
-        job.checkpoints,
-        first,
-        out,
-        *room,
-        pulse,
-        halt,
-    )
-    return states
+    given = arguments(job, first, out, pulse, halt)
+    loop(given)
+    return given[1]
 
 
 def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
@@ -183,20 +187,21 @@ def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) ->
     return results
 
 
-def warm_up(job: Job, shown: Progress) -> None:
-    """Compile here, where Ctrl-C is heard, and not in a thread."""
-    with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
-        play_rows(
-            compiled_loop(job), job, 0, empty_results(job, 0), np.zeros(1), np.zeros(1, np.int64)
-        )
+def warm_up(job: Job, shown: Progress) -> BlockFunction:
+    """Return the loop, compiled here, where Ctrl-C is heard, and not in a thread."""
+    loop = compiled_loop(job)
+    if not loop.by_kind:
+        with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
+            nothing = np.zeros(1), np.zeros(1, np.int64)
+            play_rows(loop, job, 0, empty_results(job, 0), *nothing)
+    return loop
 
 
 def simulate(
     job: Job, n_paths: int, n_workers: int | None, block: int | None, shown: Progress
 ) -> PathResults:
     """Run paths 0 .. n_paths - 1."""
-    warm_up(job, shown)
-    loop = compiled_loop(job)
+    loop = warm_up(job, shown)
     workers = n_workers or usable_cores()
     size = block or min(block_size(job), -(-n_paths // (4 * workers)))
     results = empty_results(job, n_paths)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import attach, bind, cold, kernel, row_kernel
+from purse.compiler.jit import BlockFunction, attach, cold, kernel, row_kernel
 from purse.engine import steps
 from purse.engine.job import Job
 from purse.engine.loop import FAULT, GOING, OVER
@@ -86,7 +86,7 @@ def new_room(job: Job) -> LateRoom:
     )
 
 
-def compile_loop(job: Job) -> Any:
+def compile_loop(job: Job) -> BlockFunction:
     """Return the loop for this policy; one serves all stop rules, delays and masks."""
     policy, problem = job.policy, job.problem
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
@@ -99,7 +99,8 @@ def compile_loop(job: Job) -> Any:
         PENDING=bool(getattr(policy, "PENDING", False)),
         **sizes,
     )
-    return bind(run, row=row_kernel(type(policy.init(job.params, problem))), play=player)
+    state = type(policy.init(job.params, problem))
+    return BlockFunction(run, row=row_kernel(state), play=player)
 
 
 @cold

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from struct import Struct
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import bind, direct, kernel
+from purse.compiler.blocks import Block, load
+from purse.compiler.jit import attach_call, bind, direct, kernel
 from purse.engine.job import scratch_of
 from purse.engine.loop import UNSET
 from purse.engine.rules import (
@@ -40,6 +42,8 @@ from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 choose: Any = None  # these are bound by `purse.compiler.jit.bind`
 update: Any = None
 probabilities: Any = None
+step: Any = None
+GAME: Any = None  # the type of the `LiveGame`
 PLAYS = 1
 RESOURCES = 1
 INITIAL_PULLS = False
@@ -104,17 +108,19 @@ class LiveGame(NamedTuple):
 
 
 class CompiledSteps(NamedTuple):
-    """The steps of one policy, compiled.
+    """The steps of one live game, compiled.
 
     Steps that all policies share see none of a policy's own types, which other processes may not
     know.
     """
 
-    look: Callable[..., int] | None  # None: the policy cannot tell its probabilities
-    ask: Callable[[LiveGame, int, bool], int]
+    # round, masked, where to write; None: the policy cannot tell its probabilities
+    look: Callable[[int, bool, Floats], int] | None
+    ask: Callable[[int, bool], int]  # round, masked
     hold: Callable[[Game, Workspace, Ints], int]
-    tell: Callable[[LiveGame, int], int]
+    tell: Callable[[int], int]  # round
     replace: Callable[..., bool]
+    block: Block  # the game that `look`, `ask` and `tell` work on
 
 
 def new_game(
@@ -273,16 +279,44 @@ def replace(game: Game, t: int, attempt: int, short: int, space: Workspace) -> b
     )
 
 
+def look_at(block: int, t: int, masked: bool, out: Floats) -> int:
+    """Call `look` for the game of a block."""
+    return int(step(load(block, GAME), t, masked, out))
+
+
+def ask_at(block: int, t: int, masked: bool) -> int:
+    """Call `ask` for the game of a block."""
+    return int(step(load(block, GAME), t, masked))
+
+
+def tell_at(block: int, t: int) -> int:
+    """Call `tell` for the game of a block."""
+    return int(step(load(block, GAME), t))
+
+
 def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
-    """Compile the steps of every round here, the others when they are first needed."""
+    """Compile the steps of every round here, the others when they are first needed.
+
+    They work on the arrays of `live`, which must stay the same ones.
+    """
+    block = Block(live)
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    initial = {"INITIAL_PULLS": live.game.initial_rounds > 0}
+    first = {"INITIAL_PULLS": live.game.initial_rounds > 0, **sizes}
+
+    def bind_step(entry: Callable[..., int], called: Callable[..., int], **parts: Any) -> Any:
+        return bind(entry, step=attach_call(called, **parts), GAME=block.kind)
+
+    looks = None
+    if hasattr(policy, "probabilities"):
+        looks = bind_step(look_at, look, probabilities=policy.probabilities, **sizes)
+    asks = bind_step(ask_at, ask, choose=policy.choose, **first)
+    tells = bind_step(tell_at, tell, update=policy.update, **sizes)
+    at = block.address
     return CompiledSteps(
-        bind(look, probabilities=policy.probabilities, **sizes)
-        if hasattr(policy, "probabilities")
-        else None,
-        direct(bind(ask, choose=policy.choose, **initial, **sizes), live, 1, False),
+        None if looks is None else partial(looks, at),
+        partial(direct(asks, at, 1, False), at),
         bind(hold, **sizes),
-        direct(bind(tell, update=policy.update, **sizes), live, 1),
+        partial(direct(tells, at, 1), at),
         bind(replace),
+        block,
     )

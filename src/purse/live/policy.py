@@ -148,7 +148,7 @@ class Policy(Account):
             elif self._steps.look is None:
                 raise PurseError(f"{self.name} draws its arm without computing probabilities")
             else:
-                self._steps.look(self._game, self.t + 1, masked, out)
+                self._steps.look(self.t + 1, masked, out)
             return out
 
     def _mask(self, allowed: Sequence[int] | None) -> bool:
@@ -170,7 +170,7 @@ class Policy(Account):
             return again
         space = self._game.workspace
         t, left, owed = self._next_round(), self._left_units.copy(), space.owed.copy()
-        outcome = self._steps.ask(self._game, t, masked)
+        outcome = self._steps.ask(t, masked)
         self._left_units[:], space.owed[:] = left, owed
         if outcome == NO_ARM:
             raise BudgetExhausted(self._why_none_fits())
@@ -237,7 +237,7 @@ class Policy(Account):
                 outcome = self._steps.hold(game.game, game.workspace, game.held)
             else:
                 t = self._next_round()
-                outcome = self._steps.ask(game, t, masked)
+                outcome = self._steps.ask(t, masked)
             space = game.workspace
             arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
             if arms[-1] < 0:
@@ -301,7 +301,7 @@ class Policy(Account):
                 buffer.pack_fewer(arms, probs, held, rewards, units)
             # first: whatever interrupts what follows, no ticket pays twice
             del self._open[ticket.id]
-            outcome = self._steps.tell(self._game, t)
+            outcome = self._steps.tell(t)
             if outcome <= WRONG:
                 self._open[ticket.id] = ticket, issued
                 raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
@@ -398,7 +398,8 @@ class Policy(Account):
             raise InvalidInput(
                 f"it holds a state of {policy.name} that this version of the policy does not have"
             )
-        policy._game = policy._game._replace(state=type(policy.state)(**arrays))
+        for name, array in arrays.items():
+            getattr(policy.state, name)[...] = array
         policy._open = {
             ticket[0]: (
                 Ticket(*ticket[:2], *map(tuple, ticket[2:])),

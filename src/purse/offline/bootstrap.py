@@ -72,8 +72,7 @@ def play_log(
     main: dict[int, tuple[World, Run]] = {}
     replicates: dict[int, Run] = {}
     first = job._replace(world=world(once))
-    cpu.warm_up(first, bar)
-    loop, halt = cpu.compiled_loop(first), np.zeros(1, np.int64)
+    loop, halt = cpu.warm_up(first, bar), np.zeros(1, np.int64)
 
     def play(place: World, seed: int, start: int, count: int) -> Run:
         task = job._replace(world=place, game=job.game._replace(seed=seed))

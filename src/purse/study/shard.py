@@ -108,7 +108,7 @@ def key_of(job: Job) -> str:
     """A hash of everything that decides the numbers: compiled code, parameters, first state, world,
     problem, game, checkpoints and delay.
     """
-    digest = sha256(compiled_loop(job).py_func.__name__.encode())
+    digest = sha256(compiled_loop(job).name.encode())
 
     def add(part: Any) -> None:
         if isinstance(part, tuple):

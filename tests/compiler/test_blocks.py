@@ -1,0 +1,132 @@
+"""Arguments in a block of memory: compiled code reads back what Python wrote."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from purse.compiler import blocks
+from purse.compiler.blocks import Block
+from purse.compiler.jit import BlockFunction, bind
+
+LARGEST = 2**63 - 1
+KIND: Any = None
+
+
+class Inner(NamedTuple):
+    flag: bool
+    table: np.ndarray
+    cube: np.ndarray
+
+
+class Outer(NamedTuple):
+    n: int
+    key: Any
+    share: float
+    inner: Inner
+    mask: np.ndarray
+
+
+def read(block: int) -> Any:
+    return blocks.load(block, KIND)
+
+
+def add_up(value: Outer, more: float) -> float:
+    total = more + value.n + value.share
+    for i in range(value.inner.table.shape[0]):
+        for j in range(value.inner.table.shape[1]):
+            total += value.inner.table[i, j] * (1 + i + 10 * j)
+    total += value.inner.cube[1, 0, 2] if value.inner.flag else 0.0
+    value.inner.table[0, 0] = 7.0
+    return total
+
+
+def example(flag: bool = True, count: int = 3, share: float = 0.25) -> Outer:
+    table = np.arange(6.0).reshape(2, 3)
+    cube = np.arange(12).reshape(2, 2, 3)
+    mask = np.array([True, False])
+    return Outer(count, np.uint64(2**64 - 5), share, Inner(flag, table, cube), mask)
+
+
+@pytest.mark.parametrize("share", [0.25, -0.0, math.inf, 5e-324])
+@pytest.mark.parametrize("count", [0, -1, LARGEST, -LARGEST - 1])
+@pytest.mark.parametrize("flag", [True, False])
+def test_numbers_come_back_to_the_bit(flag: bool, count: int, share: float) -> None:
+    scalars = (count, np.uint64(2**64 - 5), share, flag)
+    block = Block(scalars)
+    found = bind(read, KIND=block.kind)(block.address)
+    assert found == scalars
+    assert math.copysign(1, found[2]) == math.copysign(1, share)
+
+
+def test_arrays_are_read_and_written_where_they_lie() -> None:
+    function, value = BlockFunction(add_up), example()
+    expected = (
+        1.5
+        + 3
+        + 0.25
+        + sum(value.inner.table[i, j] * (1 + i + 10 * j) for i in range(2) for j in range(3))
+    )
+    assert function((value, 1.5)) == expected + value.inner.cube[1, 0, 2]
+    assert value.inner.table[0, 0] == 7.0
+    value.inner.table[0, 0] = 0.0
+    assert function((value._replace(inner=value.inner._replace(flag=False)), 1.5)) == expected
+    assert len(function.by_kind) == 1
+
+
+def test_other_kinds_of_arguments_are_compiled_anew() -> None:
+    function, value = BlockFunction(add_up), example()
+    assert function((value, 0.5)) - function((example(), 2)) == -1.5
+    assert len(function.by_kind) == 2
+    read_only = np.ones(3)
+    read_only.flags.writeable = False
+    assert Block(read_only).kind != Block(np.ones(3)).kind
+
+
+def test_the_kind_is_what_numba_says() -> None:
+    value = example()
+    assert Block(value).kind == numba.typeof(value)
+    assert Block(value).kind is Block(example(flag=False)).kind
+    assert [Block(number).kind for number in (1, 2**63)] == [numba.int64, numba.uint64]
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (np.ones((2, 2)).T, "array(float64, 2d, F)"),
+        (np.ones(4)[::2], "array(float64, 1d, A)"),
+        (("text", 1), "unicode_type"),
+        (np.float32(1), "float32"),
+        (1j, "complex128"),
+    ],
+)
+def test_what_a_block_cannot_hold_is_refused(value: Any, name: str) -> None:
+    with pytest.raises(TypeError, match="a block cannot hold") as caught:
+        Block(value)
+    assert name in str(caught.value)
+
+
+def test_the_name_of_a_function_says_what_is_bound_to_it() -> None:
+    """Machine code from the disk cache finds a function by its name: another one with other parts,
+    compiled by another process, must not answer to it.
+    """
+    one, other = BlockFunction(add_up, PART=1), BlockFunction(add_up, PART=2, SPARE=1)
+    assert one.name == BlockFunction(add_up, PART=1).name
+    assert BlockFunction(add_part, PART=1).name != BlockFunction(add_part, PART=2).name
+    assert one.name == other.name  # nothing that the code reaches differs
+    function = BlockFunction(add_part, PART=5)
+    assert function((1,)) == 6
+    (compiled,) = function.by_kind.values()
+    if compiled.stats.cache_misses:
+        assert function.name in next(iter(compiled.inspect_llvm().values()))
+
+
+PART = 0
+
+
+def add_part(number: int) -> int:
+    return number + PART
