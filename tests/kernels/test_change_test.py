@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import rel_entr
 
+from purse.compiler.jit import bind
 from purse.kernels.change_test import (
     SIZES,
     ChangeTest,
@@ -21,6 +22,22 @@ THRESHOLD = 1.5  # of `replan`
 ONE = np.ones(1)
 
 
+def tell_all(
+    test: ChangeTest, reports: Floats, arm: int, tops: Floats, threshold: float
+) -> tuple[int, int]:
+    """The loop of `feed`, compiled."""
+    for n in range(reports.shape[0]):
+        for s in range(reports.shape[1]):
+            test.sums[arm, s] += reports[n, s]
+        place = find_change(test, arm, tops, threshold)
+        if place >= 0:
+            return n + 1, place
+    return -1, -1
+
+
+compiled = bind(tell_all)
+
+
 def feed(
     test: ChangeTest,
     series: list[float] | Floats,
@@ -30,12 +47,9 @@ def feed(
     threshold: float = THRESHOLD,
 ) -> tuple[int, int]:
     """How many reports were told until a block differs, and its place; (-1, -1) where none does."""
-    for n, report in enumerate(np.array(series, float).reshape(-1, test.sums.shape[1])):
-        test.sums[arm] += report
-        place = int(find_change(test, arm, tops, threshold))
-        if place >= 0:
-            return n + 1, place
-    return -1, -1
+    reports = np.array(series, float).reshape(-1, test.sums.shape[1])
+    n, place = compiled(test, reports, arm, tops, threshold)
+    return int(n), int(place)
 
 
 def kl(p: float, q: float) -> float:

@@ -108,19 +108,6 @@ def test_rounds_by_hand_with_a_horizon() -> None:
     assert live.probabilities() == pytest.approx([dear / 38, 1 - dear / 38], **EXACT)
 
 
-def test_the_guard_lets_a_dear_arm_be_tried() -> None:
-    """The cheap arm paid nothing 11 times: rho = 0.5 / 12 less half of sqrt(0.25) / 12 is 1 / 48,
-    and 200 of it from the start would bring 4.17. One pull of the other for 1/2, and the 93.5 that
-    are left then, are 0.5 + 187 / 48 = 4.40, more than 95% of that.
-    """
-    costs = [1, 0.5]
-    live = purse.Policy("replan", n_arms=2, budget=100, cost_min=costs, cost_max=costs)
-    for _ in range(11):
-        live.tell(live.ask(allowed=[1]), 0, 0.5)
-    rate = 0.1 * math.sqrt(24) / 1012  # a look at arm 1 is all that it gets
-    assert live.probabilities() == pytest.approx([1 - rate, rate], **EXACT)
-
-
 @pytest.mark.parametrize(("guard", "dear"), [(0.05, 0), (0.16, 0), (0.17, 1), (0, 1)])
 def test_the_guard_keeps_little_money_together(guard: float, dear: int) -> None:
     """The cheap arm paid 0.1 twice: rho = 0.7 / 3 less half of sqrt(0.25) / 3 is 0.15, and 20 of it

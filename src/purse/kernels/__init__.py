@@ -34,6 +34,13 @@ from purse.kernels.exp3_p import new_learner as new_learner
 from purse.kernels.exp3_p import room_for_chances as room_for_chances
 from purse.kernels.exp3_p import show_actions as show_actions
 from purse.kernels.exp3_p import tuned as tuned
+from purse.kernels.fading_means import FadingMeans as FadingMeans
+from purse.kernels.fading_means import add_value as add_value
+from purse.kernels.fading_means import change_rate as change_rate
+from purse.kernels.fading_means import faded as faded
+from purse.kernels.fading_means import keep_block as keep_block
+from purse.kernels.fading_means import new_means as new_means
+from purse.kernels.fading_means import weigh as weigh
 from purse.kernels.fastmath import exp as exp
 from purse.kernels.fastmath import log as log
 from purse.kernels.fastmath import times_exp as times_exp
@@ -48,6 +55,9 @@ from purse.kernels.greedy_knapsack import rank as rank
 from purse.kernels.greedy_knapsack import rank_from as rank_from
 from purse.kernels.greedy_knapsack import show_counted as show_counted
 from purse.kernels.greedy_knapsack import units_left as units_left
+from purse.kernels.guard import GuardStakes as GuardStakes
+from purse.kernels.guard import find_safe as find_safe
+from purse.kernels.guard import too_risky as too_risky
 from purse.kernels.horizon import c_rad_of as c_rad_of
 from purse.kernels.horizon import most_paid as most_paid
 from purse.kernels.horizon import rounds_of as rounds_of
@@ -65,9 +75,12 @@ from purse.kernels.index_rules import score_lines as score_lines
 from purse.kernels.index_rules import share_largest as share_largest
 from purse.kernels.index_rules import take_largest as take_largest
 from purse.kernels.information import bound_width as bound_width
+from purse.kernels.information import learn_share as learn_share
 from purse.kernels.information import lower_cost as lower_cost
 from purse.kernels.information import optimism as optimism
+from purse.kernels.information import set_bounds as set_bounds
 from purse.kernels.information import untried_reward as untried_reward
+from purse.kernels.information import usual_share as usual_share
 from purse.kernels.masks import count_allowed as count_allowed
 from purse.kernels.masks import draw_allowed as draw_allowed
 from purse.kernels.masks import is_allowed as is_allowed
@@ -75,6 +88,10 @@ from purse.kernels.masks import nth_allowed as nth_allowed
 from purse.kernels.masks import restrict as restrict
 from purse.kernels.masks import show_any as show_any
 from purse.kernels.masks import take_any as take_any
+from purse.kernels.plan_chances import add_looks as add_looks
+from purse.kernels.plan_chances import open_arms as open_arms
+from purse.kernels.plan_chances import play_cheapest as play_cheapest
+from purse.kernels.plan_chances import share_equally as share_equally
 from purse.kernels.primal_dual import apply_skipped_rounds as apply_skipped_rounds
 from purse.kernels.primal_dual import common_budget as common_budget
 from purse.kernels.primal_dual import project as project

@@ -77,10 +77,11 @@ def set_limit(lp: SmallLp, j: int, limit: float) -> None:
 @kernel
 def solve(lp: SmallLp) -> float:
     """Write the solution to `pulls`; return its sum. A column that uses nothing stays at 0."""
-    best = -1
+    k = lp.gains.shape[0]
+    best = k  # not -1: a literal has a type of its own, and `run_simplex` would be compiled twice
     most = 0.0
     capped = False
-    for i in range(lp.gains.shape[0]):
+    for i in range(k):
         part = 0.0
         for j in range(lp.limits.shape[0]):
             part = max(part, lp.uses[i, j] * lp.parts[j])
@@ -91,14 +92,14 @@ def solve(lp: SmallLp) -> float:
         if value > most:
             most = value
             best = i
-    if best < 0:
+    if best == k:
         return 0.0
     if lp.basis.shape[0] == 1 and not capped:
         lp.pulls[best] = lp.scales[best]
     else:
         run_simplex(lp, best, TOLERANCE * most)
     total = 0.0
-    for i in range(lp.gains.shape[0]):
+    for i in range(k):
         total += lp.pulls[i]
     return total
 
@@ -116,7 +117,9 @@ def run_simplex(lp: SmallLp, best: int, least: float) -> None:
             lp.inverse[r, j] = 1.0 if r == j else 0.0
     entering = best
     for turn in range(40 * (m + k)):
-        move(lp, entering)
+        leaving = move(lp, entering)
+        if leaving >= 0:
+            invert(lp, leaving)
         entering = find_entering(lp, least, turn > 4 * (m + k))
         if entering == NOBODY:
             break
@@ -157,8 +160,8 @@ def find_entering(lp: SmallLp, least: float, first: bool) -> int:
 
 
 @kernel
-def move(lp: SmallLp, entering: int) -> None:
-    """Let a column enter, or go from one of its bounds to the other."""
+def move(lp: SmallLp, entering: int) -> int:
+    """Let a column enter, or go from one bound to the other; return the row that leaves, or -1."""
     m = lp.basis.shape[0]
     sign = -1.0 if entering >= 0 and lp.full[entering] else 1.0
     furthest = lp.caps[entering] / lp.scales[entering] if entering >= 0 else math.inf
@@ -187,7 +190,7 @@ def move(lp: SmallLp, entering: int) -> None:
     if leaving < 0:
         if entering >= 0:
             lp.full[entering] = 1 - lp.full[entering]
-        return
+        return leaving
     b = lp.basis[leaving]
     if b >= 0:
         lp.full[b] = sign * lp.step[leaving] < 0
@@ -196,7 +199,7 @@ def move(lp: SmallLp, entering: int) -> None:
         lp.amounts[leaving] = lp.caps[entering] / lp.scales[entering] - furthest
         lp.full[entering] = 0
     lp.basis[leaving] = entering
-    invert(lp, leaving)
+    return leaving
 
 
 @cold

@@ -48,6 +48,9 @@ gets better while nobody plays it, the test serves worlds that change.
 | u(i), l_j(i), x(i) | `lp.gains[i]`, `lp.uses[i, j]`, `lp.pulls[i]` |
 | s, k | `state.last[i]`, `state.changes[0]` |
 
+The parts are in `purse.kernels`: bounds in `information`, the program in `small_lp`, looks and
+equal shares in `plan_chances`, `guard`, `change_test`, and fading in `fading_means`.
+
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.15, looks=0.2,
 guard=0.05 (0: none).
 
@@ -84,37 +87,39 @@ import numpy as np
 
 from purse.kernels import (
     ChangeTest,
+    FadingMeans,
+    GuardStakes,
     SmallLp,
-    begin_afresh,
-    block_mean,
-    bound_width,
-    cold,
-    exp,
+    add_looks,
+    add_value,
+    change_rate,
+    faded,
     find_change,
-    is_allowed,
+    find_safe,
+    keep_block,
     kernel,
-    log,
-    lower_cost,
+    learn_share,
     new_change_test,
     new_lp,
+    new_means,
     number,
-    optimism,
+    open_arms,
     pick,
+    play_cheapest,
+    set_bounds,
     set_limit,
+    share_equally,
     solve,
+    too_risky,
     uniform,
-    untried_reward,
+    usual_share,
+    weigh,
 )
-from purse.kernels.change_test import FIRST_BLOCK
-from purse.kernels.information import PRIOR
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, CAPS, PENDING = "replan", 1, True, True
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
-CHEAPER = 0.01  # an untried arm may cost a tenth of what others suggest, sqrt(0.01)
-KEPT = 2.0  # the weight that other arms keep after a change
-TINY = 1e-12
 
 
 class ReplanParams(NamedTuple):
@@ -124,7 +129,6 @@ class ReplanParams(NamedTuple):
     looks: float
     guard: float
     horizon: float  # infinity where there is none
-    part: float  # 1 / K
     budget: Floats  # (d,)
     parts: Floats  # (d,) 1 / budget
     least: Floats  # (K, d)
@@ -133,16 +137,16 @@ class ReplanParams(NamedTuple):
 
 
 class ReplanState(NamedTuple):
-    weights: Floats  # (K,)
+    weights: Floats  # (K,) this and the next four: see `FadingMeans`
     means: Floats  # (K, 1 + d) of the reward and the costs
-    spreads: Floats  # (K, 1 + d) sums of squared deviations
+    spreads: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
-    last: Floats  # (K,) the round of the last report
+    last: Floats  # (K,)
     taken: Floats  # (K,) reports in all
     earned: Floats  # (1,)
     first: Floats  # (2,) sum of ln(cost / most) over first reports, and their number
     changes: Ints  # (1,)
-    reports: Ints  # (K,) of the change test, see `ChangeTest`
+    reports: Ints  # (K,) this and the next two: see `ChangeTest`
     sums: Floats  # (K, 1 + d)
     before: Floats  # (K, SIZES, 1 + d)
 
@@ -164,7 +168,6 @@ def params(
         number("looks", looks, low=0),
         number("guard", guard, low=0, high=1),
         math.inf if problem.horizon is None else float(problem.horizon),
-        1 / problem.n_arms,
         problem.budget * problem.unit_scale,
         1 / (problem.budget * problem.unit_scale),
         problem.cost_min * problem.unit_scale,
@@ -175,20 +178,9 @@ def params(
 
 def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
-    tops = np.zeros((k, signals))
-    tops[:, 0] = 1
-    return ReplanState(
-        np.zeros(k),
-        np.zeros((k, signals)),
-        np.zeros((k, signals)),
-        tops,
-        np.zeros(k),
-        np.zeros(k),
-        np.zeros(1),
-        np.zeros(2),
-        np.zeros(1, np.int64),
-        *new_change_test(k, signals),
-    )
+    known, test = new_means(k, signals), new_change_test(k, signals)
+    known.tops[:, 0] = 1
+    return ReplanState(*known, np.zeros(k), np.zeros(1), np.zeros(2), np.zeros(1, np.int64), *test)
 
 
 def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
@@ -196,228 +188,43 @@ def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
 
 
 @kernel
-def fading(params: ReplanParams, state: ReplanState, t: int) -> float:
-    """The estimated rate of changes in round t."""
-    return (params.fade + state.changes[0]) / t
-
-
-@kernel
-def faded(state: ReplanState, rate: float, t: int, i: int) -> float:
-    """What the reports on arm i count for in round t; all of them at least as much as one."""
-    factor = exp(-rate * max(0.0, t - state.last[i]))
-    return factor if state.weights[i] * factor >= 1 else 1 / max(1.0, state.weights[i])
-
-
-@kernel
-def estimate_all(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
-    """Write u(i) and l_j(i) of all arms.
-
-    A loop for each step, because an arm's steps wait for each other and those of several arms do
-    not. In between `chances` has the weight of a report, `gains` has N and `scales` has L.
-    """
-    n_arms = params.most.shape[0]
-    share = exp(state.first[0] / state.first[1]) if state.first[1] > 0 else 0.5
-    rate = fading(params, state, now.t)
-    for i in range(n_arms):
-        lp.caps[i] = params.caps[i] - state.taken[i] - now.pending[i]
-        lp.chances[i] = faded(state, rate, now.t, i)
-    for i in range(n_arms):
-        lp.gains[i] = affordable(params, state, lp, share, i)
-    for i in range(n_arms):
-        pulls = lp.chances[i] * state.weights[i] + now.pending[i]
-        lp.scales[i] = optimism(params.scale, lp.gains[i], pulls)
-    for i in range(n_arms):
-        estimate(params, state, lp, now, share, i)
-
-
-@kernel
-def affordable(
-    params: ReplanParams, state: ReplanState, lp: SmallLp, share: float, i: int
-) -> float:
-    """N of arm i; an untried arm costs `share` of the most."""
-    d = params.most.shape[1]
-    part = lp.parts[d] if lp.parts.shape[0] > d else 0.0
-    for j in range(d):
-        cost = state.means[i, 1 + j] if state.weights[i] > 0 else share * params.most[i, j]
-        part = max(part, max(cost, params.least[i, j]) * lp.parts[j])
-    return min(1 / part, max(0.0, lp.caps[i])) * params.part
-
-
-@kernel
-def estimate(
-    params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now, share: float, i: int
-) -> None:
-    """Write u(i) and l_j(i), from what `estimate_all` has written before."""
-    d = params.most.shape[1]
-    factor, level = lp.chances[i], lp.scales[i]
-    pulls = factor * state.weights[i]
-    if pulls > 0:
-        width = bound_width(level, factor * state.spreads[i, 0], 1.0, pulls)
-        lp.gains[i] = min(1.0, state.means[i, 0] + width)
-        for j in range(d):
-            spread = factor * state.spreads[i, 1 + j]
-            width = bound_width(level, spread, state.tops[i, 1 + j], pulls)
-            lp.uses[i, j] = max(params.least[i, j], lower_cost(state.means[i, 1 + j], width))
-    else:
-        lp.gains[i] = untried_reward(lp.gains[i] / (1 + now.pending[i]))
-        for j in range(d):
-            high = share * params.most[i, j]
-            low = min(high, math.sqrt(max(params.least[i, j], CHEAPER * high) * high))
-            lp.uses[i, j] = max(params.least[i, j], low / (1 + math.sqrt(level) + level))
-    if lp.uses.shape[1] > d:
-        lp.uses[i, d] = 1.0
-
-
-@kernel
-def open_arms(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
-    """Open the allowed arms below their caps, and of these only those that fit, if any does."""
-    n_arms, d = params.most.shape
-    some = False
-    for i in range(n_arms):
-        fits = is_allowed(now, i) and state.taken[i] + now.pending[i] < params.caps[i]
-        for j in range(d):
-            fits &= params.most[i, j] <= now.left[j] * (1 + TINY)
-        lp.open[i] = fits
-        some |= fits
-    if not some:
-        for i in range(n_arms):
-            lp.open[i] = is_allowed(now, i) and state.taken[i] + now.pending[i] < params.caps[i]
+def known_arms(state: ReplanState) -> FadingMeans:
+    """The part of the state that `fading_means` keeps."""
+    return FadingMeans(state.weights, state.means, state.spreads, state.tops, state.last)
 
 
 @kernel
 def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
     """Write the probability of each arm to `chances`."""
-    chances = lp.chances
-    n_arms = chances.shape[0]
+    n_arms = lp.chances.shape[0]
+    known = known_arms(state)
     for j in range(lp.limits.shape[0]):
         set_limit(lp, j, now.left[j] if j < now.left.shape[0] else now.rounds_left)
-    estimate_all(params, state, lp, now)
-    open_arms(params, state, lp, now)
+    share = usual_share(state.first)
+    rate = change_rate(params.fade, state.changes[0], now.t)
+    for i in range(n_arms):
+        lp.caps[i] = params.caps[i] - state.taken[i] - now.pending[i]
+        lp.chances[i] = faded(state.weights[i], now.t - state.last[i], rate)
+    set_bounds(lp, known, params.least, params.most, now.pending, params.scale, share)
+    open_arms(lp, params.most, now)
     total = solve(lp)
     if total <= 0:
-        for i in range(n_arms):
-            chances[i] = 0.0
-        arm = find_cheapest(lp)
-        if arm >= 0:
-            chances[arm] = 1.0
+        play_cheapest(lp)
         return
-    looked = add_looks(params, lp, now, total)
-    safe = find_safe(params, state, lp)
+    often = params.looks * math.sqrt(n_arms * float(now.t)) / (now.t + LOOK_ROUNDS)
+    looked = add_looks(lp, min(MOST_LOOKS, often) / n_arms, total)
+    safe = find_safe(known, params.parts, lp.open)
+    stakes = GuardStakes(
+        params.guard, state.earned[0], params.horizon, now.rounds_left, params.budget, now.left
+    )
     for i in range(n_arms):
         if lp.pulls[i] > 0:
             part = (1 - looked) * lp.pulls[i] / total
-            if safe >= 0 and safe != i and too_risky(params, state, lp, now, safe, i):
-                chances[safe] += part
+            guarded = params.guard > 0 and safe >= 0 and safe != i
+            if guarded and too_risky(known, stakes, params.most, lp.uses, safe, i):
+                lp.chances[safe] += part
             else:
                 share_equally(lp, i, part)
-
-
-@cold
-def find_cheapest(lp: SmallLp) -> int:
-    """The arm to play when no reward is expected: one that takes least of the first resource.
-
-    It is -1 where no arm is open, because all caps are used up.
-    """
-    arm = -1
-    for i in range(lp.gains.shape[0]):
-        if lp.open[i] and (arm < 0 or lp.uses[i, 0] < lp.uses[arm, 0]):
-            arm = i
-    return arm
-
-
-@kernel
-def add_looks(params: ReplanParams, lp: SmallLp, now: Now, total: float) -> float:
-    """Write each arm's chance of a look; return their sum."""
-    chances = lp.chances
-    n_arms = chances.shape[0]
-    rate = params.looks * math.sqrt(n_arms * float(now.t)) / (now.t + LOOK_ROUNDS)
-    rate = min(MOST_LOOKS, rate) / n_arms
-    for i in range(n_arms):
-        chances[i] = rate if lp.open[i] else 0.0
-    for j in range(lp.uses.shape[1]):
-        average = 0.0
-        for i in range(n_arms):
-            average += lp.pulls[i] * lp.uses[i, j]
-        average /= total
-        for i in range(n_arms):
-            if lp.uses[i, j] > average and lp.open[i]:
-                chances[i] = min(chances[i], rate * average / lp.uses[i, j])
-    looked = 0.0
-    for i in range(n_arms):
-        looked += chances[i]
-    return looked
-
-
-@kernel
-def find_safe(params: ReplanParams, state: ReplanState, lp: SmallLp) -> int:
-    """The open arm with a report that takes the smallest part of a budget; -1 where none does."""
-    safe = -1
-    least = math.inf
-    for i in range(state.weights.shape[0]):
-        part = 0.0
-        for j in range(params.budget.shape[0]):
-            part = max(part, state.means[i, 1 + j] * params.parts[j])
-        if state.weights[i] > 0 and lp.open[i] and part < least:
-            least = part
-            safe = i
-    return safe if params.guard > 0 else -1
-
-
-@kernel
-def too_risky(
-    params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now, safe: int, arm: int
-) -> bool:
-    """Whether a pull of `arm` could leave less than 1 - guard of what the safe arm alone brings."""
-    no_dearer = state.weights[arm] == 0
-    alone, after = params.horizon, now.rounds_left - 1
-    for j in range(params.budget.shape[0]):
-        no_dearer &= params.most[arm, j] <= params.most[safe, j]
-        price = max(TINY, state.means[safe, 1 + j])
-        taken = state.means[arm, 1 + j] if state.weights[arm] > 0 else lp.uses[arm, j]
-        alone = min(alone, params.budget[j] / price)
-        after = min(after, max(0.0, now.left[j] - taken) / price)
-    rho = sure_reward(state, safe)
-    gain = state.earned[0] + expected_reward(state, arm) + rho * after
-    return not no_dearer and gain < (1 - params.guard) * rho * alone
-
-
-@kernel
-def expected_reward(state: ReplanState, i: int) -> float:
-    """The mean reward with one more report of 1/2."""
-    return (state.weights[i] * state.means[i, 0] + 0.5) / (state.weights[i] + 1)
-
-
-@kernel
-def sure_reward(state: ReplanState, i: int) -> float:
-    """The same less half a standard error: with few rewards the guard must not trust the mean."""
-    error = math.sqrt(state.spreads[i, 0] + PRIOR) / (state.weights[i] + 1)
-    return max(0.0, expected_reward(state, i) - error / 2)
-
-
-@kernel
-def share_equally(lp: SmallLp, arm: int, part: float) -> None:
-    """Give all open arms with the numbers of `arm` the same chance."""
-    chances = lp.chances
-    count = 0
-    for i in range(chances.shape[0]):
-        count += is_same(lp, arm, i)
-    if count == 1:  # nearly always
-        chances[arm] += part
-        return
-    for i in range(chances.shape[0]):
-        if is_same(lp, arm, i):
-            chances[i] += part / count
-
-
-@kernel
-def is_same(lp: SmallLp, arm: int, i: int) -> bool:
-    """Whether arm i is open and has the numbers of `arm`."""
-    if lp.gains[i] != lp.gains[arm] or not lp.open[i]:
-        return False
-    for j in range(lp.uses.shape[1]):
-        if lp.uses[i, j] != lp.uses[arm, j]:
-            return False
-    return True
 
 
 @kernel
@@ -450,53 +257,23 @@ def update(
     params: ReplanParams, state: ReplanState, scratch: SmallLp, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
+    known = known_arms(state)
     if state.weights[i] == 0:
-        learn_first_costs(params, state, i, play)
+        learn_share(state.first, play.costs[0], params.most[i])
     else:
-        weigh(state, i, faded(state, fading(params, state, now.t), now.t, i))
+        rate = change_rate(params.fade, state.changes[0], now.t)
+        weigh(known, i, faded(state.weights[i], now.t - state.last[i], rate))
     state.last[i] = max(state.last[i], float(now.t))
     state.taken[i] += 1
     state.weights[i] += 1
     state.earned[0] += play.rewards[0]
     for s in range(state.means.shape[1]):
         value = play.rewards[0] if s == 0 else play.costs[0, s - 1]
-        off = value - state.means[i, s]
-        state.means[i, s] += off / state.weights[i]
-        state.spreads[i, s] += off * (value - state.means[i, s])
-        state.tops[i, s] = max(state.tops[i, s], value)
+        add_value(known, i, s, value)
         state.sums[i, s] += value
     if params.change > 0:
         test = ChangeTest(state.reports, state.sums, state.before)
         place = find_change(test, i, state.tops[i], params.change)
         if place >= 0:
-            forget(state, test, i, place)
-
-
-@cold
-def learn_first_costs(params: ReplanParams, state: ReplanState, arm: int, play: Play) -> None:
-    """Learn what part of its declared largest cost an arm costs."""
-    for j in range(params.budget.shape[0]):
-        if play.costs[0, j] > 0:
-            state.first[0] += log(play.costs[0, j] / params.most[arm, j])
-            state.first[1] += 1
-
-
-@kernel
-def weigh(state: ReplanState, arm: int, factor: float) -> None:
-    """Let the reports on an arm weigh so much; means stay."""
-    state.weights[arm] *= factor
-    for s in range(state.spreads.shape[1]):
-        state.spreads[arm, s] *= factor
-
-
-@cold
-def forget(state: ReplanState, test: ChangeTest, changed: int, place: int) -> None:
-    """After a change keep the block that differs; of other arms, keep little."""
-    state.changes[0] += 1
-    for i in range(state.weights.shape[0]):
-        kept = float(FIRST_BLOCK << place) if i == changed else min(KEPT, state.weights[i])
-        if state.weights[i] > 0:
-            weigh(state, i, kept / state.weights[i])
-    for s in range(state.means.shape[1]):
-        state.means[changed, s] = block_mean(test, changed, place, s)
-    begin_afresh(test)
+            state.changes[0] += 1
+            keep_block(known, test, i, place)

@@ -1,0 +1,100 @@
+"""The arms that a plan may use, and the probability of each arm from it.
+
+A plan is the solution of a program of `small_lp`. An arm's probability is its part of all planned
+pulls, and forced exploration comes on top: looks at any arm, fewer where a pull takes more than the
+plan's average pull does. Arms with equal numbers share what the solution gives to one of them.
+"""
+
+from __future__ import annotations
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.masks import is_allowed
+from purse.kernels.small_lp import SmallLp
+from purse.types import Floats, Now
+
+TINY = 1e-12  # what rounding may add to a cost
+
+
+@kernel
+def open_arms(lp: SmallLp, most: Floats, now: Now) -> None:
+    """Open the allowed arms below their caps, and of these only those that fit, if any does.
+
+    most   (K, d) the declared largest costs
+    """
+    n_arms, d = most.shape
+    some = False
+    for i in range(n_arms):
+        fits = is_allowed(now, i) and lp.caps[i] > 0
+        for j in range(d):
+            fits &= most[i, j] <= now.left[j] * (1 + TINY)
+        lp.open[i] = fits
+        some |= fits
+    if not some:
+        for i in range(n_arms):
+            lp.open[i] = is_allowed(now, i) and lp.caps[i] > 0
+
+
+@kernel
+def add_looks(lp: SmallLp, rate: float, total: float) -> float:
+    """Write each arm's chance of a look; return their sum.
+
+    rate    of an arm that takes no more of any row than the average pull
+    total   the sum of the planned pulls, as `solve` returned it
+    """
+    chances = lp.chances
+    n_arms = chances.shape[0]
+    for i in range(n_arms):
+        chances[i] = rate if lp.open[i] else 0.0
+    for j in range(lp.uses.shape[1]):
+        average = 0.0
+        for i in range(n_arms):
+            average += lp.pulls[i] * lp.uses[i, j]
+        average /= total
+        for i in range(n_arms):
+            if lp.uses[i, j] > average and lp.open[i]:
+                chances[i] = min(chances[i], rate * average / lp.uses[i, j])
+    looked = 0.0
+    for i in range(n_arms):
+        looked += chances[i]
+    return looked
+
+
+@kernel
+def share_equally(lp: SmallLp, arm: int, part: float) -> None:
+    """Add the same to the chances of all open arms with the numbers of `arm`, `part` together."""
+    chances = lp.chances
+    count = 0
+    for i in range(chances.shape[0]):
+        count += is_same(lp, arm, i)
+    if count == 1:  # nearly always
+        chances[arm] += part
+        return
+    for i in range(chances.shape[0]):
+        if is_same(lp, arm, i):
+            chances[i] += part / count
+
+
+@kernel
+def is_same(lp: SmallLp, arm: int, i: int) -> bool:
+    """Whether arm i is open and has the numbers of `arm`."""
+    if lp.gains[i] != lp.gains[arm] or not lp.open[i]:
+        return False
+    for j in range(lp.uses.shape[1]):
+        if lp.uses[i, j] != lp.uses[arm, j]:
+            return False
+    return True
+
+
+@cold
+def play_cheapest(lp: SmallLp) -> None:
+    """Give all to the open arm that takes least of the first row, where the plan has no pull.
+
+    All chances are 0 where no arm is open.
+    """
+    arm = -1
+    for i in range(lp.gains.shape[0]):
+        lp.chances[i] = 0.0
+        if lp.open[i] and (arm < 0 or lp.uses[i, 0] < lp.uses[arm, 0]):
+            arm = i
+    if arm >= 0:
+        lp.chances[arm] = 1.0
