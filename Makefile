@@ -54,6 +54,7 @@ leaderboard: $(STAMP)-report
 	mkdir -p docs/leaderboard
 	cp purse-results/leaderboard/which-policy.md purse-results/leaderboard/leaderboard.svg docs/leaderboard/
 	cp purse-results/leaderboard/what-users-have.md purse-results/leaderboard/leaderboard-2.svg docs/leaderboard/
+	$(BIN)/python -m benchmarks.ablations
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
