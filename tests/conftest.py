@@ -35,6 +35,25 @@ ABOUT_EVERY_POLICY = (
     "test_simulate.py",
     "test_testing.py",
 )
+# what shares kernels or plays the same policies
+TOGETHER = {
+    "exp3_bwk": "exp3",
+    "exp3_ix_bwk": "exp3_ix",
+    "exp3_p_bwk": "exp3_p",
+    "exp3pp_bwk": "exp3pp",
+    "exp3pp_price": "exp3pp",
+    "oracle": "fixed",
+    "sw_ucb_bwk": "ucb_bwk",
+    "tsallis_inf_bwk": "tsallis_inf",
+    "tsallis_inf_price": "tsallis_inf",
+}
+WITH_SCRIPTS = (
+    "test_by_hand.py",
+    "test_efficiency.py",
+    "test_late.py",
+    "test_masks.py",
+    "test_rules.py",
+)
 schemas = count()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
@@ -62,15 +81,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say what was left out."""
     if without_gpu():
         terminalreporter.write_line(
-            "There is no GPU here: the tests marked gpu did not run; kernels of each "
-            "kind were compiled."
+            "There is no GPU here: the tests marked gpu did not run; kernels of some "
+            "policies were compiled."
         )
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share a worker, and a policy's checks go with its own tests: what they
-    compile is compiled once. The many small groups come last.
+    """Tests of a file share a worker, and a policy's checks and its doctest go with its own tests:
+    what they compile is compiled once. The many small groups come last.
     """
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
@@ -88,9 +107,14 @@ def group_of(item: pytest.Item) -> str:
     )
     if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
-        return f"policies/test_{stem}.py"
+        return f"policies/{TOGETHER.get(stem, stem)}"
     path = item.path.relative_to(item.config.rootpath)
-    return "paper" if path.parent.name == "paper" else path.as_posix().removeprefix("tests/")
+    if path.parent.name == "policies":
+        stem = path.stem.removeprefix("test_")
+        return f"policies/{TOGETHER.get(stem, stem)}"
+    if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
+        return "engine with scripts"
+    return path.parent.name if path.parent.name in ("offline", "paper") else path.as_posix()
 
 
 @pytest.fixture(scope="session")

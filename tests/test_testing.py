@@ -148,8 +148,9 @@ def test_every_shipped_policy_passes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["uniform", "fixed:arm=2", "oracle"])
 def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) -> None:
-    check_policy(name, plays=2)
-    check_policy(name, two_resources())
+    quick = not SOAK and name != "uniform"
+    check_policy(name, plays=2, quick=quick)
+    check_policy(name, two_resources(), quick=quick)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) ->
     ],
 )
 def test_the_learners_pass_with_options(name: str) -> None:
-    check_policy(name)
+    check_policy(name, quick=not SOAK)
 
 
 @pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
@@ -181,13 +182,13 @@ def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
 def test_a_policy_from_a_file_passes_that_plays_or_skips_or_stops(
     way: str, horizon: int | None, chance: str
 ) -> None:
-    check_policy(f"{chance}:way={way}", horizon=horizon)
+    check_policy(f"{chance}:way={way}", horizon=horizon, quick=not SOAK)
 
 
 def test_a_policy_that_cannot_tell_its_probabilities_passes(chance: str, tmp_path: Path) -> None:
     path = tmp_path / "silent.py"
     path.write_text(SILENT.format(chance))
-    check_policy(str(path))
+    check_policy(str(path), quick=not SOAK)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_a_faulty_policy_is_caught_and_the_fault_is_named(
     way: str, message: str, chance: str
 ) -> None:
     with pytest.raises((AssertionError, PurseError), match=message):
-        check_policy(f"{chance}:way={way}")
+        check_policy(f"{chance}:way={way}", quick=True)
 
 
 def test_a_world_with_two_resources_passes() -> None:

@@ -15,6 +15,7 @@ from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.two_point import two_point
 from tests.support.paths import EPSILON_GREEDY
+from tests.support.scripts import scripted
 
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
@@ -257,34 +258,38 @@ def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
 
 
 NO_ARM = "chose no arm, or one that does not exist"
-FAULTY = {  # what is replaced, and what is said with which options
-    "no_arm": (
-        "    play.arms[0] = arm\n",
-        "    if params.epsilon < 1:\n        play.arms[0] = arm + params.n_arms\n",
-        {":epsilon=.5": NO_ARM, ":epsilon=1": NO_ARM},
-    ),
+FAULTY = {  # what is replaced, and what is said
     "unknown_name": (
         "best = best_arm(state, now)\n    explore",
         "best = best_arms(state, now)\n    explore",
-        {"": "does not compile: .*best_arms"},
+        "does not compile: .*best_arms",
     ),
-    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", {"": "does not compile"}),
+    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", "does not compile"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: Path) -> None:
-    old, new, messages = FAULTY[fault]
+    old, new, message = FAULTY[fault]
     source = EPSILON_GREEDY.read_text()
     assert old in source
     path = tmp_path / f"{fault}.py"
     path.write_text(source.replace(old, new, 1))
-    for options, message in messages.items():
-        with pytest.raises(purse.PurseError, match=message) as caught:
-            purse.simulate(f"{path}{options}", "misleading_ratio", 10, n_paths=2)
-        assert "\n" not in str(caught.value)
-        with pytest.raises(purse.PurseError, match=message):
-            ask_often(f"{path}{options}")
+    is_refused(str(path), message)
+
+
+@pytest.mark.parametrize("arm", [2, -3, -9], ids=["too large", "negative", "none"])
+def test_a_policy_file_that_chooses_no_arm_is_one_line_and_no_numbers(arm: int) -> None:
+    is_refused(scripted([[0], [arm]]), NO_ARM)
+
+
+def is_refused(policy: str, message: str) -> None:
+    """A policy gets no further in the engine and live, and one line says why."""
+    with pytest.raises(purse.PurseError, match=message) as caught:
+        purse.simulate(policy, "misleading_ratio", 10, n_paths=2)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(purse.PurseError, match=message):
+        ask_often(policy)
 
 
 def ask_often(policy: str) -> None:

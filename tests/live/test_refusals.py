@@ -63,13 +63,13 @@ def test_of_several_costs_the_one_outside_its_range_is_told_its_range(
     assert policy.tell(ticket, [1, 1], [high[arm] for arm in ticket.arms])
 
 
-@pytest.mark.parametrize("play", [0, 1, 2])
+@pytest.mark.parametrize("play", [0, 1])
 def test_of_several_rewards_the_one_outside_its_range_is_named(play: int) -> None:
-    policy = make("uniform", plays=3)
-    ticket, rewards = policy.ask(), [0.25, 0.5, 0.75]
+    policy = make("uniform", plays=2)
+    ticket, rewards = policy.ask(), [0.25, 0.75]
     rewards[play] += 1
     assert f"reward={rewards[play]}: must lie between 0 and 1" in refusal(
-        InvalidInput, policy.tell, ticket, rewards, [0.5, 0.5, 0.5]
+        InvalidInput, policy.tell, ticket, rewards, [0.5, 0.5]
     )
 
 

@@ -1,31 +1,31 @@
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from purse import paper
 
 
-@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_page_opens_without_complaint_or_network_and_fits(
-    study: tuple[Path, paper.PaperReport], opened: Any, width: int, dark: bool
+    study: tuple[Path, paper.PaperReport], opened: Any
 ) -> None:
-    with opened(study[1].page, width=width, dark=dark) as (view, complaints):
-        assert complaints == []
+    with opened(study[1].page) as (view, complaints):
         assert view.title() == "What the paper claims, what we measured, what is true"
-        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert view.evaluate(
-            "[...document.querySelectorAll('svg')].every(each => "
-            "each.getBoundingClientRect().width > 200)"
-        )
-        ink, paper_ = view.evaluate(
-            "[getComputedStyle(document.body).color, "
-            "getComputedStyle(document.body).backgroundColor]"
-        )
-        assert (brightness(ink) > brightness(paper_)) == dark
+        for width, scheme in product((1280, 390), ("light", "dark")):
+            view.set_viewport_size({"width": width, "height": 900})
+            view.emulate_media(color_scheme=scheme)
+            assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+            assert view.evaluate(
+                "[...document.querySelectorAll('svg')].every(each => "
+                "each.getBoundingClientRect().width > 200)"
+            )
+            ink, paper_ = view.evaluate(
+                "[getComputedStyle(document.body).color, "
+                "getComputedStyle(document.body).backgroundColor]"
+            )
+            assert (brightness(ink) > brightness(paper_)) == (scheme == "dark")
+        assert complaints == []
 
 
 def test_links_of_the_verdicts_lead_to_their_sections(

@@ -8,7 +8,6 @@ import purse
 from purse import worlds
 from purse.kernels.horizon import rounds_of
 from purse.policies import exp3
-from purse.testing import check_policy
 from tests.support.exp3_learners import (
     UNBOUNDED,
     PlainExp3,
@@ -20,7 +19,7 @@ from tests.support.exp3_learners import (
     two_arms,
     world_of,
 )
-from tests.support.policies import follows, refuses
+from tests.support.policies import follows, plays_two_resources, refuses
 
 
 def test_rounds_by_hand() -> None:
@@ -99,7 +98,7 @@ def test_edges_and_refusals() -> None:
     random_edges("exp3:gamma=0.3")
     blind_to_costs("exp3")
     same_pulls("exp3", "exp3.bwk")
-    check_policy("exp3", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True)
+    plays_two_resources("exp3")
     refuses(
         "exp3",
         *("gamma=2", "gamma=-0.1", "gamma=x", "gamma=True"),

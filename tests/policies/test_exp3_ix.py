@@ -20,7 +20,7 @@ from tests.support.exp3_learners import (
     two_arms,
     world_of,
 )
-from tests.support.policies import follows, refuses
+from tests.support.policies import follows, plays_two_resources, refuses
 
 
 def test_rounds_by_hand() -> None:
@@ -93,9 +93,7 @@ def test_edges(eta: str) -> None:
 
 def test_is_blind_to_costs_and_plays_several_resources() -> None:
     blind_to_costs("exp3-ix")
-    check_policy(
-        "exp3-ix", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True
-    )
+    plays_two_resources("exp3-ix")
     assert exp3_ix.params(problem(**UNBOUNDED), eta="anytime").anytime
     with pytest.raises(
         purse.InvalidInput, match=r"^exp3-ix needs to know how many rounds there are"

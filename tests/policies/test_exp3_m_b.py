@@ -15,6 +15,9 @@ from purse.testing import check_policy
 from purse.types import Floats, Problem
 from tests.support.exp3_learners import problem, random_edges, world_of
 from tests.support.policies import EXACT, follows, frequency_surprise, make_live, refuses
+from tests.support.soak import SOAK
+
+MORE = [2, 4] if SOAK else []  # for each number of plays everything is compiled again
 
 
 class Plain:
@@ -120,14 +123,14 @@ def test_rounds_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("reward", "cost"), [(1, 0.1), (0, 1)])
-@pytest.mark.parametrize("plays", [1, 2])
+@pytest.mark.parametrize("plays", [1, 3])
 def test_weights_stay_those_of_the_log_weights_far_up_and_far_down(
     plays: int, reward: float, cost: float
 ) -> None:
-    world = worlds.function("bernoulli")([reward, reward / 2, reward / 2], [cost, cost, cost])
+    world = worlds.function("bernoulli")([reward, *[reward / 2] * 3], [cost] * 4)
     _, state = cpu.play_block(
         make_job(
-            "exp3.m.b:gamma=0.5", world, cost * plays * 5_000, plays=plays, cost_min=0.1, cost_max=1
+            "exp3.m.b:gamma=0.5", world, cost * plays * 8_000, plays=plays, cost_min=0.1, cost_max=1
         ),
         2,
     )
@@ -160,7 +163,7 @@ def test_gamma_as_numbers(changes: dict[str, object], gamma: float) -> None:
 @pytest.mark.parametrize("out", [1, 30])
 @pytest.mark.parametrize(
     ("n_arms", "plays", "gamma"),
-    [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (6, 5, 0.3), (3, 3, 0.5), (4, 2, 1), (4, 2, 0)],
+    [(4, 1, 0.2), (5, 2, 0.1), (5, 3, 0.5), (4, 3, 0.3), (3, 3, 0.5), (4, 2, 1), (4, 2, 0)],
 )
 def test_follows_the_formula(n_arms: int, plays: int, gamma: float, out: int) -> None:
     plain = Plain(n_arms, plays, gamma)
@@ -174,7 +177,7 @@ def test_follows_the_formula_with_its_own_gamma() -> None:
     follows("exp3.m.b", Plain(5, 2, gamma), world_of(5), 1000, budget=4000, plays=2)
 
 
-@pytest.mark.parametrize("plays", [1, 2, 3, 4])
+@pytest.mark.parametrize("plays", sorted({1, 2, 3, *MORE}))
 @pytest.mark.parametrize("gamma", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize(
     "log_weights",
@@ -217,7 +220,7 @@ def test_arms_come_as_often_as_fixed_probabilities_say() -> None:
     assert (np.abs(counts - n * chances) <= 4 * np.sqrt(n * chances * (1 - chances))).all()
 
 
-@pytest.mark.parametrize("plays", [2, 3, 4])
+@pytest.mark.parametrize("plays", [3, *MORE])
 @pytest.mark.parametrize("options", ["", ":gamma=0.5"])
 def test_passes_the_checks_with_several_plays(options: str, plays: int) -> None:
     check_policy(f"exp3.m.b{options}", plays=plays, quick=True)

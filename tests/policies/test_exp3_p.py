@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 import purse
-from purse import worlds
 from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.kernels import exp3_p as kernel
 from purse.policies import exp3_p
-from purse.testing import check_policy
 from purse.types import Floats
 from tests.support.exp3_learners import (
     UNBOUNDED,
@@ -24,7 +22,7 @@ from tests.support.exp3_learners import (
     two_arms,
     world_of,
 )
-from tests.support.policies import follows, refuses, tell_all
+from tests.support.policies import follows, plays_two_resources, refuses, tell_all
 
 
 def test_rounds_by_hand() -> None:
@@ -103,9 +101,7 @@ def test_regret_is_within_the_bound_on_every_path() -> None:
 def test_edges_and_refusals() -> None:
     random_edges("exp3.p", horizon=4000)
     blind_to_costs("exp3.p")
-    check_policy(
-        "exp3.p", worlds.function("bernoulli")([0.9, 0.4], [[0.5, 1], [1, 0.5]]), quick=True
-    )
+    plays_two_resources("exp3.p")
     refuses(
         "exp3.p",
         *("delta=0", "delta=-1", "delta=1.5", "delta=x", "delta=True"),

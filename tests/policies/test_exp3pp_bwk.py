@@ -46,16 +46,16 @@ def test_least_probability_by_hand(epsilon: str, cap: float) -> None:
 @pytest.mark.parametrize(
     ("n_arms", "n_rounds", "out", "options"),
     [
-        (2, 4000, 1, {}),
-        (3, 10_000, 1, {}),
+        (2, 2000, 1, {}),
+        (3, 6000, 1, {}),
         (10, 4000, 1, {}),
         (3, 4000, 200, {}),
-        (3, 4000, 200, {"mixing": "printed"}),
-        (5, 4000, 1, {"mixing": "printed"}),
-        (5, 4000, 1, {"epsilon": "printed"}),
-        (5, 4000, 1, {"epsilon": "printed", "mixing": "printed"}),
-        (5, 4000, 1, {"epsilon": "cmin"}),
-        (5, 4000, 1, {"epsilon": "cmin", "mixing": "printed"}),
+        (3, 2000, 200, {"mixing": "printed"}),
+        (5, 2000, 1, {"mixing": "printed"}),
+        (5, 2000, 1, {"epsilon": "printed"}),
+        (5, 2000, 1, {"epsilon": "printed", "mixing": "printed"}),
+        (5, 2000, 1, {"epsilon": "cmin"}),
+        (5, 2000, 1, {"epsilon": "cmin", "mixing": "printed"}),
     ],
 )
 def test_follows_the_formula(n_arms: int, n_rounds: int, out: int, options: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def test_rounds_by_hand() -> None:
 @pytest.mark.parametrize(
     ("n_arms", "n_rounds", "unit", "out", "options"),
     [
-        (3, 10_000, 1, 1, {}),
+        (3, 5000, 1, 1, {}),
         (10, 4000, 1, 1, {}),
         (3, 4000, 1, 200, {}),
         (3, 20_000, 1, 1, {"beta": 0.01}),

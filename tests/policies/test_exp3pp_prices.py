@@ -12,6 +12,7 @@ from purse.theory import fluid
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
 from tests.support.policies import EXACT, largest_deviation, make_live, refuses, tell_all
+from tests.support.soak import SOAK
 
 
 class PlainPrices:
@@ -114,6 +115,7 @@ def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
         "exp3++.prices",
         worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
         horizon=120,
+        quick=not SOAK,
     )
     check_policy(
         "exp3++.prices",

@@ -14,6 +14,7 @@ from purse.theory.fluid import lp_optimum
 from purse.types import Floats, Problem
 from tests.support.knapsack_learners import three_arms, two_budgets, two_resources
 from tests.support.policies import follows, tell_all
+from tests.support.soak import SOAK
 
 
 class Plain:
@@ -166,15 +167,15 @@ def test_prices_stay_finite_where_one_resource_is_hardly_used() -> None:
     world = worlds.function("atoms")(
         probabilities=[[1], [1]], rewards=[[1], [0.5]], costs=[[[1, 0]], [[0.5, 1]]]
     )
-    check_policy("primal-dual-bwk:c_rad=0.5", world)
+    check_policy("primal-dual-bwk:c_rad=0.5", world, quick=not SOAK)
     run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, [1e6, 1e6], n_paths=1)
     assert run.rounds[0] >= 1e6
 
 
-@pytest.mark.parametrize("horizon", [None, 200])
-def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
-    check_policy("primal-dual-bwk", two_resources(), horizon=horizon)
-    check_policy("primal-dual-bwk:c_rad=0.1", two_resources(), horizon=horizon)
+@pytest.mark.parametrize(("horizon", "c_rad"), [(None, 1), (None, 0.1), (200, 0.1)])
+def test_passes_the_checks_with_two_resources(horizon: int | None, c_rad: float) -> None:
+    policy = f"primal-dual-bwk:c_rad={c_rad}"
+    check_policy(policy, two_resources(), horizon=horizon, quick=not SOAK)
 
 
 @pytest.mark.parametrize("horizon", [None, 50])

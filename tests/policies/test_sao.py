@@ -11,7 +11,13 @@ from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.policies import sao
 from purse.types import Floats, Problem
-from tests.support.policies import follows, frequency_surprise, make_live, tell_all
+from tests.support.policies import (
+    follows,
+    frequency_surprise,
+    make_live,
+    plays_two_resources,
+    tell_all,
+)
 
 
 class PlainSao:
@@ -227,8 +233,7 @@ def test_one_arm(beta: object) -> None:
 
 
 def test_plays_several_resources_and_needs_rounds_to_count() -> None:
-    live = purse.Policy("sao", n_arms=2, n_resources=2, budget=[10, 10], cost_min=0.5)
-    assert live.tell(live.ask(), 0, [[0.5, 0.5]])
+    plays_two_resources("sao")
     costs = [[0, 0.5], [0.5, 0]]
     problem = Problem.of(n_arms=2, n_resources=2, budget=[10, 10], cost_min=costs)
     with pytest.raises(purse.InvalidInput, match=r"^sao needs to know how many rounds there are"):

@@ -52,7 +52,7 @@ def test_rounds_by_hand() -> None:
 def test_follows_the_formula(n_arms: int, scale: float, unit: int, out: int) -> None:
     options = f":scale={scale}" if scale != 4 else ""
     plain, world = PlainTsallisPrice(n_arms, scale), world_of(n_arms, unit=unit)
-    follows(f"tsallis-inf.price{options}", plain, world, 3000, out=out)
+    follows(f"tsallis-inf.price{options}", plain, world, 2000, out=out)
 
 
 def test_finds_the_arm_that_a_budget_buys_most_of_where_the_mean_ratio_misleads() -> None:

@@ -126,7 +126,7 @@ def test_follows_the_formula(out: int, horizon: int | None) -> None:
     budget, pace = (9000, 0.3) if horizon else (6000, 0.2)
     live = make_live(four_arms(), "ucb-bwk:c_rad=0.05", budget=budget, horizon=horizon)
     plain = Plain(4, 0.05, pace, horizon is not None)
-    follow(live, plain, four_arms(), 3000, out=out)
+    follow(live, plain, four_arms(), 2000, out=out)
 
 
 def test_the_default_radius() -> None:

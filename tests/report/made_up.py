@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +24,18 @@ HOLDS = "true where each arm's cost is constant; false in general (`two_worlds`)
 ARMS = {"small": (0.5, 0.02), "big <one>": (0.9, 0.09), "wasteful": (0.3, 0.05)}
 
 
+def once(make: Callable[[MadeUp], pl.DataFrame]) -> Callable[[MadeUp], pl.DataFrame]:
+    """Make a frame of a study once: a page asks for it two dozen times."""
+
+    @wraps(make)
+    def kept(study: MadeUp) -> pl.DataFrame:
+        if make.__name__ not in study.made:
+            study.made[make.__name__] = make(study)
+        return study.made[make.__name__]
+
+    return kept
+
+
 @dataclass(eq=False)
 class MadeUp:
     """A study with the frames of a real one and made-up numbers: regret is SCALES[policy]
@@ -38,6 +51,7 @@ class MadeUp:
     with_references: bool = True
     scales: Mapping[str, float] = field(default_factory=lambda: SCALES)
     facts: StudyFacts = field(init=False)
+    made: dict[str, pl.DataFrame] = field(init=False, default_factory=dict)
     outcome: ClassVar[str] = "regret"
 
     def __post_init__(self) -> None:
@@ -83,6 +97,7 @@ class MadeUp:
         }
         return pl.DataFrame({"path": np.arange(self.n_paths), **numbers, "regret": regret})
 
+    @once
     def frame(self) -> pl.DataFrame:
         return pl.concat(
             self.runs(place, **cell).select(
@@ -94,10 +109,12 @@ class MadeUp:
     def lazy(self) -> pl.LazyFrame:
         return self.frame().lazy()
 
+    @once
     def table(self) -> pl.DataFrame:
         rows = ((cell, self.runs(place, **cell)) for place, cell in self.cells())
         return summary.framed("table", [{**cell, **summary.table_row(runs)} for cell, runs in rows])
 
+    @once
     def shares(self) -> pl.DataFrame:
         rows = []
         for _, cell in self.cells():
@@ -110,6 +127,7 @@ class MadeUp:
                 ]
         return summary.framed("shares", rows)
 
+    @once
     def bounds(self) -> pl.DataFrame:
         rows: list[dict[str, Any]] = []
         names = ("policy", "name", "side", "value", "applies")
@@ -126,6 +144,7 @@ class MadeUp:
             rows += [{**here, **dict(zip(names, bound, strict=True))} for bound in stated]
         return summary.framed("bounds", rows)
 
+    @once
     def growth(self) -> pl.DataFrame:
         rows = []
         for world, policy in product(self.worlds, self.policies if len(self.budgets) > 1 else ()):
@@ -138,6 +157,7 @@ class MadeUp:
             rows.append({"world": world, "policy": policy, **growth})
         return summary.framed("growth", rows)
 
+    @once
     def references(self) -> pl.DataFrame:
         rows: list[dict[str, Any]] = []
         for world, budget in product(self.worlds, self.budgets if self.with_references else ()):

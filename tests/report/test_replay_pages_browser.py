@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +13,42 @@ from purse.report.prose.table_replay import findings
 from tests.report.made_up import ARMS
 
 DRAWN = "document.documentElement.dataset.drawn"
+View = Callable[..., tuple[Any, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def kept(replay_pages: dict[str, Path], opened: Any) -> Iterator[View]:
+    """The page of a kind in a window of this width, drawn once for all tests."""
+    views: dict[tuple[str, int], tuple[Any, list[str]]] = {}
+    with ExitStack() as stack:
+
+        def view(kind: str, width: int = 1280) -> tuple[Any, list[str]]:
+            if (kind, width) not in views:
+                views[kind, width] = stack.enter_context(opened(replay_pages[kind], width=width))
+                views[kind, width][0].wait_for_function(DRAWN)
+            return views[kind, width]
+
+        yield view
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("kind", ["table", "log"])
 def test_the_pages_draw_themselves_without_complaint_or_network_and_fit(
-    replay_pages: dict[str, Path], opened: Any, kind: str, width: int, dark: bool
+    kept: View, kind: str, width: int
 ) -> None:
-    with opened(replay_pages[kind], width=width, dark=dark) as (view, complaints):
-        view.wait_for_function(DRAWN)
-        assert complaints == []
-        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert view.evaluate(
-            "[...document.querySelectorAll('.panel svg')].every(each => "
-            "each.getBoundingClientRect().right <= window.innerWidth)"
-        )
-        assert view.evaluate(
-            "[...document.querySelectorAll('.panel')].every(each => "
-            "each.querySelector('.role-mark path, .role-mark line'))"
-        )
+    view, complaints = kept(kind, width)
+    assert complaints == []
+    assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert view.evaluate(
+        "[...document.querySelectorAll('.panel svg')].every(each => "
+        "each.getBoundingClientRect().right <= window.innerWidth)"
+    )
+    assert view.evaluate(
+        "[...document.querySelectorAll('.panel')].every(each => "
+        "each.querySelector('.role-mark path, .role-mark line'))"
+    )
+    for dark in (True, False):
+        view.emulate_media(color_scheme="dark" if dark else "light")
         light = (
             view.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         )
@@ -51,27 +69,21 @@ def test_one_order_of_worthless_rounds_makes_a_page(opened: Any, tmp_path: Path)
         assert complaints == []
 
 
-def test_a_method_picked_in_the_legend_is_picked_out(
-    replay_pages: dict[str, Path], opened: Any
-) -> None:
-    with opened(replay_pages["log"]) as (view, complaints):
-        view.wait_for_function(DRAWN)
-        view.get_by_role("button", name="snips", exact=True).click()
-        faint = view.evaluate(
-            "[...document.querySelectorAll('.panel .mark-symbol path')].map(each => "
-            "[each.__data__.datum.method, each.getAttribute('opacity')])"
-        )
-        assert {method for method, opacity in faint if opacity == "1"} == {"snips"}
-        assert {opacity for method, opacity in faint if method != "snips"} == {"0.15"}
-        assert complaints == []
+def test_a_method_picked_in_the_legend_is_picked_out(kept: View) -> None:
+    view, complaints = kept("log")
+    view.get_by_role("button", name="snips", exact=True).click()
+    faint = view.evaluate(
+        "[...document.querySelectorAll('.panel .mark-symbol path')].map(each => "
+        "[each.__data__.datum.method, each.getAttribute('opacity')])"
+    )
+    assert {method for method, opacity in faint if opacity == "1"} == {"snips"}
+    assert {opacity for method, opacity in faint if method != "snips"} == {"0.15"}
+    assert complaints == []
 
 
-def test_references_stay_where_a_policy_is_picked_out(
-    replay_pages: dict[str, Path], opened: Any
-) -> None:
-    with opened(replay_pages["table"]) as (view, _):
-        view.wait_for_function(DRAWN)
-        view.get_by_role("button", name="uniform", exact=True).click()
-        # the other policy with each of two budgets
-        assert view.locator("#gain tr.faint").count() == 2
-        assert view.locator("#gain tr.reference").count() == 2 * (len(ARMS) + 3)
+def test_references_stay_where_a_policy_is_picked_out(kept: View) -> None:
+    view, _ = kept("table")
+    view.get_by_role("button", name="uniform", exact=True).click()
+    # the other policy with each of two budgets
+    assert view.locator("#gain tr.faint").count() == 2
+    assert view.locator("#gain tr.reference").count() == 2 * (len(ARMS) + 3)

@@ -153,10 +153,13 @@ def test_the_end_of_a_world_is_mentioned(study: Any) -> None:
     ]
 
 
-def test_captions_explain_only_what_is_there(study: Any, one_path: Any, one_budget: Any) -> None:
+def test_captions_explain_only_what_is_there(
+    study: Any, figures: list[Figure], one_path: Any, one_budget: Any
+) -> None:
+    drawn = [(study, figures), *((each, figures_of(each)) for each in (one_path, one_budget))]
     full, bare, single = (
-        {figure.name: captions.caption(figure, each) for figure in figures_of(each)}
-        for each in (study, one_path, one_budget)
+        {figure.name: captions.caption(figure, each) for figure in of_each}
+        for each, of_each in drawn
     )
     assert "Bands are 95% confidence" in full["regret"]
     assert "Dashed lines are bounds" in full["regret"]

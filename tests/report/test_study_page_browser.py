@@ -27,25 +27,22 @@ def drawn(opened: Any, page: Path, **how: Any) -> Iterator[tuple[Any, list[str]]
 @pytest.fixture(scope="module")
 def kept(page: Path, opened: Any) -> Iterator[View]:
     """The page in a window of this width, drawn once for all tests: each leaves it as it was."""
-    views: dict[tuple[int, bool], tuple[Any, list[str]]] = {}
+    views: dict[int, tuple[Any, list[str]]] = {}
     with ExitStack() as stack:
 
-        def view(width: int = 1280, dark: bool = False) -> tuple[Any, list[str]]:
-            if (width, dark) not in views:
-                views[width, dark] = stack.enter_context(
-                    drawn(opened, page, width=width, dark=dark)
-                )
-            return views[width, dark]
+        def view(width: int = 1280) -> tuple[Any, list[str]]:
+            if width not in views:
+                views[width] = stack.enter_context(drawn(opened, page, width=width))
+            return views[width]
 
         yield view
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_report_draws_itself_without_complaint_or_network_and_fits(
-    kept: View, width: int, dark: bool
+    kept: View, width: int
 ) -> None:
-    view, complaints = kept(width, dark)
+    view, complaints = kept(width)
     assert complaints == []
     assert view.evaluate(DRAWN) == str(PANELS)
     assert view.locator(".panel svg.marks").count() == PANELS
@@ -61,9 +58,13 @@ def test_the_report_draws_itself_without_complaint_or_network_and_fits(
         )
         > 120
     )
-    ink, paper, label, series = colours(view)
-    assert (brightness(ink) > brightness(paper)) == (brightness(label) > brightness(paper)) == dark
-    assert series == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
+    for dark in (True, False):
+        view.emulate_media(color_scheme="dark" if dark else "light")
+        ink, paper, label, series = colours(view)
+        assert (
+            (brightness(ink) > brightness(paper)) == (brightness(label) > brightness(paper)) == dark
+        )
+        assert series == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
@@ -157,15 +158,15 @@ def test_a_figure_can_be_downloaded(kept: View, kind: str, tmp_path: Path) -> No
 
 
 def test_printed_it_is_black_on_white_without_what_needs_a_hand(kept: View) -> None:
-    view, _ = kept(dark=True)
-    view.emulate_media(media="print")
+    view, _ = kept()
+    view.emulate_media(media="print", color_scheme="dark")
     ink, paper, label, series = colours(view)
     assert brightness(ink) < 100 < 700 < brightness(paper)
     assert brightness(label) < 350
     assert series == "rgb(0, 114, 178)"
     assert not view.locator(".downloads").first.is_visible()
     assert view.evaluate("getComputedStyle(document.querySelector('.legend')).position") == "static"
-    view.emulate_media(media="screen")
+    view.emulate_media(media="screen", color_scheme="light")
 
 
 def test_without_scripts_the_figures_are_there_already(

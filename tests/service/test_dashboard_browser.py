@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ from tests.support.service import token_file
 
 WAIT = LONG * 1000  # ms
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+CHARTS_FIT = """[...document.querySelectorAll('svg')].every(
+    each => each.getBoundingClientRect().right <= window.innerWidth
+)"""
 COLOURS = """() => {
     const { color, backgroundColor } = getComputedStyle(document.body);
     return [color, backgroundColor, getComputedStyle(document.querySelector('.chart .spent')).fill];
@@ -35,7 +39,7 @@ class Address(NamedTuple):
         return self.url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def view(opened: Any) -> View:
     """Opens the page of a server: `with view(served, "name") as (page, complaints)`; requests to
     the server itself are no complaint.
@@ -115,24 +119,30 @@ def stat(page: Any, name: str) -> str:
     )
 
 
-@pytest.mark.parametrize("width", [1280, 820, 390], ids=["desktop", "tablet", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_draws_itself_without_complaint_and_fits(
-    world: World, view: View, width: int, dark: bool
-) -> None:
-    with view(world.at, "prompts", width=width, dark=dark) as (page, complaints):
+@pytest.fixture(scope="module")
+def kept(world: World, view: View) -> Iterator[tuple[Any, Callable[[], list[str]]]]:
+    """The page of a campaign, opened once for tests that only look: each leaves it as it was."""
+    with view(world.at, "prompts") as (page, complaints):
         shown(page, Campaign.open("prompts", storage=world.storage))
+        yield page, complaints
+
+
+def test_the_page_draws_itself_without_complaint_and_fits(
+    kept: tuple[Any, Callable[[], list[str]]],
+) -> None:
+    page, complaints = kept
+    # on a phone, a tablet and a desktop
+    for width, dark in product((390, 820, 1280), (True, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.wait_for_function(CHARTS_FIT)  # it draws them again
         assert page.locator("#connection").inner_text() == "Live"
         assert page.locator("#campaign section:visible").count() == 5
         assert page.evaluate(FITS)
-        assert page.evaluate(
-            "[...document.querySelectorAll('svg')].every(each => "
-            "each.getBoundingClientRect().right <= window.innerWidth)"
-        )
         ink, paper, spent = page.evaluate(COLOURS)
         assert (brightness(ink) > brightness(paper)) == dark
         assert spent == ("rgb(74, 159, 227)" if dark else "rgb(0, 114, 178)")
-        assert complaints() == []
+    assert complaints() == []
 
 
 def brightness(colour: str) -> int:
@@ -195,23 +205,23 @@ def test_the_keyboard_reaches_everything(world: World, view: View) -> None:
         assert page.url.endswith("#/prompts")
 
 
-def test_charts_and_tables_say_what_they_are(world: World, view: View) -> None:
-    with view(world.at, "prompts") as (page, _):
-        shown(page, Campaign.open("prompts", storage=world.storage))
-        for chart in page.locator(".chart > svg").all():
-            assert chart.get_attribute("role") == "img"
-            assert len(chart.locator("title").text_content()) > 10
-            assert len(chart.locator("desc").text_content()) > 20
-        assert page.locator("table:not(:has(caption))").count() == 0
-        assert page.locator("th:not([scope])").count() == 0
-        assert page.locator(".chart .forecast").count() == 1
-        page.emulate_media(reduced_motion="reduce")
-        assert (
-            page.evaluate(
-                "getComputedStyle(document.getElementById('connection'), '::before').animationName"
-            )
-            == "none"
+def test_charts_and_tables_say_what_they_are(kept: tuple[Any, Callable[[], list[str]]]) -> None:
+    page, _ = kept
+    for chart in page.locator(".chart > svg").all():
+        assert chart.get_attribute("role") == "img"
+        assert len(chart.locator("title").text_content()) > 10
+        assert len(chart.locator("desc").text_content()) > 20
+    assert page.locator("table:not(:has(caption))").count() == 0
+    assert page.locator("th:not([scope])").count() == 0
+    assert page.locator(".chart .forecast").count() == 1
+    page.emulate_media(reduced_motion="reduce")
+    assert (
+        page.evaluate(
+            "getComputedStyle(document.getElementById('connection'), '::before').animationName"
         )
+        == "none"
+    )
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def test_another_campaign_is_picked_and_kept_in_the_address(world: World, view: View) -> None:

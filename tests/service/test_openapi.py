@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,8 +17,9 @@ from purse.service.auth import is_public
 from purse.service.problems import KINDS, MEDIA_TYPE
 from purse.service.schemas.fields import LARGEST_ID, NAME
 from tests.support.service import PROMPTS, bearer, service, token_file
+from tests.support.soak import SOAK, scale
 
-EXAMPLES = 300 if os.environ.get("PURSE_SOAK") else 10
+EXAMPLES = scale(10, 300)
 # what fits the schema may be refused: a campaign may be closed
 LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_after_free")
 FOLDER = TemporaryDirectory()  # gone with the process
@@ -34,6 +34,8 @@ OPERATIONS = [
 ]
 # a stream has no end
 schema = schemathesis.openapi.from_asgi("/openapi.json", CLIENT.app).exclude(path_regex="/events$")
+# a thousand requests with each field at its bounds and beyond; `test_problems.py` has a hundred
+schema.config.phases.coverage.enabled = SOAK
 load_all_checks()
 EXCLUDED = [check for name in LEFT_OUT for check in CHECKS.get_by_names([name])]
 

@@ -1,5 +1,6 @@
 """Processes that race for one ticket, or for the last of a budget: `python -m
-tests.support.race_worker STORAGE RACES` writes a line of JSON for each race.
+tests.support.race_worker STORAGE RACES MOST` writes a line of JSON for each race, with at most so
+many processes in it.
 
 One process is warmed up and forks all racers, which live on from race to race, so that a race costs
 milliseconds.
@@ -18,7 +19,7 @@ from typing import Any
 from purse import Campaign, PurseError
 from purse.campaign.storage.connect import connect
 
-SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn
+SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
 DIFFERENT, SAME, LAST, REPEAT = KINDS = (
     "different-reports",
     "the-same-report",
@@ -33,6 +34,11 @@ TERMS: dict[str, Any] = {
     "policy": "uniform",
     "expires_after": None,
 }
+
+
+def size(race: int, most: int) -> int:
+    """How many are in a race."""
+    return min(SIZES[race // len(KINDS) % len(SIZES)], most)
 
 
 def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
         pipe.send(act(campaigns[race[0]], race[0], racer, *race[1:]))
 
 
-def main(storage: str, races: int) -> None:
+def main(storage: str, races: int, most: int) -> None:
     """Race after race."""
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
@@ -68,7 +74,7 @@ def main(storage: str, races: int) -> None:
         Campaign.create(kind, **TERMS, storage=storage).storage.close()
     context, (gate, opener) = multiprocessing.get_context("fork"), os.pipe()
     pipes, racers = [], []
-    for racer in range(max(SIZES)):
+    for racer in range(most):
         ours, theirs = context.Pipe()
         racers.append(context.Process(target=live, args=(storage, racer, theirs, gate)))
         racers[-1].start()
@@ -78,7 +84,7 @@ def main(storage: str, races: int) -> None:
     kept = connect(storage)
     campaigns = {kind: Campaign.open(kind, storage=kept) for kind in KINDS}
     for race in range(races):
-        kind, running = KINDS[race % len(KINDS)], pipes[: SIZES[race // len(KINDS) % len(SIZES)]]
+        kind, running = KINDS[race % len(KINDS)], pipes[: size(race, most)]
         campaign = campaigns[kind]
         if race >= len(KINDS):
             campaign.top_up(1)
@@ -111,4 +117,4 @@ def main(storage: str, races: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

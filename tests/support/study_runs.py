@@ -1,11 +1,14 @@
-"""Studies run by processes of their own, and what they leave in their folders."""
+"""Studies of many small shards, and what they leave in their folders."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from purse.study import compare, shard, study_file
 
 STUDY = """
 policies = ["uniform", "exp3.bwk"]
@@ -17,28 +20,26 @@ seed = 5
 "fixed costs" = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 "random costs" = "two_point:rewards=[.9,.6,.3],costs=[.6,.3,.9],cost_min=0.2"
 """
-SMALL_SHARDS = (
-    "import purse.study.shard; purse.study.shard.WORK = 2.5e4; "  # many shards from a small study
-)
+WORK = 2.5e4  # so little that a small study has many shards
 
 
-def command(file: Path, folder: Path, before: str = "", **options: Any) -> list[str]:
+def command(file: Path, folder: Path, before: str = "") -> list[str]:
     """What runs a study in a process of its own, without the report, which takes longer than the
     study.
     """
     code = (
-        f"{SMALL_SHARDS}{before}from purse.study import compare, study_file; "
-        f"compare.run(study_file.load({str(file)!r}), folder={str(folder)!r}, **{options!r})"
+        f"import purse.study.shard; purse.study.shard.WORK = {WORK}; {before}"
+        "from purse.study import compare, study_file; "
+        f"compare.run(study_file.load({str(file)!r}), folder={str(folder)!r})"
     )
     return [sys.executable, "-c", code]
 
 
 def run(file: Path, folder: Path, **options: Any) -> dict[str, bytes]:
-    """Run a study to its end; what it came to."""
-    done = subprocess.run(
-        command(file, folder, **options), capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    """Run a study here, to its end; what it came to."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "WORK", WORK)
+        compare.run(study_file.load(file), folder=folder, **options)
     return contents(folder)
 
 

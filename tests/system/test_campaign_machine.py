@@ -386,7 +386,7 @@ def test_no_sequence_of_calls_breaks_the_books(
     # what goes wrong in one harness mostly does in the quick one, too
     phases = [Phase.generate, Phase.shrink] if harness.quick else [Phase.generate]
     rules = settings(
-        max_examples=scale(examples, 50 * examples),
+        max_examples=scale(examples // 2, 50 * examples),
         stateful_step_count=scale(30, 60),
         deadline=None,
         derandomize=True,

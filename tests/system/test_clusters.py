@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from purse.study.shard import JobSpec
 from tests.support.soak import SOAK
 from tests.support.study_runs import STUDY, run
 
@@ -107,6 +106,3 @@ def test_a_cluster_continues_what_threads_began(
     }
     assert run(folder / "study.toml", half, on=dask_address) == expected
     assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
-
-
-RECIPE = JobSpec("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.soak import SOAK
+
 ROOT = Path(__file__).parent.parent.parent
 FILES = re.findall(
     r"^\d\. Write `([^`]+)`.*?^   ```python\n(.*?)^   ```",
@@ -24,7 +26,10 @@ def test_a_newcomers_file_passes_its_test(kind: str, tmp_path: Path) -> None:
     (source, code), (check, text) = [each for each in FILES if f"/{kind}/" in each[0]]
     file, test = tmp_path / Path(source).name, tmp_path / Path(check).name
     file.write_text(dedent(code))
-    test.write_text(dedent(text).replace(f'"{file.stem}', f'"{file}'))
+    text = dedent(text).replace(f'"{file.stem}', f'"{file}')
+    if not SOAK:  # another loop would be compiled for masks, which other tests check in the engine
+        text = text.replace(f'check_policy("{file}")', f'check_policy("{file}", quick=True)')
+    test.write_text(text)
     # in this process: what it compiled need not be compiled again
     found = [each for name, each in runpy.run_path(str(test)).items() if name.startswith("test_")]
     assert found

@@ -21,7 +21,7 @@ from tests.support.paths import EXAMPLES
 def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
     path = str(EXAMPLES / "epsilon_greedy.py")
     check_policy(path)
-    check_policy(f"{path}:epsilon=1")
+    check_policy(f"{path}:epsilon=1", quick=True)
     table = purse.compare(
         [f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30
     ).table()
@@ -39,7 +39,8 @@ def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
         f"{EXAMPLES / 'noisy_prices.py'}:rewards=[.5,.6],low=[.1,.5],high=[1,.6]", budget=100
     )
     check_world(noisy)
-    assert purse.regrets("exp3++.price", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
+    # one loop to compile: the best fixed arm, here arm 0, is played for comparison anyway
+    assert purse.regrets("fixed:arm=1", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
 
 
 def test_the_router_spends_its_budget_on_the_cheap_model(

@@ -46,9 +46,15 @@ from tests.support.live_machine import (
     rewards,
     written,
 )
+from tests.support.soak import scale
 
 STOP_RULES = ("exit", "hold", "retry")
-QUICK = settings(max_examples=25, stateful_step_count=30, deadline=None, derandomize=True)
+RULES = settings(
+    max_examples=scale(10, 200),
+    stateful_step_count=scale(30, 60),
+    deadline=None,
+    derandomize=True,
+)
 
 
 class LiveMachine(RuleBasedStateMachine):
@@ -383,5 +389,5 @@ def outcome(policy: Policy) -> Any:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_no_sequence_of_calls_breaks_the_books(name: str, stop: str) -> None:
     run_state_machine_as_test(
-        type("Machine", (LiveMachine,), {"name": name, "stop": stop}), settings=QUICK
+        type("Machine", (LiveMachine,), {"name": name, "stop": stop}), settings=RULES
     )

@@ -37,13 +37,28 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize(("n_arms", "budget"), [(2, 1_000), (7, 1_000), (7, 12)])
-def test_plain_c_makes_the_plans_of_the_policy(
-    tmp_path: Path, n_arms: int, budget: int, limits: int
-) -> None:
+@pytest.fixture(scope="module", params=LIMITS)
+def limits(request: pytest.FixtureRequest) -> int:
+    """One limit is a resource, the second are rounds, the third is another resource."""
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def program(limits: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rule in plain C, for so many limits."""
     if shutil.which("gcc") is None:
         pytest.skip("there is no gcc: the rule in plain C did not run")
+    source = tmp_path_factory.mktemp("plain") / "driver.c"
+    source.write_text(DRIVER % PLAIN)
+    made = source.with_suffix("")
+    subprocess.run(["gcc", "-O1", f"-DLIMITS={limits}", "-o", made, source, "-lm"], check=True)
+    return made
+
+
+@pytest.mark.parametrize(("n_arms", "budget"), [(2, 1_000), (7, 1_000), (7, 12)])
+def test_plain_c_makes_the_plans_of_the_policy(
+    program: Path, n_arms: int, budget: int, limits: int
+) -> None:
     rng = np.random.default_rng(limits)
     resources = max(1, limits - 1)
     live = purse.Policy("replan", n_arms=n_arms, n_resources=resources, **terms(limits, budget))
@@ -63,9 +78,6 @@ def test_plain_c_makes_the_plans_of_the_policy(
         costs = np.round(dear * rng.uniform(0.8, 1.15, 2), 4)
         live.tell(ticket, reward, costs[:resources])
         lines.append([left[0], left[-1], ticket.arm, reward, *costs])
-    source, program = tmp_path / "driver.c", tmp_path / "driver"
-    source.write_text(DRIVER % PLAIN)
-    subprocess.run(["gcc", "-O1", f"-DLIMITS={limits}", "-o", program, source, "-lm"], check=True)
     done = subprocess.run(
         [program, str(n_arms), str(budget)],
         input="\n".join(" ".join(map(str, line)) for line in lines),

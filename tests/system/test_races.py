@@ -15,7 +15,7 @@ import pytest
 
 from tests.support import race_worker
 from tests.support.paths import ROOT
-from tests.support.race_worker import DIFFERENT, KINDS, LAST, REPEAT, SAME, SIZES
+from tests.support.race_worker import DIFFERENT, KINDS, LAST, REPEAT, SAME, size
 from tests.support.soak import scale
 
 RACES = scale(40, 10_000)
@@ -40,7 +40,9 @@ def won(answers: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, A
 
 
 def test_exactly_one_wins_every_race(address: str) -> None:
-    command = [sys.executable, "-m", race_worker.__name__, address, str(RACES)]
+    # a process of PostgreSQL's own for each of 64 takes as long as all the rest
+    most = 64 if address.startswith("sqlite:") else scale(16, 64)
+    command = [sys.executable, "-m", race_worker.__name__, address, str(RACES), str(most)]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -55,7 +57,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
     spent = dict.fromkeys(KINDS, Decimal(0))  # what should have been, race by race
     for number, race in enumerate(races):
         kind, answers, purse = race["kind"], race["answers"], race["purse"]
-        assert len(answers) == SIZES[number // len(KINDS) % len(SIZES)]
+        assert len(answers) == size(number, most)
         match kind:
             case race_worker.DIFFERENT:
                 winner, others = won(answers)

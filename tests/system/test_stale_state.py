@@ -16,7 +16,6 @@ import pytest
 
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
 from purse.campaign.operations import ask_operation
-from tests.support.paths import EPSILON_GREEDY
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {
@@ -25,6 +24,8 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.5",
     "policy": "exp3.bwk",
 }
+# a policy file that brings no code of its own: nothing has to be compiled
+MINE = "from purse.policies.exp3_bwk import *\n"
 
 
 def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_harness: Any) -> None:
@@ -81,7 +82,7 @@ def test_a_policy_forgets_what_an_older_file_does_not_know(tmp_path: Path) -> No
 
 def test_a_void_needs_no_policy_file(harness: StorageHarness, tmp_path: Path) -> None:
     policy = tmp_path / "mine.py"
-    policy.write_text(EPSILON_GREEDY.read_text())
+    policy.write_text(MINE)
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = harness.open("c")
@@ -95,7 +96,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
     tmp_path: Path, make_harness: Any
 ) -> None:
     policy = tmp_path / "mine.py"
-    policy.write_text(EPSILON_GREEDY.read_text())
+    policy.write_text(MINE)
     harness = make_harness("memory")
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
@@ -170,15 +171,10 @@ def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
     assert len(list(fds.iterdir())) <= before + 3
 
 
-def test_a_snapshot_of_another_beginning_is_not_used(tmp_path: Path) -> None:
-    policy, text = (
-        tmp_path / "mine.py",
-        EPSILON_GREEDY.read_text(),
-    )
-    policy.write_text(text)
+def test_a_snapshot_of_another_beginning_is_not_used() -> None:
     from purse.campaign.learner import Learner
 
-    campaign = Campaign.create("c", **{**TERMS, "policy": str(policy)}, storage="memory:beginnings")
+    campaign = Campaign.create("c", **TERMS, storage="memory:beginnings")
     first = Learner(campaign.terms)
     first._whole[:] += 1  # as if `init` had been another
     taken = first.snapshot()._replace(code="of another beginning")

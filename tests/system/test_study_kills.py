@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+from tests.support.soak import scale
 from tests.support.study_runs import STUDY, command, run
 
-KILLS = 10 if os.environ.get("PURSE_SOAK") else 4
+KILLS = scale(2, 10)
 
 
 def finished(folder: Path) -> int:

@@ -12,16 +12,17 @@ from purse.errors import AskRefused
 from purse.testing.games import answer, live_policy
 from purse.types import World
 
-MASK_SEEDS, MASK_ROUNDS = 20, 40  # games, and rounds in each, in which arms are counted
+MASK_SEEDS, MASK_ROUNDS = 8, 100  # games, and rounds in each, in which arms are counted
 
 
 def check_masks(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
     """Check that arms come as often as their probabilities say, under masks that change."""
-    tables = world.n_arms, MASK_SEEDS
+    seeds = MASK_SEEDS if world.n_arms > 1 else 1  # an arm alone is never drawn
+    tables = world.n_arms, seeds
     seen, expected, variance = np.zeros(tables), np.zeros(tables), np.zeros(tables)
-    for seed in range(MASK_SEEDS):
+    for seed in range(seeds):
         live = live_policy(policy, world, budget, "hold", seed, plays, horizon)
         if live._steps.look is None:
             return

@@ -38,6 +38,7 @@ from purse.campaign.storage.board import Board, waiting
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.memory import Memory
 from purse.campaign.storage.queue import Queue, meeting_place
+from tests.support.soak import scale
 
 TERMS: dict[str, Any] = {"arms": ["a", "b", "c"], "budget": 100, "cost_min": "0.1", "cost_max": 1}
 PATIENCE = 30.0
@@ -248,21 +249,23 @@ def test_a_notice_is_good_for_as_long_as_anybody_waits(
 
 def test_what_would_not_find_room_is_not_said(tmp_path: Path) -> None:
     """The bound holds for tickets, receipts and errors with the longest of everything."""
-    arms, resources = ['"\\' * 30 + str(k) for k in range(6)], ["𝄞" * 50, "b", "c"]
+    plays, n_resources = scale(2, 5), scale(2, 3)  # two of each are compiled for other tests
+    arms = ['"\\' * 30 + str(k) for k in range(6)]
     most: dict[str, Any] = {
-        "budget": [10**9] * 3,
+        "resources": ["𝄞" * 50, "b", "c"][:n_resources],
+        "budget": [10**9] * n_resources,
         "cost_min": "0.000000001",
         "cost_max": 10**6,
-        "plays": 5,
+        "plays": plays,
         "policy": "uniform",
     }
-    campaign = Campaign.create("n" * 100, arms=arms, resources=resources, **most, storage=Memory())
+    campaign = Campaign.create("n" * 100, arms=arms, **most, storage=Memory())
     request = "𝄞" * 100 + '"' * 100
     tickets = [ticket.id for ticket in campaign.ask_many(3, request)]
-    costs = [amounts.UNIT * 10**6 - 1] * 15
-    told = tell_operation([Report(number, [0.123456789] * 5, costs) for number in tickets])
+    costs = [amounts.UNIT * 10**6 - 1] * (plays * n_resources)
+    told = tell_operation([Report(number, [0.123456789] * plays, costs) for number in tickets])
     again = tell_operation(
-        [Report(number, [0.987654321] * 5, [cost - 1 for cost in costs]) for number in tickets]
+        [Report(number, [0.987654321] * plays, [cost - 1 for cost in costs]) for number in tickets]
     )
     for done in (
         ask_operation(3, request, no_choice),

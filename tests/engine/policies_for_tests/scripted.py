@@ -1,5 +1,5 @@
 """Scripted: the arms of round t are row t of a script, which starts again at its end; -1 skips a
-round and -2 stops. Masks are not honoured.
+round, -2 stops, and of -9 nothing is written. Masks are not honoured.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def choose(
 ) -> None:
     line = (now.t - 1) % params.script.shape[0]
     for k in range(params.script.shape[1]):
-        play.arms[k] = params.script[line, k]
-        play.probs[k] = 1.0
+        if params.script[line, k] != -9:
+            play.arms[k] = params.script[line, k]
+            play.probs[k] = 1.0
     if now.left[0] < params.stop_below:
         play.arms[0] = STOP
 
