@@ -294,29 +294,50 @@ def tell_at(block: int, t: int) -> int:
     return int(step(load(block, GAME), t))
 
 
+class BoundSteps(NamedTuple):
+    """The steps of one policy, compiled for games of one kind; the first three take a block."""
+
+    look: Any
+    ask: Any
+    tell: Any
+    hold: Any
+    replace: Any
+
+
+_steps: dict[tuple[Any, ...], BoundSteps] = {}
+
+
 def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
     """Compile the steps of every round here, the others when they are first needed.
 
-    They work on the arrays of `live`, which must stay the same ones.
+    They work on the arrays of `live`, which must stay the same ones. What is compiled is found
+    again by its parts: to look through its code takes milliseconds.
     """
     block = Block(live)
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
-    first = {"INITIAL_PULLS": live.game.initial_rounds > 0, **sizes}
-
-    def bind_step(entry: Callable[..., int], called: Callable[..., int], **parts: Any) -> Any:
-        return bind(entry, step=attach_call(called, **parts), GAME=block.kind)
-
-    looks = None
-    if hasattr(policy, "probabilities"):
-        looks = bind_step(look_at, look, probabilities=policy.probabilities, **sizes)
-    asks = bind_step(ask_at, ask, choose=policy.choose, **first)
-    tells = bind_step(tell_at, tell, update=policy.update, **sizes)
-    at = block.address
+    initial = {"INITIAL_PULLS": live.game.initial_rounds > 0}
+    shows = getattr(policy, "probabilities", None)
+    parts = (policy.choose, policy.update, shows, *sizes.values(), *initial.values(), block.kind)
+    if parts not in _steps:
+        game = {"GAME": block.kind}
+        asks = bind(ask_at, step=attach_call(ask, choose=policy.choose, **initial, **sizes), **game)
+        tells = bind(tell_at, step=attach_call(tell, update=policy.update, **sizes), **game)
+        looks = None
+        if shows is not None:
+            looks = bind(look_at, step=attach_call(look, probabilities=shows, **sizes), **game)
+        _steps[parts] = BoundSteps(
+            looks,
+            direct(asks, block.address, 1, False),
+            direct(tells, block.address, 1),
+            bind(hold, **sizes),
+            bind(replace),
+        )
+    bound = _steps[parts]
     return CompiledSteps(
-        None if looks is None else partial(looks, at),
-        partial(direct(asks, at, 1, False), at),
-        bind(hold, **sizes),
-        partial(direct(tells, at, 1), at),
-        bind(replace),
+        None if bound.look is None else partial(bound.look, block.address),
+        partial(bound.ask, block.address),
+        bound.hold,
+        partial(bound.tell, block.address),
+        bound.replace,
         block,
     )
