@@ -122,7 +122,7 @@ def page(boards: list[Leaderboard]) -> str:
                 "[`replan`](../policies/replan.md) has several parts, and each can be turned off.\n"
                 "The numbers are mean normalised regrets in percent with 95% intervals, on the "
                 "same draws for all; 0 is the optimum.\n"
-                "`python -m benchmarks.ablations` makes this page anew.",
+                "`python -m benchmarks.ablations` renews this page.",
                 variants_table(boards),
                 "## By situation, in suite 2",
                 situations_table(boards[1]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -12,6 +13,7 @@ import pytest
 from purse.compiler import blocks
 from purse.compiler.blocks import Block
 from purse.compiler.jit import BlockFunction, bind
+from tests.support.processes import fresh_process
 
 LARGEST = 2**63 - 1
 KIND: Any = None
@@ -123,6 +125,40 @@ def test_the_name_of_a_function_says_what_is_bound_to_it() -> None:
     (compiled,) = function.by_kind.values()
     if compiled.stats.cache_misses:
         assert function.name in next(iter(compiled.inspect_llvm().values()))
+
+
+# long enough that LLVM does not inline the function
+MODULE = (
+    """
+from purse.compiler.jit import BlockFunction
+PART = 0
+def add_part(number):
+    total = number + PART
+"""
+    + "".join(
+        f"    for i in range(number, {k}):\n        total += i // (number + {k})\n"
+        for k in range(2, 60)
+    )
+    + "    return total\n"
+)
+ADD = """
+import json, sys, adding
+functions = [adding.BlockFunction(adding.add_part, PART=int(part)) for part in sys.argv[1:]]
+found = [function((1,)) for function in functions]
+hits = [sum(code.stats.cache_hits.values()) for f in functions for code in f.by_kind.values()]
+print(json.dumps([found, hits]))
+"""
+
+
+def test_functions_that_two_processes_compiled_stay_apart_in_a_third(tmp_path: Path) -> None:
+    (tmp_path / "adding.py").write_text(MODULE)
+
+    def add(*parts: int) -> Any:
+        return fresh_process(ADD, *parts, cache=tmp_path, path=tmp_path, NUMBA_OPT="1")
+
+    assert add(5) == [[6], [0]]
+    assert add(7) == [[8], [0]]
+    assert add(5, 7) == [[6, 8], [1, 1]]
 
 
 PART = 0

@@ -47,6 +47,16 @@ registry.CPUDispatcher = Renamed
 """,
         ["CPUDispatcher(py_func, ...): kernels compile more slowly"],
     ),
+    "libraries": (
+        """
+from numba.core import compiler
+class Renamed(compiler.Compiler):
+    def __init__(self, types, target, code, *rest):
+        super().__init__(types, target, code, *rest)
+compiler.Compiler = Renamed
+""",
+        ["JITCodeLibrary._linking_libraries: policies compile more slowly"],
+    ),
     "cache": (
         """
 from numba.core.caching import Cache

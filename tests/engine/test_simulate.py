@@ -285,9 +285,10 @@ def test_a_policy_file_that_chooses_no_arm_is_one_line_and_no_numbers(arm: int) 
 
 def is_refused(policy: str, message: str) -> None:
     """A policy gets no further in the engine and live, and one line says why."""
-    with pytest.raises(purse.PurseError, match=message) as caught:
-        purse.simulate(policy, "misleading_ratio", 10, n_paths=2)
-    assert "\n" not in str(caught.value)
+    for _ in range(2):  # what was compiled in vain is not taken for compiled
+        with pytest.raises(purse.PurseError, match=message) as caught:
+            purse.simulate(policy, "misleading_ratio", 10, n_paths=2)
+        assert "\n" not in str(caught.value)
     with pytest.raises(purse.PurseError, match=message):
         ask_often(policy)
 

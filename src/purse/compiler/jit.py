@@ -153,15 +153,9 @@ def attach_call(function: F, **parts: Any) -> F:
     carries a fingerprint: machine code from the disk cache finds the function by its name, and
     may find one that another process compiled with other parts.
     """
-    key = (function, *sorted(parts.items(), key=str))
-    if key not in _calls:
-        attached = _attached(function, parts)
-        name = f"{function.__name__}_{fingerprint(attached)}"
-        _calls[key] = cold(with_globals(attached, attached.__globals__, name))
-    return cast(F, _calls[key])
-
-
-_calls: dict[tuple[Any, ...], Any] = {}
+    attached = _attached(function, parts)
+    name = f"{function.__name__}_{fingerprint(attached)}"
+    return cast(F, cold(with_globals(attached, attached.__globals__, name)))
 
 
 def _attached(function: Callable[..., Any], parts: dict[str, Any]) -> Any:
@@ -195,10 +189,12 @@ class BlockFunction:
     def __call__(self, args: tuple[Any, ...]) -> Any:
         """Call the function with these arguments."""
         block = Block(args)
-        if block.kind not in self.by_kind:
-            parts = {"called": self.function, "KIND": block.kind}
-            self.by_kind[block.kind] = bind(call_block, **parts)
-        return self.by_kind[block.kind](block.address)
+        code = self.by_kind.get(block.kind)
+        if code is None:
+            code = bind(call_block, called=self.function, KIND=block.kind)
+        result = code(block.address)
+        self.by_kind[block.kind] = code  # now that it is compiled
+        return result
 
 
 _rows: dict[type, Any] = {}
