@@ -17,6 +17,7 @@ from purse.paper.claims import claims, delta_binds, mixing
 from purse.paper.finding import Finding, Picture, Table
 from purse.report.charts.export import render_svg
 from purse.report.charts.lines import Curve
+from tests.support.charts import checked_spec
 from tests.support.soak import SOAK
 
 ROOT = Path(__file__).parent.parent.parent
@@ -239,8 +240,8 @@ def test_a_picture_is_the_same_every_time() -> None:
             Curve("a theorem", [1, 10], [3, 4], theory=True),
         ],
     )
-    svg = render_svg(picture.draw().spec())
-    assert svg == render_svg(picture.draw().spec())
+    svg = render_svg(checked_spec(picture.draw()))
+    assert svg == render_svg(picture.draw().spec)
     assert all(f">{text}</text>" in svg for text in ("a title", "measured", "a theorem", "x", "y"))
     # a band that reaches below zero ends above it, where a logarithmic axis has room
     assert picture.draw().data["low"].to_list() == [1 / 3, 1.0, None, None]

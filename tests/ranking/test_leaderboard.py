@@ -15,6 +15,7 @@ from purse.ranking import page as ranking_page
 from purse.ranking.scores import Leaderboard
 from purse.ranking.suite import CASES, VERSION, Case
 from purse.report.charts.export import render_svg
+from tests.support.charts import checked_spec
 
 FEW = ("exp3.bwk", "uniform", "fractional-kube")
 COMMITTED = Path(__file__).parents[2] / "docs" / "leaderboard" / "which-policy.md"
@@ -190,13 +191,13 @@ def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:
         ("b", "one", pytest.approx(0.25)),
         ("b", "two", None),
     ]
-    spec = figure.spec()
+    spec = checked_spec(figure)
     (cells,) = spec["datasets"].values()
     assert [cell["label"] for cell in cells] == ["10", "53", "25"]
     axes = spec["concat"][0]["layer"][0]["encoding"]
     assert axes["y"]["scale"]["domain"] == ["a", "b"]
     assert axes["x"]["scale"]["domain"] == ["one", "two"]
-    assert render_svg(spec) == render_svg(ranking_page.heat_figure(by_hand()).spec())
+    assert render_svg(spec) == render_svg(ranking_page.heat_figure(by_hand()).spec)
 
 
 def test_a_score_below_0_has_the_colour_of_the_end_and_its_own_label() -> None:
@@ -205,7 +206,7 @@ def test_a_score_below_0_has_the_colour_of_the_end_and_its_own_label() -> None:
     board = Leaderboard(cases, ("a", "b"), scores, {}, "2")
     figure = ranking_page.heat_figure(board)
     assert figure.name == "leaderboard-2"
-    (cells,) = figure.spec()["datasets"].values()
+    (cells,) = figure.spec["datasets"].values()
     assert [cell["shade"] for cell in cells] == [0.001, 0.001]
     assert cells[0]["label"] == "-20.0"
     assert ranking_page.cell(board, "b", "one") == "0.0 ± 0.0"

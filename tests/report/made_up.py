@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from purse.report.data import StudyFacts
-from purse.report.study_page import html
+from purse.report.study_page import figures_of, html
 from purse.study import summary
 
 POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}
@@ -172,8 +172,12 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def page_of(study: Any) -> str:
+    return html(study, figures_of(study))
+
+
 def save_page(study: Any, path: Path) -> Path:
-    path.write_text(html(study), encoding="utf-8")
+    path.write_text(page_of(study), encoding="utf-8")
     return path
 
 

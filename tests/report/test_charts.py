@@ -26,14 +26,14 @@ from purse.report.charts.style import (
     shapes,
 )
 from purse.report.study_page import figures_of
+from tests.support.charts import checked_spec
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
 
 
 @pytest.fixture(scope="module")
 def specs(figures: list[Figure]) -> dict[str, dict[str, Any]]:
-    # Altair holds them against the schema
-    return {figure.name: figure.spec() for figure in figures}
+    return {figure.name: checked_spec(figure) for figure in figures}
 
 
 def drawn(spec: dict[str, Any], panel: int) -> list[pl.DataFrame]:
@@ -110,10 +110,10 @@ def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
 
 
 def test_a_single_path_has_no_band(one_path: Any, study: Any) -> None:
-    assert "area" not in marks(curves.regret(one_path).spec(), 0)
-    assert "area" not in marks(curves.gain(one_path).spec(), 0)
-    assert "area" in marks(curves.regret(study).spec(), 0)
-    assert marks(runs(one_path).spec(), 0) == ["tick"]
+    assert "area" not in marks(curves.regret(one_path).spec, 0)
+    assert "area" not in marks(curves.gain(one_path).spec, 0)
+    assert "area" in marks(curves.regret(study).spec, 0)
+    assert marks(runs(one_path).spec, 0) == ["tick"]
 
 
 def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
@@ -196,9 +196,9 @@ def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
 
 
 def test_one_budget_has_rows_and_bounds_in_them(one_budget: Any) -> None:
-    assert marks(curves.regret(one_budget).spec(), 0) == ["rule", "tick", "point"]
-    assert marks(curves.gain(one_budget).spec(), 0) == ["rule", "rule", "point"]
-    assert marks(curves.left(one_budget).spec(), 0) == ["point"]
+    assert marks(curves.regret(one_budget).spec, 0) == ["rule", "tick", "point"]
+    assert marks(curves.gain(one_budget).spec, 0) == ["rule", "rule", "point"]
+    assert marks(curves.left(one_budget).spec, 0) == ["point"]
 
 
 def test_growth_is_left_out_where_it_could_not_be_fitted(study: Any, one_budget: Any) -> None:

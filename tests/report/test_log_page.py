@@ -14,6 +14,7 @@ from purse.report.charts.base import policies_of
 from purse.report.charts.estimates import estimates
 from purse.report.prose import log_replay
 from tests.report.made_up import plain, recorded_log
+from tests.support.charts import checked_spec
 
 
 def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
@@ -58,7 +59,7 @@ def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
     assert len(re.findall(r"<td>\[\d+\]</td>", replay_texts["log"])) == refused.height
     figure = estimates(log_result.frame())
     assert figure is not None
-    drawn = [row for rows in figure.spec()["datasets"].values() for row in rows]
+    drawn = [row for rows in checked_spec(figure)["datasets"].values() for row in rows]
     assert len(drawn) == log_result.frame().height - refused.height
     assert policies_of(figure.data) == ["fixed:arm=0", "fixed:arm=1", "uniform"]
 

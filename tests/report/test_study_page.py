@@ -16,8 +16,8 @@ from purse import PurseError
 from purse.report.charts.base import Figure
 from purse.report.prose import captions, tables
 from purse.report.prose import study as study_prose
-from purse.report.study_page import figures_of, html
-from tests.report.made_up import plain
+from purse.report.study_page import figures_of
+from tests.report.made_up import page_of, plain
 
 SECTIONS = ["in-short", "regret", "gain", "left", "shares", "runs", "growth", "what-was-run"]
 
@@ -29,7 +29,7 @@ def text(page: Path) -> str:
 
 @pytest.fixture(scope="module")
 def simple(one_budget: Any) -> str:
-    return html(replace(one_budget, policies=("learns",)))
+    return page_of(replace(one_budget, policies=("learns",)))
 
 
 def test_every_section_is_there_in_order(text: str) -> None:
@@ -74,7 +74,7 @@ def test_the_least_of_each_column_is_bold(study: Any) -> None:
 def test_the_figures_specs_and_csv_are_in_the_page(figures: list[Figure], text: str) -> None:
     for figure in figures:
         spec = json.loads(re.search(rf'id="spec-{figure.name}">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
-        assert spec == figure.spec()
+        assert spec == figure.spec
         coded = re.search(
             rf'href="data:text/csv;charset=utf-8;base64,([^"]*)" download="{figure.name}.csv"', text
         )[1]  # type: ignore[index]
@@ -181,7 +181,7 @@ def test_one_budget_and_one_policy_make_a_page(simple: str) -> None:
 
 
 def test_one_path_without_bounds_or_references_makes_a_page(one_path: Any) -> None:
-    text = html(one_path)
+    text = page_of(one_path)
     assert 'class="remarks"' not in text
     assert "±" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
 
@@ -207,7 +207,7 @@ def test_without_the_extra_one_line_says_what_to_install(
         PurseError,
         match=r"""^the report needs the extra 'report'; .* pip install "\.\[report\]"$""",
     ):
-        html(one_budget)
+        page_of(one_budget)
 
 
 def test_a_real_study_makes_a_page(tmp_path: Path) -> None:

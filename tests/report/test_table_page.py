@@ -14,6 +14,7 @@ from purse.report.prose.table_replay import findings, summary
 from purse.report.table_page import figures_of
 from purse.study.results import Study, TableStudy
 from tests.report.made_up import ARMS, plain
+from tests.support.charts import checked_spec
 
 SECTIONS = ["in-short", "gain", "shares", "runs", "left", "regret", "what-was-run"]
 
@@ -98,7 +99,9 @@ def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
     figures = {figure.name: figure for figure in figures_of(table_replay.study)}
     assert list(figures) == ["gain", "shares", "runs", "left", "regret"]
     assert [panel.world for panel in figures["gain"].panels] == ["B = 0.5", "B = 2.5"]
-    rows = figures["gain"].spec()["concat"][0]["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    rows = checked_spec(figures["gain"])["concat"][0]["layer"][1]["encoding"]["y"]["scale"][
+        "domain"
+    ]
     assert rows == [
         "uniform",
         "fixed:arm=0",
@@ -107,7 +110,7 @@ def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
         "LP optimum",
         "hindsight optimum",
     ]
-    assert "gain" in figures["runs"].spec()["concat"][0]["layer"][0]["encoding"]["x"]["field"]
+    assert "gain" in figures["runs"].spec["concat"][0]["layer"][0]["encoding"]["x"]["field"]
 
 
 def test_of_many_arms_those_that_gain_most_are_drawn() -> None:

@@ -119,7 +119,7 @@ def capital(text: str) -> str:
 def pictures(results: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
     """Draw all pictures as SVG text, by name."""
     return {
-        each.name: render_svg(each.draw().spec())
+        each.name: render_svg(each.draw().spec)
         for _, finding in results
         for each in finding.blocks
         if isinstance(each, Picture)

@@ -102,7 +102,7 @@ def describe(
     """Give a figure as the templates need it. `label` says in a few words what it shows, `caption`,
     in Markdown, how to read it, `dashes` what its dashes mean.
     """
-    spec = figure.spec()
+    spec = figure.spec
     by_world = figure.panels[0].policy is not None
     groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
     for index, panel in enumerate(figure.panels):

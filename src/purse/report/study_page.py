@@ -4,6 +4,7 @@ behind them, and how to run it again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.report.charts import areas, curves, rows, runs
@@ -35,12 +36,12 @@ def figures_of(study: StudyData) -> list[Figure]:
     return [figure for figure in figures if figure is not None]
 
 
-def html(study: StudyData) -> str:
-    """Write the page of a study."""
+def html(study: StudyData, drawn: Sequence[Figure]) -> str:
+    """Write the page of a study with its figures."""
     table, facts = study.table(), study.facts
     keys = {"regret": bound_keys, "gain": reference_keys}
     figures = {}
-    for figure in figures_of(study):
+    for figure in drawn:
         dashed = keys[figure.name](figure, study) if figure.name in keys else []
         text = captions.caption(figure, study)
         figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)

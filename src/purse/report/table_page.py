@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from purse.report import standings
@@ -32,10 +33,10 @@ def figures_of(study: TableData) -> list[Figure]:
     return [figure for figure in figures if figure is not None]
 
 
-def html(study: TableData) -> str:
-    """Write the page of a table's replay."""
+def html(study: TableData, drawn: Sequence[Figure]) -> str:
+    """Write the page of a table's replay with its figures."""
     facts, figures = study.facts, {}
-    for figure in figures_of(study):
+    for figure in drawn:
         dashed = bound_keys(figure, study) if figure.name == "regret" else []
         text = captions.table_caption(figure, study)
         figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from purse.base import html
@@ -55,16 +57,24 @@ class Study(StudyData):
         return Path(path)
 
     def html(self) -> str:
-        """Return the report of the study as the text of an HTML page."""
-        from purse.report import study_page
-
-        return study_page.html(self)
+        """Return the report as the text of an HTML page."""
+        return str(self._page.html(self, self._figures))
 
     def figures(self) -> list[Figure]:
         """Return the figures of the report, in the order of the page."""
+        return list(self._figures)
+
+    @cached_property
+    def _figures(self) -> Sequence[Figure]:
+        """The figures, drawn once."""
+        return tuple(self._page.figures_of(self))
+
+    @property
+    def _page(self) -> ModuleType:
+        """The module that writes the report."""
         from purse.report import study_page
 
-        return study_page.figures_of(self)
+        return study_page
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report and its figures (PNG, SVG, CSV) to a folder, and return the files.
@@ -127,14 +137,9 @@ class TableStudy(Study, TableData):
 
     facts: TableFacts
 
-    def html(self) -> str:
-        """Return the report of the replay as the text of an HTML page."""
+    @property
+    def _page(self) -> ModuleType:
+        """The module that writes the report."""
         from purse.report import table_page
 
-        return table_page.html(self)
-
-    def figures(self) -> list[Figure]:
-        """Return the figures of the report, in the order of the page."""
-        from purse.report import table_page
-
-        return table_page.figures_of(self)
+        return table_page

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
@@ -56,11 +57,14 @@ class Figure:
             **own,
         )
 
+    @cached_property
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite, checked against its schema, with the data inside."""
+        """The chart as Vega-Lite, with the data inside. To check it against its schema takes
+        longer than to draw it, so the tests do.
+        """
         alt = extra("altair")
         with alt.data_transformers.enable("default", max_rows=None):
-            return self.chart().to_dict()
+            return self.chart().to_dict(validate=False)
 
 
 def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:

@@ -28,7 +28,7 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
     """Write a figure as `name.png`, `name.svg` and `name.csv`, or as some of these."""
-    svg = render_svg(figure.spec())
+    svg = render_svg(figure.spec)
     contents: dict[str, Callable[[], bytes]] = {
         "png": lambda: extra("vl_convert").svg_to_png(svg, scale=SCALE),
         "svg": svg.encode,
@@ -56,7 +56,7 @@ def render_svg(spec: dict[str, Any]) -> str:
 
 def bundle_for_notebook(figure: Figure) -> dict[str, Any]:
     """Give a figure by its type, for notebooks that draw Vega-Lite themselves."""
-    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": figure.spec()}
+    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": figure.spec}
 
 
 def version() -> str:
