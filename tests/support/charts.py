@@ -1,0 +1,16 @@
+"""Charts held against the schema of Vega-Lite, which the library does not take the time for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from purse.report.charts.base import Figure
+
+
+def checked_spec(figure: Figure) -> dict[str, Any]:
+    """Return the figure's chart; Altair raises where the schema forbids it."""
+    with alt.data_transformers.enable("default", max_rows=None):
+        assert figure.spec == figure.chart().to_dict(validate=True)
+    return figure.spec
