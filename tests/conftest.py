@@ -117,6 +117,14 @@ def group_of(item: pytest.Item) -> str:
     return path.parent.name if path.parent.name in ("offline", "paper") else path.as_posix()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_helpers() -> None:
+    """Compile in the worker: the tests keep every core busy as it is."""
+    from purse.study import compile_ahead
+
+    compile_ahead.MOST_HELPERS = 0
+
+
 @pytest.fixture(scope="session")
 def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Where processes of this machine that share a PostgreSQL meet; theirs go with the tests."""

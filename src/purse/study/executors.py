@@ -14,6 +14,7 @@ from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.simulate import gpu_engine
 from purse.study.cluster import play_on_cluster
+from purse.study.compile_ahead import warm_up_all
 from purse.study.shard import Accept, JobSpec, Shard, bytes_per_path, frames_of, play_shard
 from purse.types import CPU, CUDA, Floats, Ints
 
@@ -33,22 +34,24 @@ def play_all(
     """Play these shards and hand over each as soon as it is finished; what is interrupted is not
     handed over.
 
-    `on` is the address of a cluster, for which `recipes` says how the job of each key is made.
+    `on` is the address of a cluster. `recipes` says how the job of each key is made, for a cluster
+    and for processes that help to compile.
     """
     if on is not None:
         play_on_cluster(shards, recipes or {}, on, accept, shown)
     elif device == CUDA:
         play_on_gpu(shards, accept, shown)
     else:
-        play_in_threads(shards, accept, shown, n_workers)
+        jobs = {shard.key: shard.job for shard in shards}
+        workers = n_workers or cpu.usable_cores()
+        warm_up_all(jobs, recipes or {}, shown, workers)
+        play_in_threads(shards, accept, shown, workers)
 
 
 def play_in_threads(
-    shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int | None
+    shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int
 ) -> None:
     """One shard a thread."""
-    for job in {shard.key: shard.job for shard in shards}.values():
-        cpu.warm_up(job, shown)
     # one each: a fault stays with its shard
     pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
     weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
@@ -65,7 +68,7 @@ def play_in_threads(
     def show() -> None:
         shown.show(float(weights @ pulses.sum(axis=1)) / total)
 
-    cpu.in_threads(tasks, n_workers or cpu.usable_cores(), halts, show)
+    cpu.in_threads(tasks, n_workers, halts, show)
 
 
 def budget_of(shard: Shard) -> float:

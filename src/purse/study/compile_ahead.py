@@ -1,0 +1,124 @@
+"""Several policies compiled at a time, in processes of their own: the compiler uses one core.
+
+A helper compiles the loop of a job and leaves it in the disk cache, where this process finds it.
+What a helper cannot do, this process does itself, so nothing depends on helpers but time.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from subprocess import DEVNULL, PIPE, Popen
+from threading import Event, Thread
+from typing import Any
+
+from purse.base.progress import Progress
+from purse.engine import cpu
+from purse.engine.job import Job
+from purse.errors import PurseError
+from purse.study.cluster import sendable
+from purse.study.shard import JobSpec
+
+MOST_HELPERS = 7  # each takes some 300 MB
+# seconds before helpers are started: what is in the disk cache is loaded in less
+PATIENCE_S = 0.7
+HELPER = "from purse.study.compile_ahead import help_out; help_out()"
+DONE = b"."
+
+Waiting = deque[tuple[str, Job]]
+
+
+def warm_up_all(
+    jobs: Mapping[str, Job], recipes: Mapping[str, JobSpec], shown: Progress, n_workers: int
+) -> None:
+    """Compile the loops of these jobs, or load them from the disk cache.
+
+    Helpers take those whose recipe is known, and at most `n_workers` processes compile.
+    """
+    todo: dict[Any, tuple[str, Job]] = {}
+    for key, job in jobs.items():
+        loop = cpu.compiled_loop(job)
+        if not loop.by_kind:
+            todo.setdefault(loop, (key, job))
+    waiting = deque(todo.values())
+    with helpers(waiting, recipes, min(n_workers - 1, len(todo) - 1, MOST_HELPERS)):
+        for _, job in taken(waiting.popleft):
+            cpu.warm_up(job, shown)
+    for _, job in todo.values():
+        cpu.warm_up(job, shown)
+
+
+def taken(pop: Callable[[], tuple[str, Job]]) -> Iterator[tuple[str, Job]]:
+    """Yield what is taken from a queue that others take from, too, until it is empty."""
+    with suppress(IndexError):
+        while True:
+            yield pop()
+
+
+@contextmanager
+def helpers(waiting: Waiting, recipes: Mapping[str, JobSpec], n_helpers: int) -> Iterator[None]:
+    """Let so many helpers take jobs from the end of the queue, once compiling takes long.
+
+    On leaving wait for what they have begun; where an error ends the work, stop them.
+    """
+    stop, running = Event(), list[Popen[bytes]]()
+
+    def lead() -> None:
+        if stop.wait(PATIENCE_S) or not waiting:
+            return
+        with suppress(OSError), start_helper() as helper:
+            running.append(helper)
+            for key, _ in taken(waiting.pop):
+                if stop.is_set() or not ask(helper, recipes.get(key)):
+                    return
+
+    leaders = [Thread(target=lead, daemon=True) for _ in range(n_helpers)]
+    for leader in leaders:
+        leader.start()
+    try:
+        yield
+        for leader in leaders:
+            leader.join()
+    finally:
+        stop.set()
+        for helper in running:
+            helper.kill()
+
+
+def start_helper() -> Popen[bytes]:
+    """Start a process that compiles what it is sent; it finds the same modules as this one."""
+    path = os.pathsep.join(each for each in sys.path if each)
+    command = [sys.executable, "-c", HELPER]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
+
+
+def ask(helper: Popen[bytes], recipe: JobSpec | None) -> bool:
+    """Have a helper compile the job of this recipe; False where the helper is no more."""
+    assert helper.stdin is not None
+    assert helper.stdout is not None
+    if recipe is None:
+        return True
+    try:
+        helper.stdin.write(pickle.dumps(sendable(recipe)))
+        helper.stdin.flush()
+    except OSError:
+        return False
+    except Exception:  # what cannot be sent is compiled here
+        return True
+    return helper.stdout.read(len(DONE)) == DONE
+
+
+def help_out() -> None:
+    """Compile what comes in, until nothing more comes; the helper's own loop."""
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            recipe: JobSpec = pickle.load(sys.stdin.buffer)
+            with suppress(PurseError):  # whoever sent it finds it out, too, and says it
+                cpu.warm_up(recipe.make(), Progress("compiling"))
+            sys.stdout.buffer.write(DONE)
+            sys.stdout.buffer.flush()
