@@ -37,10 +37,10 @@ from purse.compiler.numba_contract import (
 from purse.errors import PurseError, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
+PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
+WHOLE = {"pipeline_class": WholeCompiler} if LINKS_PARTS else {}
 # kernels as parts compile quickly; at the highest level each by itself makes some loops faster
-QUICK = LINKS_PARTS and int(config.OPT) < 3
-PART = {"pipeline_class": PartCompiler} if QUICK else {}
-WHOLE = {"pipeline_class": WholeCompiler} if QUICK else {}
+QUICK = PART if int(config.OPT) < 3 else {}
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -60,12 +60,12 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 _from_python: dict[Kernel, Any] = {}
 
 
-def _inner(function: F, *, inline: bool) -> F:
+def _inner(function: F, *, inline: bool, how: dict[str, Any] = QUICK) -> F:
     inlined = dict.fromkeys(INLINE, inline)
     if not OWN_DISPATCHERS:
         return cast(F, numba.njit(**inlined, **LEAN)(function))
     options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
-    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **PART))
+    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **how))
 
 
 def kernel(function: F) -> F:
@@ -155,7 +155,8 @@ def attach_call(function: F, **parts: Any) -> F:
     """
     attached = _attached(function, parts)
     name = f"{function.__name__}_{fingerprint(attached)}"
-    return cast(F, cold(with_globals(attached, attached.__globals__, name)))
+    named = with_globals(attached, attached.__globals__, name)
+    return cast(F, _inner(named, inline=False, how=PART))
 
 
 def _attached(function: Callable[..., Any], parts: dict[str, Any]) -> Any:
