@@ -23,7 +23,7 @@ from purse.errors import PurseError
 from purse.types import Floats, Ints
 from purse.worlds._draw import draw as shared_draw
 
-BLOCK_PATHS = 64  # at most so many paths share an allocation
+BLOCK_PATHS = 256  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
 POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 

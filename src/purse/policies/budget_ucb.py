@@ -65,9 +65,11 @@ def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
 def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float:
     n = state.pulls[i]
     width = common_width(2.0, now.t) * state.slopes[i]
-    ratio = min(state.rewards[i] + width, n) / max(state.costs[i] - width, params.lam * n)
+    least = max(state.costs[i] - width, params.lam * max(1.0, n))
+    ratio = min(state.rewards[i] + width, n) / least
     bound = (state.rewards[i] + width + width * ratio) * state.bases[i]
-    return bound if n > 0 else FIRST
+    # as a maximum, because the compiler takes out of the loop only what every arm needs
+    return max(bound, -math.inf if n > 0 else FIRST)
 
 
 @kernel

@@ -59,7 +59,8 @@ def params(problem: Problem) -> FractionalKubeParams:
 @kernel
 def score(params: FractionalKubeParams, state: IndexState, now: Now, i: int) -> float:
     bound = state.bases[i] + common_width(2.0, now.t) * state.slopes[i]
-    return OUT if params.costs[i] > now.left[0] else bound
+    # as a minimum, because the compiler takes out of the loop only what every arm needs
+    return min(bound, OUT if params.costs[i] > now.left[0] else math.inf)
 
 
 @kernel
