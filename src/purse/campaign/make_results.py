@@ -70,6 +70,7 @@ def status(
     purses: Sequence[Balance],
     overdue: int,
     oldest: int | None,
+    danger: str | None = None,
 ) -> Status:
     """The status from what is stored."""
     return Status(
@@ -102,16 +103,20 @@ def status(
         head.changed / 1000,
         overdue,
         None if oldest is None else oldest / 1000,
-        tuple(alarms(terms, head, purses, overdue)),
+        tuple(alarms(terms, head, purses, overdue, danger)),
         WEAKER_PROMISE if terms.on_expiry == RELEASE else None,
     )
 
 
 def alarms(
-    terms: Terms, head: CampaignRecord, purses: Sequence[Balance], overdue: int
+    terms: Terms,
+    head: CampaignRecord,
+    purses: Sequence[Balance],
+    overdue: int,
+    danger: str | None = None,
 ) -> list[Alarm]:
     """What a person should look at."""
-    found, counts = [], head.counts
+    found, counts = [] if danger is None else [Alarm("storage", danger)], head.counts
     for name, purse in zip(terms.resources, purses, strict=True):
         if purse.overrun:
             found.append(

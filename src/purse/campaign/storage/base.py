@@ -78,6 +78,7 @@ class Overview(NamedTuple):
     balances: list[Balance]
     overdue: int
     oldest: int | None  # when the oldest ticket that is held was asked for, in ms
+    danger: str | None = None  # what is wrong with the storage, for people
 
 
 class Storage(Protocol):

@@ -9,11 +9,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 import apsw
 import orjson
@@ -36,9 +36,18 @@ from purse.campaign.storage.base import (
     entries_of,
     ticket_record,
 )
+from purse.campaign.storage.file_guard import hold, released
+from purse.campaign.storage.file_identity import (
+    FileIdentity,
+    danger,
+    identify,
+    refuse_dangerous,
+)
 from purse.campaign.storage.queue import Queue
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable, invalid
 
+READER, WRITER = "reader", "writer"
+RECONNECT_S = 5  # seconds to wait for threads that use files which were replaced
 LOCK_TIMEOUT_S = 30_000  # ms to wait for a foreign program that has locked the file
 # versions without the bug that corrupts a WAL
 SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
@@ -76,6 +85,7 @@ class Sqlite:
         _open.add(self)
         if not Path(self.path).parent.is_dir():
             raise StorageUnavailable(f"there is no folder {Path(self.path).parent}")
+        refuse_dangerous(self.path)
         if not create and (not Path(self.path).exists() or self._version() == 0):
             raise StorageUnavailable(f"there is no file {self.path} with campaigns")
         if not Path(self.path).exists() or self._version() != len(schema.SQLITE):
@@ -97,7 +107,7 @@ class Sqlite:
     def _begin(self) -> None:
         self._writer: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
-        self._places: WeakKeyDictionary[apsw.Connection, tuple[int, int]] = WeakKeyDictionary()
+        self._files: dict[str, FileIdentity] = {}  # of each open connection
         self._write_lock, self._read_lock = threading.RLock(), threading.Lock()
 
     def settle(self) -> None:
@@ -131,7 +141,7 @@ class Sqlite:
         is raised.
         """
         with self._write_lock, self._translate_errors(), self._queue.passed():
-            self._writer = self._still_valid(self._writer)
+            self._follow_files()
             db = self._writer = self._writer or self._opened()
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -139,27 +149,79 @@ class Sqlite:
                 db.execute("COMMIT")
             except BaseException as error:
                 if isinstance(error, apsw.Error) and not isinstance(error, apsw.ConstraintError):
-                    self._writer = None  # whatever it remembers of the file may be wrong now
-                    db.close(True)
+                    self._drop_writer()  # whatever it remembers of the file may be wrong now
                 elif db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+            if self._files[WRITER] != identify(self.path):
+                self._drop_writer()
+                raise StorageUnavailable(
+                    f"{self.path}: the file or its write-ahead log was replaced while this was "
+                    "written, so it may be lost; do it again with the same request_id"
+                )
 
-    def _still_valid(self, db: apsw.Connection | None) -> apsw.Connection | None:
-        """The connection, unless the file was moved or replaced since: what is written to it then,
-        nobody finds again.
+    def _follow_files(self) -> None:
+        """Let go of the file where one of its connections has other files open than the path
+        names: what is written to those, nobody finds again.
+
+        All connections of this process have to go, because SQLite shares memory among them.
+        Raise `StorageUnavailable` where another thread does not leave the file.
         """
-        if db is not None and self._places[db] != place_of(self.path):
+        found = identify(self.path)
+        sharing = [each for each in list(_open) if each.path == self.path]
+        if all(known == found for each in sharing for known in list(each._files.values())):
+            return
+        for each in sharing:
+            with ExitStack() as held:
+                for lock in (each._write_lock, each._read_lock):
+                    if not lock.acquire(timeout=RECONNECT_S):
+                        raise StorageUnavailable(
+                            f"{self.path}: its files were replaced, and another thread still uses "
+                            "the old ones; try again"
+                        )
+                    held.callback(lock.release)
+                each._drop_writer()
+                each._drop_reader()
+
+    def _drop_writer(self) -> None:
+        self._close(WRITER, self._writer, tidy=False)
+        self._writer = None
+
+    def _drop_reader(self) -> None:
+        self._close(READER, self._reader, tidy=False)
+        self._reader = None
+
+    def _note_files(self, role: str) -> None:
+        """Remember the files of a connection that has used them, and say that they are in use."""
+        self._files[role] = identify(self.path)
+        hold(self.path)
+
+    def _close(self, role: str, db: apsw.Connection | None, *, tidy: bool) -> None:
+        """Close a connection; without `tidy` leave its files alone, because an old log must not be
+        moved into the file, nor a new one be removed.
+        """
+        if db is None:
+            return
+        if not tidy:
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        if self._files.pop(role, None) is None:
             db.close(True)
-            return None
-        return db
+        else:
+            with released(self.path):
+                db.close(True)
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
         """The file as it is at one moment, through a connection that cannot write."""
+        with self._translate_errors():
+            self._follow_files()
         with self._read_lock, self._translate_errors():
-            self._reader = self._still_valid(self._reader)
-            db = self._reader = self._reader or self._connected(apsw.SQLITE_OPEN_READONLY)
+            db = self._reader
+            if db is None:
+                db = self._connected(apsw.SQLITE_OPEN_READONLY)
+                db.execute("PRAGMA user_version").fetchone()  # the first use opens the log
+                self._reader = db
+                self._note_files(READER)
             try:
                 db.execute("BEGIN")
                 yield db
@@ -180,7 +242,6 @@ class Sqlite:
 
     def _connected(self, flags: int) -> apsw.Connection:
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
-        self._places[db] = place_of(self.path)
         db.set_busy_timeout(LOCK_TIMEOUT_S)
         # otherwise SQLite plans a statement anew whenever other values are bound to it
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -202,6 +263,7 @@ class Sqlite:
             for number, script in schema.steps_from(version, schema.SQLITE, self.path):
                 db.execute(script)
                 db.execute(f"PRAGMA user_version = {number}")
+        self._note_files(WRITER)
         return db
 
     def create(self, name: str, change: WriteSet) -> None:
@@ -249,7 +311,7 @@ class Sqlite:
                 f"WHERE campaign = ? AND {among(('held',))}"
             )
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
-            return Overview(seq, head, purses, overdue or 0, oldest)
+            return Overview(seq, head, purses, overdue or 0, oldest, danger(self.path))
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -294,9 +356,10 @@ class Sqlite:
             self._close_connections()
 
     def _close_connections(self) -> None:
-        for db in (self._reader, self._writer):  # the last one tidies up, and has to write for that
-            if db is not None:
-                db.close()
+        found = identify(self.path)
+        for role, db in ((READER, self._reader), (WRITER, self._writer)):
+            # the last one tidies up, and has to write for that
+            self._close(role, db, tidy=self._files.get(role) == found)
         self._writer = self._reader = None
         self._queue.close()
 
@@ -316,12 +379,6 @@ def close_all() -> None:
     for storage in list(_open):
         with suppress(Exception):  # whatever it is, a process must not be kept from ending
             storage.close()
-
-
-def place_of(path: str) -> tuple[int, int]:
-    """Which file this is, whatever it is called."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
 
 
 def check_version(version: str) -> None:

@@ -1,0 +1,88 @@
+"""Which files a SQLite database is: the file itself, its write-ahead log and its shared memory.
+
+A connection goes on writing to files that it has open when they are removed or replaced, and what
+it writes then nobody finds again. Another SQLite library in the same process does that by merely
+closing the file: neither library sees the other's locks. So whoever writes compares the files with
+those that the connection opened, before a transaction and after the commit, before the answer.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from purse.errors import StorageUnavailable
+
+MOUNTS = Path("/proc/self/mountinfo")  # of Linux; elsewhere mount points are not known
+
+
+class FileIdentity(NamedTuple):
+    """The device and inode of each file; None where it is not there."""
+
+    database: tuple[int, int] | None
+    log: tuple[int, int] | None  # FILE-wal
+    shared: tuple[int, int] | None  # FILE-shm
+
+
+def identify(path: str) -> FileIdentity:
+    """Find the files of the database at this path.
+
+    SQLite keeps log and shared memory beside the file that a symbolic link leads to.
+    """
+    real = os.path.realpath(path)
+    return FileIdentity(inode(real), inode(f"{real}-wal"), inode(f"{real}-shm"))
+
+
+def inode(path: str) -> tuple[int, int] | None:
+    """Return the device and inode of a file; None where it is not there."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def danger(path: str) -> str | None:
+    """Say why others may see this file under another name, with a log of their own beside it.
+
+    Two such names are two ledgers that both spend the budget. Return None where nothing is wrong.
+    """
+    real = os.path.realpath(path)
+    try:
+        if os.stat(real).st_nlink > 1:
+            return (
+                f"{path} has another name (a hard link), and whoever uses that one has a "
+                "write-ahead log of its own; remove one of the names"
+            )
+    except FileNotFoundError:
+        return None
+    if real in mount_points():
+        return (
+            f"{path} is a mount point, and its write-ahead log is not mounted with it; mount its "
+            "folder instead"
+        )
+    return None
+
+
+def mount_points() -> set[str]:
+    """Return the paths that something is mounted on, as this process sees them."""
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return set()
+    # the kernel writes a space as \040, and other such characters likewise
+    return {unescape(line.split()[4]) for line in lines}
+
+
+def unescape(path: str) -> str:
+    r"""Turn \040 and the like into the characters that they stand for."""
+    for code in ("040", "011", "012", "134"):
+        path = path.replace(f"\\{code}", chr(int(code, 8)))
+    return path
+
+
+def refuse_dangerous(path: str) -> None:
+    """Raise `StorageUnavailable` where others may see this file under another name."""
+    if found := danger(path):
+        raise StorageUnavailable(found)
