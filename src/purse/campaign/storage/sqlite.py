@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
@@ -192,9 +192,13 @@ class Sqlite:
         self._reader = None
 
     def _note_files(self, role: str) -> None:
-        """Remember the files of a connection that has used them, and say that they are in use."""
+        """Remember the files of a connection that has used them, and say that they are in use.
+
+        A file without a log yet has to be locked as a whole before it gets one.
+        """
         self._files[role] = identify(self.path)
-        hold(self.path)
+        if self._files[role].shared is not None:
+            hold(self.path)
 
     def _close(self, role: str, db: apsw.Connection | None, *, tidy: bool) -> None:
         """Close a connection; without `tidy` leave its files alone, because an old log must not be
@@ -204,11 +208,10 @@ class Sqlite:
             return
         if not tidy:
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        if self._files.pop(role, None) is None:
+        files = self._files.pop(role, None)
+        held = files is not None and files.shared is not None
+        with released(self.path) if held else nullcontext():
             db.close(True)
-        else:
-            with released(self.path):
-                db.close(True)
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
