@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +200,20 @@ def test_a_name_is_used_once_and_a_missing_newline_is_no_harm(tmp_path: Path) ->
     path.write_text(path.read_text().rstrip("\n"))
     secret = tokens.new(path, "later", "read", None, 0)
     assert TokenFile(path).principal(secret) == ("later", "read")
+
+
+def test_tokens_revoked_and_made_at_once_stay_so(tmp_path: Path) -> None:
+    path, names = tmp_path / "t.jsonl", [f"t{number}" for number in range(8)]
+    for _ in range(10):
+        for name in names:
+            tokens.new(path, name, "admin", None, 0)
+        acts: list[Any] = [partial(tokens.revoke, path, name) for name in names]
+        acts += [partial(tokens.new, path, f"n{name}", "read", None, 0) for name in names]
+        with ThreadPoolExecutor(len(acts)) as pool:
+            for done in [pool.submit(act) for act in acts]:
+                done.result()
+        assert {token.name for token in tokens.read(path)} == {f"n{name}" for name in names}
+        path.unlink()
 
 
 def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:

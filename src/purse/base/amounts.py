@@ -2,11 +2,13 @@
 
 Taking 0.1 from 1000 in floats affords 9,999 pulls; in units it affords 10,000. Floats that users
 give are rounded to the nearest unit; strings and decimals with more than nine decimals are refused,
-because somebody meant those digits.
+because somebody meant those digits. So are texts that are not plain numbers, and amounts below 0
+that would be rounded to 0.
 """
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +19,7 @@ from purse.errors import InvalidInput, invalid
 
 UNIT = 10**9
 LARGEST = 2**62  # the sum of two amounts still fits into 64 bits
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ALLOWED = f"must be a number with at most nine decimals, up to {LARGEST // UNIT:,}"
 
 
@@ -29,9 +32,13 @@ def to_units(field: str, value: Any) -> int:
     try:
         if isinstance(value, float):
             units = round(float(value) * 1e9)
-        elif isinstance(value, (str, Decimal)):
+        elif isinstance(value, str):
+            if not _NUMBER.fullmatch(value):
+                raise invalid(field, value, _ALLOWED)
             units = _exact_units(Decimal(value))
-        elif isinstance(value, (bool, np.bool_)):
+        elif isinstance(value, Decimal):
+            units = _exact_units(value)
+        elif isinstance(value, (bool, np.bool_, bytes, bytearray, memoryview)):
             raise invalid(field, value, _ALLOWED)
         elif isinstance(value, (int, np.integer)):
             units = int(value) * UNIT
@@ -42,7 +49,7 @@ def to_units(field: str, value: Any) -> int:
             units = round(float(value) * 1e9)
     except (TypeError, ValueError, ArithmeticError):
         raise invalid(field, value, _ALLOWED) from None
-    if not -LARGEST <= units <= LARGEST:
+    if not -LARGEST <= units <= LARGEST or (units == 0 and float(value) < 0):
         raise invalid(field, value, _ALLOWED)
     return units
 
@@ -73,7 +80,7 @@ def unit_array(field: str, values: Any) -> NDArray[np.int64]:
         scaled = np.rint(
             (values if values.dtype == np.float64 else values.astype(str).astype(np.float64)) * 1e9
         )
-    good = np.abs(scaled) <= LARGEST
+    good = (np.abs(scaled) <= LARGEST) & ~((scaled == 0) & (values < 0))
     if not good.all():
         raise invalid(field, float(values[~good].flat[0]), _ALLOWED)
     return scaled.astype(np.int64)

@@ -92,7 +92,7 @@ def encode(terms: Terms, operations: Sequence[Operation]) -> bytes | None:
         return None
     try:
         return compact(
-            [__version__, terms.id, [operation.words for operation in operations]]
+            [__version__, terms.id, terms.name, [operation.words for operation in operations]]
         ).encode()
     except TypeError:  # a number that JSON cannot hold: the transaction will refuse it
         return None
@@ -124,8 +124,9 @@ def decode(terms: Terms, text: bytes, choose: Choose) -> list[Operation]:
     version.
     """
     try:
-        version, name, wanted = orjson.loads(text)
-        if (version, name) != (__version__, terms.id):
+        version, *campaign, wanted = orjson.loads(text)
+        # by name, too: a copy that was restored under another name has the same id
+        if (version, *campaign) != (__version__, terms.id, terms.name):
             return []
         return [
             ask_operation(words[0], words[1], choose)

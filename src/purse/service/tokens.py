@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
@@ -20,6 +22,9 @@ from typing import NamedTuple
 from purse.base import validation
 from purse.base.files import write_text
 from purse.errors import InvalidInput, StorageUnavailable, unknown
+
+if sys.platform != "win32":
+    import fcntl
 
 ROLES = ("read", "act", "admin")  # each may do what those before it may
 PREFIX = "purse_"
@@ -134,12 +139,6 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
         validation.number("expires", expires_after, above=0, high=LONGEST)
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
-    before = path.read_bytes() if path.exists() else b""
-    if before and name in {token.name for token in read(path)}:
-        raise InvalidInput(
-            f"name={name!r}: there is a token of this name already; purse token revoke "
-            f"{name} removes it"
-        )
     secret = PREFIX + secrets.token_urlsafe(32)
     token = Token(
         name,
@@ -149,20 +148,43 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
         None if expires_after is None else moment(now + expires_after),
     )
     line = json.dumps(token._asdict()).encode() + b"\n"
-    with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:
-        file.write(line if before.endswith(b"\n") or not before else b"\n" + line)
+    with changing(path):
+        before = path.read_bytes() if path.exists() else b""
+        if before and name in {token.name for token in read(path)}:
+            raise InvalidInput(
+                f"name={name!r}: there is a token of this name already; purse token revoke "
+                f"{name} removes it"
+            )
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:
+            file.write(line if before.endswith(b"\n") or not before else b"\n" + line)
     return secret
 
 
 def revoke(path: Path, name: str) -> None:
     """Remove a token from the file."""
-    tokens = read(path)
-    if name not in {token.name for token in tokens}:
-        raise unknown("token", name, [token.name for token in tokens])
-    write_text(
-        path, "".join(json.dumps(token._asdict()) + "\n" for token in tokens if token.name != name)
-    )
-    path.chmod(PRIVATE)
+    with changing(path):
+        tokens = read(path)
+        if name not in {token.name for token in tokens}:
+            raise unknown("token", name, [token.name for token in tokens])
+        kept = [token for token in tokens if token.name != name]
+        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in kept))
+        path.chmod(PRIVATE)
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Let nobody else change the file meanwhile: two who read it at once and write it one after the
+    other bring a revoked token back. The lock stands beside the file, which is replaced.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def moment(seconds: float) -> str:

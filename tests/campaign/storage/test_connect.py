@@ -32,3 +32,11 @@ def test_memory_has_an_address_too() -> None:
     assert Campaign.open("kept", storage="memory:kept").ask().id == 1
     with pytest.raises(NoSuchCampaign, match="'kept'"):
         Campaign.open("kept", storage="memory:other")
+
+
+def test_an_address_that_postgresql_cannot_read_is_refused_without_its_password() -> None:
+    with pytest.raises(InvalidInput, match="this is not an address of PostgreSQL") as caught:
+        connect("postgresql://me:secret%ZZ@[::1/base")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="must be sqlite:///FILE"):
+        connect("sqlite://[::1/purse.db")

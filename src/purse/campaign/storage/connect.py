@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from purse.campaign.storage.base import Storage
 from purse.errors import invalid
 
@@ -16,7 +14,7 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
     """
     if not isinstance(storage, str):
         return storage
-    scheme = urlsplit(storage).scheme
+    scheme = storage.partition(":")[0].lower()
     if scheme == "memory":
         from purse.campaign.storage.memory import Memory
 

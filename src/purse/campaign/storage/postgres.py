@@ -31,7 +31,13 @@ from purse.campaign.storage.base import (
     ticket_record,
 )
 from purse.campaign.storage.queue import Queue, meeting_place
-from purse.errors import CampaignExists, NoSuchCampaign, PurseError, StorageUnavailable
+from purse.errors import (
+    CampaignExists,
+    InvalidInput,
+    NoSuchCampaign,
+    PurseError,
+    StorageUnavailable,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -90,6 +96,13 @@ class Postgres:
         self._psycopg, self._patient = psycopg, TimeoutConnection
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.address = address
+        try:
+            self._where()
+        except psycopg.ProgrammingError:  # whose text may hold the password
+            raise InvalidInput(
+                "storage: this is not an address of PostgreSQL; it looks like "
+                "postgresql://USER@HOST/DATABASE, and special characters in it are written as %XX"
+            ) from None
         self.epoch = -1  # the first connection is no new one
         self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
         self._queues: dict[str, Queue | None] = {}

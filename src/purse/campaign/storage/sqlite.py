@@ -70,10 +70,14 @@ class Sqlite:
     """A storage for the processes of one machine."""
 
     def __init__(self, address: str, *, create: bool = True) -> None:
-        parts = urlsplit(address)
+        allowed = "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE"
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            raise invalid("storage", address, allowed) from None
         options = parse_qs(parts.query)
         if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
-            raise invalid("storage", address, "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE")
+            raise invalid("storage", address, allowed)
         check_version(apsw.sqlite_lib_version())
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.epoch = -1  # the first connection is no new one
