@@ -39,7 +39,10 @@ def work(item: str, way: str) -> dict[str, object]:
 
 def finish(campaign: purse.Campaign, item: str, results: Path) -> None:
     """Do what is still to be done for an item."""
-    ticket = campaign.ask(request_id=item)
+    try:
+        ticket = campaign.ask(request_id=item)
+    except purse.Conflict:  # somebody has voided its ticket: the item is not wanted any more
+        return
     if ticket.state == "told":  # by an earlier run
         return
     assert ticket.arm is not None

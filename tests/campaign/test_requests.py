@@ -43,6 +43,28 @@ def test_a_repeat_is_answered_when_nothing_more_would_be() -> None:
     assert campaign.ask("one") == ticket
 
 
+def test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held() -> None:
+    campaign = made(budget=3)
+    batch = campaign.ask_many(2, "two")
+    campaign.void(batch[0])
+    assert [(each.state, each.held) for each in campaign.ask_many(2, "two")] == [
+        ("void", ("0",)),
+        ("held", ("1",)),
+    ]
+    campaign.void(batch[1])
+    assert "ticket 1, which is void by now" in refusal(Conflict, campaign.ask_many, 2, "two")
+    assert campaign.ticket(1).held == ("0",)
+    assert purse(campaign) == ("0", "0", "0", "3", "0")
+
+
+def test_a_repeat_does_not_hand_out_tickets_that_were_released() -> None:
+    campaign = made(budget=3, expires_after=1, on_expiry="release")
+    ticket = campaign.ask("one")
+    campaign.storage.now = lambda: int(1000 * ticket.deadline) + 1000
+    assert campaign.expire() == 1
+    assert "which is released by now" in refusal(Conflict, campaign.ask, "one")
+
+
 def test_a_request_that_was_refused_may_be_repeated() -> None:
     campaign = made(budget=1)
     ticket = campaign.ask("one")

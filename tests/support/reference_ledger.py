@@ -223,7 +223,10 @@ class Ledger:
         """The tickets of an ask that is repeated, or None where it is new."""
         if not self.known(request_id, ("ask", n)):
             return None
-        return [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
+        found = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
+        if all(ticket.state in ("void", "released") for ticket in found):
+            raise Refusal("Conflict")
+        return found
 
     def open_for_asks(self) -> None:
         if self.status != "running":

@@ -143,7 +143,8 @@ class Campaign:
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
         Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
-        Raise `Conflict` when `request_id` was used before for another request.
+        Raise `Conflict` when `request_id` was used before for another request, or when its ticket
+        is void or released by now.
         """
         return self.ask_many(1, request_id)[0]
 

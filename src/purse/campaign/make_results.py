@@ -9,7 +9,7 @@ from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
-from purse.campaign.states import CLOSED, HELD, OPEN, TOLD
+from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, TOLD, VOID
 from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
 
@@ -21,7 +21,8 @@ def ticket(terms: Terms, record: TicketRecord) -> CampaignTicket:
     body = record.body
     arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
     deadline = None if record.deadline is None else record.deadline / 1000
-    held = texts(body["held"])
+    gone = record.state in (VOID, RELEASED)
+    held = texts([0] * len(body["held"]) if gone else body["held"])
     return CampaignTicket(
         terms.name,
         record.id,

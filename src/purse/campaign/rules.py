@@ -77,10 +77,12 @@ class Transaction:
 
     def ask(self, n: int, request: str, choose: Choose) -> list[TicketRecord]:
         """Up to n tickets, at least one; the same again for a request that was answered before
-        (P4).
+        (P4), unless nothing is held for any of them any more.
         """
         entry = self.repeated(request, "asked", n=n)
-        if entry is None:
+        if entry is not None:
+            self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
+        else:
             tickets = self.choose_rounds(n, choose)
             deadline = (
                 None if self.terms.expires_after is None else self.now + self.terms.expires_after
@@ -89,6 +91,17 @@ class Transaction:
                 "asked", {"n": n, "deadline": deadline, "tickets": tickets}, request=request
             )
         return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+
+    def refuse_dead(self, request: str, numbers: list[int]) -> None:
+        """Refuse to hand out tickets again that are all void or released: who takes them for new
+        ones spends what nobody holds.
+        """
+        states = [self.ledger.tickets[number].state for number in numbers]
+        if set(states) <= {VOID, RELEASED}:
+            raise Conflict(
+                f"request_id={request!r} was answered with ticket {numbers[0]}, which is "
+                f"{states[0]} by now: nothing is held for it; ask with another request_id"
+            )
 
     def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:
         """The entry that answered this request before; refused where the request was another
