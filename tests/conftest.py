@@ -114,7 +114,8 @@ def group_of(item: pytest.Item) -> str:
         return f"policies/{TOGETHER.get(stem, stem)}"
     if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
         return "engine with scripts"
-    return path.parent.name if path.parent.name in ("offline", "paper", "report") else path.as_posix()
+    folder = path.parent.name
+    return folder if folder in ("offline", "paper", "report") else path.as_posix()
 
 
 @pytest.fixture(scope="session", autouse=True)
