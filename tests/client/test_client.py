@@ -176,6 +176,26 @@ def test_a_busy_server_is_asked_again_when_it_says(place: Place, status: int) ->
     assert 0 <= second <= 0.2
 
 
+def test_no_server_puts_a_client_to_sleep_for_a_day(place: Place) -> None:
+    place.wire.trouble = [place.wire.busy(503, Retry_After="99999")]
+    assert place.client.ask("prompts").id == 1
+    assert 60 <= place.waits[0] <= 60.1
+
+
+@pytest.mark.parametrize("text", ["", "<html>", "[]", "7", "null", '{"tickets": [7]}', "{}"])
+def test_an_answer_that_cannot_be_read_is_no_answer(place: Place, text: str) -> None:
+    def garbled(request: httpx.Request) -> httpx.Response:
+        place.wire.deliver(request)
+        return httpx.Response(200, text=text)
+
+    place.wire.trouble = [garbled]
+    assert place.client.ask("prompts").id == 1
+    assert place.campaign.status().counts["held"] == 1
+    place.wire.trouble = [garbled] * 6
+    with pytest.raises(purse.StorageUnavailable, match="an answer that cannot be read"):
+        place.client.ask("prompts")
+
+
 def test_waits_grow_and_differ(place: Place) -> None:
     random.seed(0)
     for _ in range(20):

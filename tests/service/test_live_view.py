@@ -22,7 +22,6 @@ from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveViews
 from purse.service.metrics import AMOUNTS
-from purse.service.routes import dashboard
 from tests.support.server import LONG, served
 from tests.support.service import PROMPTS, problem, running, service
 
@@ -214,6 +213,42 @@ def test_a_ticket_that_becomes_overdue_is_news(
     assert views.version("prompts").version != before.version
 
 
+def test_a_stream_ends_when_its_token_is_revoked(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "BEAT", 0.001)
+    campaign, views = campaign_in(storage), LiveViews(storage)
+    allowed = [True, True]
+
+    async def events() -> list[str]:
+        heard = []
+        async for event in views.events("prompts", lambda: bool(allowed and allowed.pop())):
+            heard.append(event)
+            pull(campaign)
+        return heard
+
+    assert len(in_a_loop(events)) <= 2
+    assert allowed == []
+    assert views.viewers == 0
+
+
+def test_no_more_than_so_many_look_at_once(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "MOST_VIEWERS", 1)
+    campaign_in(storage)
+    views = LiveViews(storage)
+
+    async def events() -> list[str]:
+        first, second = views.events("prompts"), views.events("prompts")
+        heard = [await anext(first), *[event async for event in second]]
+        views.close()
+        return [*heard, *[event async for event in first]]
+
+    assert len(in_a_loop(events)) == 1
+    assert views.viewers == 0
+
+
 def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
     storage: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,7 +277,7 @@ def test_what_cannot_be_shown_is_a_problem(
     for route in ("picture", "events"):
         problem(client.get(f"/campaigns/other/{route}"), 404, "no-such-campaign")
         problem(client.get(f"/campaigns/a%20b/{route}"), 400, "invalid-input")
-    monkeypatch.setattr(dashboard, "MOST_VIEWERS", 0)
+    monkeypatch.setattr(live_view, "MOST_VIEWERS", 0)
     answer = client.get("/campaigns/prompts/events")
     assert "0 viewers are here already" in problem(answer, 429, "too-many-requests")
     assert answer.headers["Retry-After"] == "10"

@@ -9,6 +9,8 @@ import threading
 from typing import Protocol
 from weakref import WeakSet
 
+from purse.compiler.numba_contract import COMPILER_LOCK
+
 
 class ResetsInChild(Protocol):
     """Something that begins anew in a child process."""
@@ -52,9 +54,12 @@ def _before() -> None:
     for item in list(_settled):
         item.settle()
         _resting.append(item)
+    # last: who compiles inside a transaction has to finish it first
+    COMPILER_LOCK.acquire()
 
 
 def _in_parent() -> None:
+    COMPILER_LOCK.release()
     while _resting:
         _resting.pop().go_on()
     _forking.release()
@@ -62,6 +67,7 @@ def _in_parent() -> None:
 
 def _in_child() -> None:
     global _forking
+    COMPILER_LOCK.release()  # a thread of the parent that compiled would never do it here
     _forking = threading.Lock()
     _resting.clear()
     for item in list(_renewed):

@@ -10,7 +10,7 @@ import json
 import random
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from purse.base.optional import needs
@@ -81,7 +81,7 @@ class Client:
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns on the server."""
-        return list(self._send("GET", "/campaigns").json()["campaigns"])
+        return self._send(lambda answer: list(answer.json()["campaigns"]), "GET", "/campaigns")
 
     def status(self, name: str) -> Status:
         """Return the balances, counts and alarms of a campaign."""
@@ -103,7 +103,7 @@ class Client:
         request_id   as for `ask`; a repeat returns the same tickets
         """
         body = {"n": n, "request_id": uuid.uuid4().hex if request_id is None else request_id}
-        return tickets_of(self._send("POST", path(name, "asks"), body))
+        return self._send(tickets_of, "POST", path(name, "asks"), body)
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
         """Report the reward and the cost of a ticket, and return a receipt.
@@ -132,11 +132,7 @@ class Client:
                 for ticket, reward, cost in reports
             ]
         }
-        found = self._send("POST", path(name, "tells"), body).json()["receipts"]
-        return [
-            error_of(each["error"]) if "error" in each else result_of(Receipt, each)
-            for each in found
-        ]
+        return self._send(receipts_of, "POST", path(name, "tells"), body)
 
     def void(self, name: str, ticket: Ticket) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing."""
@@ -167,32 +163,33 @@ class Client:
     ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first."""
         query = {"state": list(states), "limit": limit}
-        return tickets_of(self._send("GET", path(name, "tickets"), query=query))
+        return self._send(tickets_of, "GET", path(name, "tickets"), query=query)
 
     def journal(self, name: str, after: int = 0) -> Iterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""
-        while lines := self._send(
-            "GET", path(name, "journal"), query={"after": after, "limit": PAGE_SIZE}
-        ).text.splitlines():
-            for line in lines:
-                entry = Entry(**json.loads(line))
-                yield entry
-                after = entry.seq
+        where = path(name, "journal")
+        while entries := self._send(
+            entries_of, "GET", where, query={"after": after, "limit": PAGE_SIZE}
+        ):
+            yield from entries
+            after = entries[-1].seq
 
     def _result(
         self, kind: type[T], method: str, where: str, body: Mapping[str, Any] | None = None
     ) -> T:
         """Return the server's answer as a result of this type."""
-        return result_of(kind, self._send(method, where, body).json())
+        return self._send(lambda answer: result_of(kind, answer.json()), method, where, body)
 
     def _send(
         self,
+        read: Callable[[httpx.Response], T],
         method: str,
         where: str,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
-    ) -> httpx.Response:
-        """Send a request, repeat it where no answer comes, and return the answer.
+    ) -> T:
+        """Send a request, repeat it where no answer comes or none that can be read, and return
+        what `read` makes of the answer.
 
         Raise the error that the server answered with.
         """
@@ -209,21 +206,29 @@ class Client:
                 trouble = f"{type(error).__name__}: {error}"
             else:
                 if response.status_code < 300:
-                    return response
-                refused = refusal(response)
-                if response.status_code not in AGAIN:
-                    if attempt and isinstance(refused, CampaignExists):
-                        raise CampaignExists(
-                            f"{refused}; an earlier attempt of this call, which got no "
-                            "answer, may have created it"
-                        )
-                    raise refused
-                trouble, wait = str(refused), wait + pause_of(response)
+                    try:
+                        return read(response)
+                    except (KeyError, TypeError, ValueError):
+                        trouble = f"an answer that cannot be read: {response.text}"
+                else:
+                    refused = refusal(response)
+                    if response.status_code not in AGAIN:
+                        raise told_as_such(refused) if attempt else refused
+                    trouble, wait = str(refused), wait + pause_of(response)
             if attempt < self.retries:
                 time.sleep(wait)
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )
+
+
+def told_as_such(refused: PurseError) -> PurseError:
+    """Return the error of a later attempt; a creation that is refused may be our own."""
+    if not isinstance(refused, CampaignExists):
+        return refused
+    return CampaignExists(
+        f"{refused}; an earlier attempt of this call, which got no answer, may have created it"
+    )
 
 
 def number(name: str, ticket: Ticket) -> int:
@@ -238,3 +243,16 @@ def number(name: str, ticket: Ticket) -> int:
 def tickets_of(response: httpx.Response) -> list[CampaignTicket]:
     """Return the tickets of an answer."""
     return [result_of(CampaignTicket, each) for each in response.json()["tickets"]]
+
+
+def receipts_of(response: httpx.Response) -> list[Receipt | PurseError]:
+    """Return the receipts and errors of an answer."""
+    return [
+        error_of(each["error"]) if "error" in each else result_of(Receipt, each)
+        for each in response.json()["receipts"]
+    ]
+
+
+def entries_of(response: httpx.Response) -> list[Entry]:
+    """Return the entries of an answer, which has one on each line."""
+    return [Entry(**json.loads(line)) for line in response.text.splitlines()]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+LONGEST_PAUSE = 60.0  # seconds
 HINTS: dict[Any, dict[str, Any]] = {
     kind: get_type_hints(kind) for kind in (Alarm, BalanceStatus, CampaignTicket, Receipt, Status)
 }
@@ -72,6 +73,6 @@ def refusal(response: httpx.Response) -> PurseError:
 
 
 def pause_of(response: httpx.Response) -> float:
-    """The seconds that the server wants to be left alone."""
+    """The seconds that the server wants to be left alone, up to a minute."""
     wanted = response.headers.get("Retry-After", "")
-    return float(wanted) if wanted.isdecimal() else 0.0
+    return min(float(wanted), LONGEST_PAUSE) if wanted.isdecimal() else 0.0

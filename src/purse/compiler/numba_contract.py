@@ -77,6 +77,7 @@ def supported(options: dict[str, Any]) -> dict[str, Any]:
 CPUDispatcher: Any = part("numba.core.registry", "CPUDispatcher")
 Dispatcher: Any = part("numba.core.dispatcher", "Dispatcher")
 NumbaError: Any = part("numba.core.errors", "NumbaError")
+COMPILER_LOCK: Any = part("numba.core.compiler_lock", "global_compiler_lock")
 config: Any = part("numba.core", "config")
 cgutils: Any = part("numba.core", "cgutils")
 ir: Any = part("llvmlite", "ir")

@@ -54,7 +54,7 @@ def make_app(settings: Settings) -> FastAPI:
     ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
-    app.state.views, app.state.cache = views, cache
+    app.state.views, app.state.cache, app.state.tokens = views, cache, tokens
     problems.install(app)
     app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)
     return app

@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ FRESH = 0.5  # seconds for which a picture serves everybody
 OLDEST = 50  # tickets in a picture
 # histories; whichever was looked at longest ago is let go and folded again when it is wanted
 MOST_KEPT = 64
+MOST_VIEWERS = 100  # streams at once
 BEAT = 1.0  # seconds between two looks of a stream
 HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 # beats after which a stream ends, so that a token that was revoked is asked for again
@@ -126,14 +127,20 @@ class LiveViews:
         finally:
             self.viewers -= 1
 
-    async def events(self, name: str) -> AsyncIterator[str]:
-        """What is sent to one viewer. It ends where the storage does not answer: who comes again is
-        told why.
+    async def events(
+        self, name: str, may_look: Callable[[], bool] = lambda: True
+    ) -> AsyncIterator[str]:
+        """What is sent to one viewer. It ends where the storage does not answer, when `may_look`
+        says no, or where too many came at once: who comes again is told why.
         """
         version, quiet = None, 0
+        if self.viewers >= MOST_VIEWERS:
+            return
         with self.viewing():
             for _ in range(LONGEST):
                 try:
+                    if not may_look():
+                        return
                     latest = await self.look(name)
                 except PurseError:
                     return

@@ -9,10 +9,12 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Header, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
+from purse.service import live_view
+from purse.service.auth import authenticate
 from purse.service.live_view import LiveViews
 from purse.service.problems import TOO_MANY, ProblemError
 from purse.service.routes.common import Name
@@ -83,9 +85,6 @@ def pages() -> APIRouter:
     return router
 
 
-MOST_VIEWERS = 100  # streams at once
-
-
 def dashboard(views: LiveViews, reader: Callable[..., Any]) -> APIRouter:
     """The page and its files, which tell nothing of any campaign, and the two routes that do, for
     who may read.
@@ -99,16 +98,23 @@ def dashboard(views: LiveViews, reader: Callable[..., Any]) -> APIRouter:
         return Response((await views.look(name)).body, media_type="application/json")
 
     @router.get("/campaigns/{name}/events", dependencies=read, include_in_schema=False)
-    async def follow_events(name: Name) -> Response:
-        if views.viewers >= MOST_VIEWERS:
+    async def follow_events(name: Name, request: Request) -> Response:
+        if views.viewers >= live_view.MOST_VIEWERS:
             raise ProblemError(
                 TOO_MANY,
-                f"{MOST_VIEWERS} viewers are here already; wait until one leaves",
+                f"{live_view.MOST_VIEWERS} viewers are here already; wait until one leaves",
                 {"Retry-After": "10"},
             )
         await views.look(name)  # a problem is answered as one, before the stream begins
+
+        def may_look() -> bool:
+            """Whether the token still holds: it may be revoked while somebody looks."""
+            return authenticate(request.headers, request.app.state.tokens) is not None
+
         return StreamingResponse(
-            views.events(name), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+            views.events(name, may_look),
+            media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},
         )
 
     return router
