@@ -59,7 +59,7 @@ leaderboard: $(STAMP)-report
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
-soak: $(STAMP)-test
+soak: $(STAMP)-soak
 	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/compiler tests/system tests/engine tests/policies tests/paper tests/report tests/ranking tests/test_testing.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
 
