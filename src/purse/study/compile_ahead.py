@@ -19,7 +19,7 @@ from typing import Any
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import Job
-from purse.errors import PurseError
+from purse.errors import InvalidInput, PurseError
 from purse.study.cluster import sendable
 from purse.study.shard import JobSpec
 
@@ -104,12 +104,14 @@ def ask(helper: Popen[bytes], recipe: JobSpec | None) -> bool:
     if recipe is None:
         return True
     try:
-        helper.stdin.write(pickle.dumps(sendable(recipe)))
+        sent = pickle.dumps(sendable(recipe))
+    except (InvalidInput, pickle.PicklingError, AttributeError, TypeError):
+        return True  # what cannot be sent is compiled here
+    try:
+        helper.stdin.write(sent)
         helper.stdin.flush()
     except OSError:
         return False
-    except Exception:  # what cannot be sent is compiled here
-        return True
     return helper.stdout.read(len(DONE)) == DONE
 
 
@@ -118,7 +120,7 @@ def help_out() -> None:
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             recipe: JobSpec = pickle.load(sys.stdin.buffer)
-            with suppress(PurseError):  # whoever sent it finds it out, too, and says it
+            with suppress(PurseError):  # the process that sent it meets the same error
                 cpu.warm_up(recipe.make(), Progress("compiling"))
             sys.stdout.buffer.write(DONE)
             sys.stdout.buffer.flush()

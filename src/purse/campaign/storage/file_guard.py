@@ -32,9 +32,8 @@ class Guard:
 
     def __init__(self, path: str) -> None:
         self.users = 0
-        real = os.path.realpath(path)
         self._files: list[tuple[int, tuple[int, int]]] = []
-        for name, place in ((real, IN_USE), (f"{real}-shm", SHARED_IN_USE)):
+        for name, place in ((path, IN_USE), (f"{path}-shm", SHARED_IN_USE)):
             with suppress(OSError):  # without it, things are as SQLite leaves them
                 self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), place))
         self._set(lock=True)
@@ -59,7 +58,10 @@ class Guard:
 
 
 def hold(path: str) -> None:
-    """Count one more connection to the file, which has used it already."""
+    """Count one more connection to the file, which has used it already.
+
+    path   the file's own path, no symbolic link: a file has one guard, whatever it is called
+    """
     if sys.platform == "linux":
         with _lock:
             guard = _guards.get(path) or _guards.setdefault(path, Guard(path))

@@ -2,7 +2,7 @@
 
 A connection goes on writing to files that it has open when they are removed or replaced, and what
 it writes then nobody finds again. Another SQLite library in the same process does that by merely
-closing the file: neither library sees the other's locks. So whoever writes compares the files with
+closing the file: neither library sees the other's locks. So the storage compares the files with
 those that the connection opened, before a transaction and after the commit, before the answer.
 """
 
@@ -52,8 +52,8 @@ def danger(path: str) -> str | None:
     try:
         if os.stat(real).st_nlink > 1:
             return (
-                f"{path} has another name (a hard link), and whoever uses that one has a "
-                "write-ahead log of its own; remove one of the names"
+                f"{path} has another name (a hard link), and a program that uses that one has "
+                "a write-ahead log of its own; remove one of the names"
             )
     except FileNotFoundError:
         return None

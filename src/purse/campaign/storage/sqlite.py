@@ -82,6 +82,7 @@ class Sqlite:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self.epoch = -1  # the first connection is no new one
         self.path = str(Path(parts.path[1:]).absolute())
+        self._real = os.path.realpath(self.path)  # several names may lead to one file
         self._vfs = options.get("vfs", [None])[0]
         self._queue = Queue(f"{self.path}-gate", LOCK_TIMEOUT_S / 1000, like=self.path)
         self._begin()
@@ -172,7 +173,7 @@ class Sqlite:
         Raise `StorageUnavailable` where another thread does not leave the file.
         """
         found = identify(self.path)
-        sharing = [each for each in list(_open) if each.path == self.path]
+        sharing = [each for each in list(_open) if each._real == self._real]
         if all(known == found for each in sharing for known in list(each._files.values())):
             return
         for each in sharing:
@@ -202,7 +203,7 @@ class Sqlite:
         """
         self._files[role] = identify(self.path)
         if self._files[role].shared is not None:
-            hold(self.path)
+            hold(self._real)
 
     def _close(self, role: str, db: apsw.Connection | None, *, tidy: bool) -> None:
         """Close a connection; without `tidy` leave its files alone, because an old log must not be
@@ -214,7 +215,7 @@ class Sqlite:
             db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         files = self._files.pop(role, None)
         held = files is not None and files.shared is not None
-        with released(self.path) if held else nullcontext():
+        with released(self._real) if held else nullcontext():
             db.close(True)
 
     @contextmanager
