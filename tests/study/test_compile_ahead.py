@@ -56,7 +56,7 @@ class Process:
     """
 
     def __init__(self, helper: Helper | None) -> None:
-        self.helper, self.compiled = helper, list[str]()
+        self.helper, self.compiled, self.started = helper, list[str](), 0
         self.loops = {name: Loop() for name in NAMES}
 
     def compiled_loop(self, job: Any) -> Loop:
@@ -71,6 +71,7 @@ class Process:
             assert self.helper.ended.wait(10)
 
     def start_helper(self) -> Any:
+        self.started += 1
         if self.helper is None:
             raise FileNotFoundError("no Python")
         return self.helper
@@ -135,6 +136,25 @@ def test_one_worker_starts_no_helper(process: Process) -> None:
     process.helper.ended.set()
     assert process.run(n_workers=1) == ["a", "b", "c", "d"]
     assert process.helper.sent == []
+
+
+@helped()
+def test_without_recipes_no_helper_starts(process: Process) -> None:
+    assert process.helper is not None
+    process.helper.ended.set()
+    assert process.run(recipes={}) == ["a", "b", "c", "d"]
+    assert process.started == 0
+
+
+@helped()
+def test_nobody_waits_for_helpers_that_have_not_begun(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert process.helper is not None
+    process.helper.ended.set()
+    monkeypatch.setattr(compile_ahead, "PATIENCE_S", 3600)
+    assert process.run() == ["a", "b", "c", "d"]
+    assert process.started == 0
 
 
 @helped()

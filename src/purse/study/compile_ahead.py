@@ -45,7 +45,8 @@ def warm_up_all(
         if not loop.by_kind:
             todo.setdefault(loop, (key, job))
     waiting = deque(todo.values())
-    with helpers(waiting, recipes, min(n_workers - 1, len(todo) - 1, MOST_HELPERS)):
+    n_helpers = min(n_workers - 1, len(todo) - 1, len(recipes), MOST_HELPERS)
+    with helpers(waiting, recipes, n_helpers):
         for _, job in taken(waiting.popleft):
             cpu.warm_up(job, shown)
     for _, job in todo.values():
@@ -81,6 +82,7 @@ def helpers(waiting: Waiting, recipes: Mapping[str, JobSpec], n_helpers: int) ->
         leader.start()
     try:
         yield
+        stop.set()  # who still waits need not begin
         for leader in leaders:
             leader.join()
     finally:
