@@ -75,6 +75,11 @@ def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
     """Pairs a second of a crowd, and milliseconds of one ask with its tell: the median, the 99th
     percentile and the longest.
     """
+    return summary(played(door, crowd, seconds), seconds)
+
+
+def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
+    """What each of a crowd did."""
     spawn = multiprocessing.get_context("spawn")
     begin, results = spawn.Barrier(crowd.processes * crowd.threads), spawn.Queue()
     workers = [
@@ -86,7 +91,7 @@ def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
     found = [turns for _ in workers for turns in results.get(timeout=600)]
     for worker in workers:
         worker.join()
-    return summary(found, seconds)
+    return found
 
 
 def summary(players: list[list[Turn]], seconds: float) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What it takes to come back to a long campaign: open it and ask, with the policy's snapshot and
-without, check it all, and fold its history.
+"""What it takes to come back to a long campaign: open it and ask, with the policy's checkpoint
+and without, check it all, and fold its history.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import apsw
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
 from purse import Campaign
+from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.history import History
 
 AT_ONCE = 1_000  # tickets
@@ -53,12 +54,12 @@ def measure(path: str, rows: int) -> dict[str, Any]:
     say(f"a campaign with {entries:,} entries: {building:.0f} s")
     waits = {
         "status": seconds("status", lambda: opened(path).status()),
-        "open and ask, from the snapshot": seconds(
-            "open and ask, from the snapshot", lambda: opened(path).ask()
+        "open and ask, from the checkpoint": seconds(
+            "open and ask, from the checkpoint", lambda: opened(path).ask()
         ),
     }
     with apsw.Connection(path) as db:
-        db.execute("DELETE FROM purse_snapshots")
+        db.execute("DELETE FROM purse_checkpoints")
     waits["open and ask, from the journal alone"] = seconds(
         "open and ask, from the journal alone", lambda: opened(path).ask()
     )
@@ -66,11 +67,17 @@ def measure(path: str, rows: int) -> dict[str, Any]:
     waits["history, for the dashboard"] = seconds(
         "history", lambda: History(campaign.terms).fold(campaign.journal())
     )
-    waits["audit: fold and compare everything"] = seconds("audit", lambda: checked(campaign))
+    waits["audit: fold and compare everything"] = seconds(
+        "audit", lambda: checked(campaign, full=True)
+    )
+    waits["audit, from the last one"] = seconds("audit again", lambda: checked(campaign))
+    waits["history, from the checkpoint"] = seconds(
+        "history again", lambda: FollowedHistory(campaign).follow()
+    )
     return {"entries": entries, "seconds": waits}
 
 
-def checked(campaign: Campaign) -> None:
+def checked(campaign: Campaign, *, full: bool = False) -> None:
     """An audit that finds nothing."""
-    found = campaign.audit()
+    found = campaign.audit(full=full)
     assert found.ok, found.findings

@@ -39,6 +39,21 @@ def test_replay_of_a_table_in_either_form(
     }
 
 
+@pytest.mark.parametrize("name", ["...csv", "..csv", "my.data.csv"])
+def test_the_results_of_any_file_are_inside_the_folder_of_results(
+    name: str, command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    table = {"reward_a": [1.0] * 9, "cost_a": [0.5] * 9, "reward_b": [0.0] * 9, "cost_b": [1.0] * 9}
+    pl.DataFrame(table).write_csv(tmp_path / name)
+    before = set(tmp_path.iterdir())
+    assert command(f"replay {name} uniform -b 3 -n 2")[0] == 0
+    (results,) = set(tmp_path.iterdir()) - before
+    assert results.name == "purse-results"
+    (inside,) = results.iterdir()
+    assert inside.is_dir()
+    assert list(inside.iterdir())
+
+
 def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     arm = rng.integers(2, size=400)

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from purse import Campaign
+from purse.base.json import compact
+from purse.campaign.journal import Entry
 from purse.campaign.storage.memory import Memory
+from purse.service.routes import campaigns as routes
 from tests.support.service import PROMPTS, problem, running, service
 
 
@@ -205,6 +208,43 @@ def test_the_journal_comes_in_pages() -> None:
     assert page.headers["Content-Type"] == "application/x-ndjson"
     assert [json.loads(line)["seq"] for line in page.text.splitlines()] == [3, 4]
     assert client.get("/campaigns/prompts/journal?after=5").text == ""
+
+
+class Pages(Memory):
+    """A storage that knows how many entries were wanted at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted: list[int] = []
+
+    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        self.wanted.append(limit)
+        return super().entries(name, after, limit)
+
+
+def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = 100_000
+    monkeypatch.setattr(routes, "MOST_BYTES", most)
+    storage = Pages()
+    client = running(storage, budget="1000")
+    for _ in range(6):
+        assert len(ask(client, n=1000)) == 1000
+    whole = storage.entries("prompts", 0, 100)
+    storage.wanted.clear()
+    seen: list[Any] = []
+    parts = 0
+    while text := client.get(f"/campaigns/prompts/journal?limit=10000&after={len(seen)}").text:
+        lines = text.splitlines(keepends=True)
+        assert sum(map(len, lines[:-1])) < most
+        seen += map(json.loads, lines)
+        parts += 1
+    assert seen == [json.loads(compact(entry._asdict())) for entry in whole]
+    assert parts > 2
+    assert max(storage.wanted) == routes.PAGE_SIZE
+    page = client.get("/campaigns/prompts/journal?limit=1&after=1").text
+    assert [json.loads(line)["seq"] for line in page.splitlines()] == [2]
 
 
 def test_several_resources_are_told_by_name() -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from purse.campaign.storage.memory import Memory
 from purse.errors import InvalidInput
 from purse.service import limits
 from purse.service.limits import TokenBuckets
 from purse.service.settings import Settings
+from tests.support.server import LONG, served
 from tests.support.service import bearer, problem, running, service, token_file
 
 JSON = {"Content-Type": "application/json"}
@@ -61,6 +65,26 @@ def test_each_token_has_its_own_rate_and_strangers_share_that_of_their_address(
     problem(client.get("/campaigns", headers=bearer("wrong again")), 429, "too-many-requests")
 
 
+def requests_with_made_up_addresses(folder: Path, trusted: tuple[str, ...]) -> list[int]:
+    path, _ = token_file(folder)
+    with (
+        served(storage=Memory(), rate=0.001, tokens=path, trusted_proxies=trusted) as server,
+        httpx.Client(base_url=server.url, timeout=LONG) as web,
+    ):
+        return [
+            web.get("/campaigns", headers={"X-Forwarded-For": f"10.0.0.{i}"}).status_code
+            for i in range(40)
+        ]
+
+
+def test_a_made_up_header_does_not_escape_the_rate(tmp_path: Path) -> None:
+    assert requests_with_made_up_addresses(tmp_path, ()) == [401] + [429] * 39
+
+
+def test_a_trusted_proxy_says_who_sent_a_request(tmp_path: Path) -> None:
+    assert requests_with_made_up_addresses(tmp_path, ("127.0.0.0/8",)) == [401] * 40
+
+
 def test_a_body_that_is_too_large_is_refused_by_its_announced_length() -> None:
     client = service(max_body=1000)
     answer = client.post("/campaigns", content=b"x" * 1001, headers=JSON)
@@ -85,6 +109,15 @@ def test_a_body_of_exactly_the_largest_size_is_taken() -> None:
     assert "name: field required" in problem(
         client.post("/campaigns", content=body, headers=JSON), 400, "invalid-input"
     )
+
+
+def test_a_long_query_is_refused_before_it_is_read() -> None:
+    client = running()
+    words = "&".join(f"w{i}" for i in range(1000))
+    for path in ("journal", "tickets"):
+        assert "query: has 4,889 bytes; at most 2,000 are taken" in problem(
+            client.get(f"/campaigns/prompts/{path}?{words}"), 400, "invalid-input"
+        )
 
 
 def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
@@ -114,8 +147,11 @@ def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
         ("rate", 0),
         ("rate", float("nan")),
         ("log", "xml"),
+        ("trusted_proxies", ("proxy",)),
+        ("trusted_proxies", ("*",)),
+        ("trusted_proxies", ("10.0.0.2",)),  # and no tokens
     ],
 )
-def test_bad_settings_are_named(field: str, value: float | str) -> None:
+def test_bad_settings_are_named(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{field}="):
         Settings(**{field: value})

@@ -34,8 +34,9 @@ TICKET = {
 STATUS = {
     "name": str, "status": str, "policy": str, "arms": [str], "plays": int, "rounds": int,
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
-    "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "created_at": float,
-    "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [], "promise": None,
+    "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
+    "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
+    "promise": None,
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},

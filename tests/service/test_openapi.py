@@ -172,6 +172,7 @@ def test_examples_are_true() -> None:
     status = client.get("/campaigns/prompts").json()
     assert status == {
         **example["Status"],
+        "digest": status["digest"],
         "created_at": status["created_at"],
         "changed_at": status["changed_at"],
     }

@@ -5,6 +5,7 @@ import logging
 from typing import Any
 
 import pytest
+from fastapi.exceptions import RequestValidationError
 
 from purse import errors
 from purse.base.problem_types import OF_ERRORS
@@ -236,6 +237,35 @@ def test_several_mistakes_are_listed(client: TestClient) -> None:
         "reports[0].cost",
         "reports[1].ticket",
     ]
+
+
+def test_very_many_unknown_fields_are_one_error(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[int] = []
+
+    def errors_of(self: RequestValidationError) -> Any:
+        listed.append(len(self._errors))
+        return self._errors
+
+    monkeypatch.setattr(RequestValidationError, "errors", errors_of)
+    fields = {f"f{number}": 1 for number in range(70_000)}
+    assert 800_000 < len(json.dumps(fields)) < 1_000_000
+    for path, known in (
+        ("/campaigns/prompts/asks", "request_id, n"),
+        ("/campaigns/prompts/tickets/1/tell", "reward, cost"),
+        ("/campaigns/prompts/top-ups", "amount, request_id"),
+    ):
+        said = problem(client.post(path, json=fields), 400, "invalid-input")
+        assert f"body: must have no other fields than {known}; 70000 are not known" in said
+    assert listed == [1, 1, 1]
+
+
+def test_of_many_mistakes_a_few_are_listed_and_the_rest_counted(client: TestClient) -> None:
+    reports = [{f"f{number}": 1 for number in range(50)}] * 1000
+    answer = client.post("/campaigns/prompts/tells", json={"reports": reports})
+    assert "(and 999 more)" in problem(answer, 400, "invalid-input")
+    assert len(answer.json()["errors"]) == problems.MOST_ERRORS
 
 
 def test_methods_that_are_not_known(client: TestClient) -> None:

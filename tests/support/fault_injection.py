@@ -10,10 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.group_commit import GroupCommitter
-from purse.campaign.storage import board
-from purse.campaign.storage.board import Board
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage.queue import Queue
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
 STATEMENTS = (
@@ -25,18 +22,11 @@ STATEMENTS = (
     "COMMIT",
 )
 ON_DISK = ("write", "half a write", "sync", "after a sync")
-IN_THE_GATE = ("before the gate", "in the gate", "before the gate opens", "after the gate")
-ON_THE_BOARD = (
-    "before it is on the board",
-    "after it is on the board",
-    "before the answers",
-    "after the answers",
-)
+AT_THE_LOCK = ("before the lock", "with the lock", "before the release", "after the release")
 LABELS = {
     "sqlite": (
         *ANYWHERE,
-        *IN_THE_GATE,
-        *ON_THE_BOARD,
+        *AT_THE_LOCK,
         *ON_DISK,
         *(f"before {statement}" for statement in STATEMENTS),
     ),
@@ -111,17 +101,13 @@ def install_postgres(point: KillPoint, address: str) -> str:
 
 
 def install_sqlite(point: KillPoint, address: str) -> str:
-    """Through the gate, every statement that writes, and the disk."""
+    """Through the lock, every statement that writes, and the disk."""
     from purse.campaign.storage.sqlite import Sqlite
     from tests.support.crash_vfs import Disk, DiskFile
 
     opened = Sqlite._opened
-    point.wrap(Queue, "_come_in", always("before the gate"), always("in the gate"))
-    point.wrap(FileLock, "leave", always("before the gate opens"), always("after the gate"))
-    point.wrap(Board, "answer", always("before the answers"), always("after the answers"))
-    point.wrap(
-        board, "put", always("before it is on the board"), always("after it is on the board")
-    )
+    point.wrap(FileLock, "acquire", always("before the lock"), always("with the lock"))
+    point.wrap(FileLock, "release", always("before the release"), always("after the release"))
 
     def traced(storage: Sqlite) -> Any:
         db = opened(storage)

@@ -13,16 +13,15 @@ import numpy as np
 import pytest
 
 from purse.campaign import rules
+from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import HELD, RELEASED, TOLD
 from purse.campaign.storage import postgres, schema
-from purse.campaign.storage.base import Turn
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.postgres import Postgres
-from purse.campaign.storage.queue import Queue
 from purse.campaign.storage.sqlite import Sqlite
 from purse.errors import StorageUnavailable
 
@@ -203,84 +202,42 @@ def use_the_probability_of_now(patch: Patch) -> None:
     """A report is weighed by the probability of now, not by its ticket's."""
     learn = Learner.learn
 
-    def confused(mind: Learner, told: Any, seq: int) -> None:
+    def confused(mind: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
             now = np.zeros(len(mind.terms.arms))
             mind.probabilities(body["t"], list(mind.terms.budget), [0] * len(now), now)
-            learn(mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number)
-        learn(mind, [], seq)
+            learn(
+                mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number, ""
+            )
+        learn(mind, [], seq, digest)
 
     patch.setattr(Learner, "learn", confused)
 
 
-def trust_snapshots(patch: Patch) -> None:
-    """A snapshot is taken as it is."""
-    patch.setattr("purse.campaign.learner.sha256", lambda _: Anything())
-
-
-class Anything(str):
-    """Equal to every text."""
-
-    __hash__ = str.__hash__
-
-    def __eq__(self, _: object) -> bool:
-        return True
-
-    def __ne__(self, _: object) -> bool:
-        return False
-
-    def hexdigest(self) -> Anything:
-        """Whatever is wanted."""
-        return self
+def trust_checkpoints(patch: Patch) -> None:
+    """A checkpoint is taken as it is."""
+    patch.setattr(Checkpoint, "is_whole", True)
 
 
 def write_over_the_journal(patch: Patch) -> None:
     """No trigger keeps the journal as it is."""
     patch.setattr(
-        schema, "SQLITE", [script.replace(schema.SQLITE_GUARDS, "") for script in schema.SQLITE]
+        schema,
+        "SQLITE",
+        [script.replace(schema.SQLITE_ARCHIVE_GUARDS, "") for script in schema.SQLITE],
     )
     patch.setattr(
         schema,
         "POSTGRES",
-        [script.replace(schema.POSTGRES_GUARDS, "") for script in schema.POSTGRES],
+        [script.replace(schema.POSTGRES_ARCHIVE_GUARDS, "") for script in schema.POSTGRES],
     )
 
 
-def open_the_gate(patch: Patch) -> None:
-    """Nobody waits at the gate, and nothing is locked before it is written."""
-
-    patch.setattr(FileLock, "enter", lambda _: True)
+def lock_nothing(patch: Patch) -> None:
+    """Nobody waits for the lock, and nothing is locked before it is written."""
+    patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
     patch.setattr(postgres, "LOCK", postgres.LOCK.removesuffix(" FOR UPDATE"))
-
-
-def answer_whatever_happens(patch: Patch) -> None:
-    """Who waits hears what was decided for him, even where it was not written."""
-    turn = Queue.turn
-
-    @contextmanager
-    def careless(queue: Queue, notice: Any) -> Iterator[Turn]:
-        with turn(queue, notice) as given:
-            notices = queue._board.notices(queue._gate.file)
-            try:
-                yield given
-            finally:
-                queue._board.answer(
-                    queue._gate.file,
-                    [
-                        each._replace(text=text)
-                        for each, text in zip(notices, given.answers, strict=False)
-                        if text
-                    ],
-                )
-
-    patch.setattr(Queue, "turn", careless)
-
-
-def take_over_anything(patch: Patch) -> None:
-    """What the last process left is taken over, whatever journal it comes from."""
-    left = GroupCommitter._left
-    patch.setattr(GroupCommitter, "_left", lambda *arguments: (Anything(), left(*arguments)[1]))
 
 
 class Deferred(apsw.Connection):

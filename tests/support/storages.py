@@ -13,8 +13,8 @@ from purse import Campaign, Client
 from purse.campaign.storage.memory import Memory
 
 START = 1_800_000_000_000  # ms since 1970
-NO_SNAPSHOT = (
-    "DELETE FROM purse_snapshots WHERE campaign = (SELECT id FROM purse_campaigns WHERE name "
+NO_CHECKPOINTS = (
+    "DELETE FROM purse_checkpoints WHERE campaign = (SELECT id FROM purse_campaigns WHERE name "
     "= '{name}')"
 )
 
@@ -63,9 +63,9 @@ class StorageHarness:
             if ticket.id == id
         )
 
-    def drop_snapshots(self, name: str) -> None:
+    def drop_checkpoints(self, name: str) -> None:
         """Lose what the policy's state was cached in."""
-        self.execute(NO_SNAPSHOT.format(name=name))
+        self.execute(NO_CHECKPOINTS.format(name=name))
 
     def close(self) -> None:
         """Close what is open."""
@@ -84,8 +84,8 @@ class MemoryHarness(StorageHarness):
     def connect(self) -> Any:
         return self.memory
 
-    def drop_snapshots(self, name: str) -> None:
-        self.memory._campaigns[name].snapshot = None
+    def drop_checkpoints(self, name: str) -> None:
+        self.memory._campaigns[name].checkpoints.clear()
 
 
 class SqliteHarness(StorageHarness):

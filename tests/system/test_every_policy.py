@@ -77,7 +77,8 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
 def fold(campaign: Campaign) -> dict[str, Any]:
     """What the journal comes to."""
     mind = Learner(campaign.terms)
-    mind.learn([(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"], 0)
+    told = [(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"]
+    mind.learn(told, told[-1][0], "")
     return mind.state
 
 

@@ -17,7 +17,6 @@ from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
 from tests.campaign import test_campaign, test_limits, test_requests
-from tests.campaign.storage import test_queue
 from tests.support import mutations, storages
 from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
@@ -111,19 +110,19 @@ def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
     assert list(campaign.probabilities().values()) == policy.probabilities().tolist()
 
 
-def a_damaged_snapshot_is_not_used(build: Build) -> None:
+def a_damaged_checkpoint_is_not_used(build: Build) -> None:
     harness = build()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_commit, "SNAPSHOT_EVERY", 8)
+        patch.setattr(group_commit, "CHECKPOINT_EVERY", 8)
         campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
         for turn in range(8):
             campaign.tell(campaign.ask(), turn % 2, "0.5")
-    expected, stored = campaign.probabilities(), campaign.storage.snapshot("test")
+    expected, stored = campaign.probabilities(), campaign.storage.checkpoint("test", "policy")
     blank = Learner(campaign.terms)
-    blank.seq = stored.seq
-    forged = blank.snapshot().body.hex()
+    blank.seq, blank.digest = stored.seq, stored.digest
+    forged = blank.checkpoint().body.hex()
     literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
-    harness.execute(f"UPDATE purse_snapshots SET body = {literal}")
+    harness.execute(f"UPDATE purse_checkpoints SET body = {literal}")
     assert harness.open("test").probabilities() == expected
 
 
@@ -218,19 +217,9 @@ ROWS = [
     Row(mutations.acknowledge_before_commit, a_power_cut_takes_nothing, only="sqlite"),
     Row(mutations.sync_less, a_power_cut_takes_nothing, only="sqlite"),
     Row(mutations.use_the_probability_of_now, a_late_report_is_weighed_by_its_own_probability),
-    Row(mutations.trust_snapshots, a_damaged_snapshot_is_not_used),
+    Row(mutations.trust_checkpoints, a_damaged_checkpoint_is_not_used),
     Row(mutations.write_over_the_journal, the_journal_stays_as_it_is),
-    Row(mutations.open_the_gate, two_at_once_wait_for_each_other),
-    Row(
-        mutations.answer_whatever_happens,
-        test_queue.test_nothing_is_answered_before_it_is_durable,
-        only="sqlite",
-    ),
-    Row(
-        mutations.take_over_anything,
-        test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
-        only="sqlite",
-    ),
+    Row(mutations.lock_nothing, two_at_once_wait_for_each_other),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -246,8 +235,6 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
     test_unavailable.test_another_program_holds_the_lock,
-    test_queue.test_nothing_is_answered_before_it_is_durable,
-    test_queue.test_what_was_left_at_another_moment_is_not_taken_over,
 )
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 

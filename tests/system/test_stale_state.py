@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
-from purse.campaign.operations import ask_operation
+from purse.campaign import operations
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {
@@ -48,9 +48,9 @@ def test_a_key_of_postgres_is_not_trusted(make_harness: Any) -> None:
     first, second = harness.create("a", **TERMS), harness.create("b", **TERMS)
     first.ask()
     second.ask()
-    for table in ("snapshots", "tickets", "purses"):
+    for table in ("checkpoints", "tickets", "purses"):
         harness.execute(f"DELETE FROM purse_{table}")
-    harness.execute("DROP TRIGGER purse_no_change ON purse_journal")
+    harness.execute("DROP TRIGGER purse_no_loss ON purse_journal")
     harness.execute("DELETE FROM purse_journal")
     harness.execute("DELETE FROM purse_campaigns")
     harness.execute("ALTER TABLE purse_campaigns ALTER COLUMN id RESTART WITH 1")
@@ -101,7 +101,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = harness.open("c")
-    ask = ask_operation(1, "r", campaign._committer.choose)
+    ask = operations.ask(1, "r")
     campaign._committer._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)
@@ -146,7 +146,7 @@ campaign = purse.Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, po
 campaign.tell(campaign.ask(), 1, 1)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-gate"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-lock"]
     shutil.copy(tmp_path / "purse.db", tmp_path / "copy.db")
     campaign = Campaign.open("c", storage=f"sqlite:///{tmp_path}/copy.db")
     assert campaign.status().counts["told"] == 1
@@ -171,12 +171,12 @@ def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
     assert len(list(fds.iterdir())) <= before + 3
 
 
-def test_a_snapshot_of_another_beginning_is_not_used() -> None:
+def test_a_checkpoint_of_another_beginning_is_not_used() -> None:
     from purse.campaign.learner import Learner
 
     campaign = Campaign.create("c", **TERMS, storage="memory:beginnings")
     first = Learner(campaign.terms)
-    first._whole[:] += 1  # as if `init` had been another
-    taken = first.snapshot()._replace(code="of another beginning")
+    first.code = "of another beginning"
+    taken = first.checkpoint()
     assert not Learner(campaign.terms).restore(taken)
-    assert Learner(campaign.terms).restore(Learner(campaign.terms).snapshot())
+    assert Learner(campaign.terms).restore(Learner(campaign.terms).checkpoint())

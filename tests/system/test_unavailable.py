@@ -4,7 +4,6 @@ it is back all goes on.
 
 from __future__ import annotations
 
-import fcntl
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,7 +14,8 @@ import apsw
 import pytest
 
 from purse import Campaign, StorageUnavailable
-from purse.campaign.storage import postgres, postgres_timeout, sqlite
+from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
+from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
 
@@ -24,7 +24,7 @@ SOON = 10  # seconds: far more than the patience that is set here, far less than
 
 def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
-    patch.setattr(sqlite, "LOCK_TIMEOUT_S", 100)
+    patch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.1)
     patch.setattr(
         postgres,
         "SESSION",
@@ -100,11 +100,13 @@ def test_another_program_holds_the_lock(tmp_path: Path) -> None:
     campaign.storage.close()
 
 
-def test_a_process_stands_still_in_the_gate(tmp_path: Path) -> None:
+def test_a_process_stands_still_with_the_lock(tmp_path: Path) -> None:
     campaign, ticket = begun(f"sqlite:///{tmp_path}/purse.db")
-    with Path(f"{tmp_path}/purse.db-gate").open() as gate:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        refuses(campaign, ticket)
+    lock = FileLock(f"{tmp_path}/purse.db-lock", f"{tmp_path}/purse.db")
+    lock.acquire(1)
+    refuses(campaign, ticket)
+    assert campaign.status().counts["held"] == 1  # who only reads waits for nobody
+    lock.close()
     goes_on(campaign, ticket)
     campaign.storage.close()
 

@@ -61,3 +61,13 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """The same for a text."""
     write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names of new files in a folder on disk, too."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

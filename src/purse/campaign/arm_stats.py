@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from purse.base import amounts
 
@@ -32,6 +33,14 @@ class ArmStats:
         self.squares[0] += reward * reward
         self.squares[1] += cost * cost
         self.cross += reward * cost
+
+    def as_list(self) -> list[Any]:
+        """All that it knows."""
+        return [self.pulls, self.told, self.reward, self.costs, self.squares, self.cross]
+
+    def take_over(self, facts: list[Any]) -> None:
+        """Know what `as_list` said."""
+        self.pulls, self.told, self.reward, self.costs, self.squares, self.cross = facts
 
     def efficiency(self) -> tuple[float | None, list[float] | None]:
         """Reward per cost of the first resource, e = Σr / Σc, and its 95% interval e ± 1.96 s.

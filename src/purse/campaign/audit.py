@@ -1,28 +1,30 @@
-"""The journal folded from its beginning: to check a campaign against it, and to restore one from
-it.
+"""A campaign checked against its journal: from the last checkpoint that an audit has found right,
+or from the first entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from purse.base import amounts as amounts_module
-from purse.base.json import compact
+from purse.campaign.archive_file import complete
+from purse.campaign.archived_ticket import unpack_ticket
+from purse.campaign.checkpoint import LEDGER, POLICY
+from purse.campaign.group_commit import check_same
 from purse.campaign.journal import Entry
-from purse.campaign.learner import Learner
-from purse.campaign.ledger import Ledger, TicketRecord
-from purse.campaign.rules import Transaction
-from purse.campaign.states import CLOSED, PAUSED, RUNNING, STATES, TOLD
-from purse.campaign.storage.base import Storage, WriteSet
+from purse.campaign.ledger import TicketRecord
+from purse.campaign.replay_journal import JournalReplay
+from purse.campaign.states import STATES
+from purse.campaign.storage.base import LockedState, Overview, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.campaign.ticket_window import BUCKET
+from purse.errors import InvalidInput, StorageUnavailable
 
 PAGE_SIZE = 5_000
+ARCHIVED = ""  # the digest of an entry that was archived
 READ_ATTEMPTS = 20  # so often what differs is looked at again while the campaign goes on
-MOST_FINDINGS = 20
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Audit:
     entries: int
     findings: tuple[str, ...]
     digest: str  # a hash of purses, counts, tickets and the policy's state
+    # entries up to this one were found right by an earlier audit
+    after: int = field(default=0, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -39,248 +43,165 @@ class Audit:
         return not self.findings
 
 
-class WouldAppend(Exception):
-    """What the rules would write."""
+def audit(
+    terms: Terms, storage: Storage, *, full: bool = False, archives: Sequence[str | Path] = ()
+) -> Audit:
+    """Fold the journal, and compare all that is stored besides with what it comes to.
 
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-
-
-class DryRunRules(Transaction):
-    """The rules, asked once more: what they decide on is not taken in, but told."""
-
-    def add(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        *,
-        request: str | None = None,
-        ticket: int | None = None,
-    ) -> Entry:
-        """Say what the next entry would be."""
-        raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
-
-
-class JournalReplay:
-    """A journal being folded, with the rules and the policy beside it: every entry is decided on
-    once more and compared with what is written.
+    full       begin at the first entry, and look at every ticket
+    archives   files with entries that were archived, which a full audit reads, too
     """
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.ledger = Ledger(terms)
-        self.learner = Learner(terms)
-        self.findings: list[str] = []
-
-    def fold(self, entry: Entry) -> None:
-        """Check an entry against what is known so far, and take it in."""
-        try:
-            check_types(entry)
-            self.compare(entry)
-            self.ledger.fold(entry)
-            self.learner.learn([(entry.seq, entry.body)] if entry.kind == TOLD else [], entry.seq)
-        except Exception as error:  # an entry may be anything
-            why = str(error) if isinstance(error, PurseError) else repr(error)
-            raise InvalidInput(
-                f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow "
-                f"those before it: {shorten(why)}"
-            ) from None
-        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
-            self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
-
-    def compare(self, entry: Entry) -> None:
-        """Decide once more."""
-        try:
-            self.decide(DryRunRules(self.ledger, entry.at), entry)
-            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
-        except WouldAppend as made:
-            if compact(made.entry) != compact(entry):
-                self.find(
-                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
-                    f"and is {shorten(compact(entry[2:]), 300)}"
-                )
-        except PurseError as error:
-            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
-
-    def decide(self, transaction: DryRunRules, entry: Entry) -> None:
-        """Whatever led to the entry, again."""
-        body, ticket = entry.body, entry.ticket or 0
-        match entry.kind:
-            case "created":
-                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
-            case "asked":
-                transaction.ask(body["n"], entry.request or "", self.learner.choose)
-            case "told":
-                transaction.tell(ticket, body["rewards"], body["costs"])
-            case "conflict":
-                transaction.void(ticket) if "void" in body["report"] else transaction.tell(
-                    ticket, body["report"]["rewards"], body["report"]["costs"]
-                )
-            case "voided":
-                transaction.void(ticket)
-            case "expired":
-                transaction.expire([self.ledger.tickets[ticket]])
-            case "topped_up":
-                transaction.top_up(body["units"], entry.request or "")
-            case kind:
-                transaction.set_status(
-                    kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
-                )
-
-    def find(self, text: str) -> None:
-        """Something that does not agree."""
-        if len(self.findings) < MOST_FINDINGS:
-            self.findings.append(text)
-
-    @property
-    def digest(self) -> str:
-        """A hash of all that was folded."""
-        counts = {**vars(self.ledger.head), "id": "", "snapshot": 0, "created": 0, "changed": 0}
-        del counts["handover"]
-        digest = sha256(compact([self.ledger.seq, counts, self.ledger.balances]).encode())
-        for number in sorted(self.ledger.tickets):
-            digest.update(line(self.ledger.tickets[number]))
-        for array in self.learner.state.values():
-            digest.update(array.tobytes())
-        return digest.hexdigest()
-
-
-def check_types(entry: Entry) -> None:
-    """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
-    are not whole units, rewards outside [0, 1].
-    """
-    amounts = [
-        entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released")
-        if entry.kind != "created"
-    ]
-    whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
-    rewards = entry.body.get("rewards", [])
-    if not all(
-        type(number) is int and 0 <= number <= amounts_module.LARGEST for number in whole
-    ) or not isinstance(entry.request, (str, type(None))):
-        raise InvalidInput(
-            f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
-        )
-    if not all(type(reward) in (int, float) and 0 <= reward <= 1 for reward in rewards):
-        raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")
-
-
-def line(record: TicketRecord) -> bytes:
-    """A ticket as bytes, without the times."""
-    return compact([record.id, record.state, record.body]).encode()
-
-
-def pages(storage: Storage, name: str, after: int, upto: int) -> Iterator[Entry]:
-    """The entries of a campaign after one, up to another."""
-    while after < upto and (page := storage.entries(name, after, min(PAGE_SIZE, upto - after))):
-        yield from page
-        after = page[-1].seq
-
-
-def audit(terms: Terms, storage: Storage) -> Audit:
-    """Fold the whole journal, and compare all that is stored besides with what it comes to."""
     look = storage.overview(terms.name)
-    replay, stored = JournalReplay(terms.checked()), storage.snapshot(terms.name)
+    check_same(terms, look.head)
+    replay = JournalReplay(
+        terms.checked(), lambda number: stored_ticket(storage, terms.name, number)
+    )
+    begun = not full and begin(replay, storage)
+    after = replay.ledger.seq
     try:
-        for entry in pages(storage, terms.name, 0, look.seq):
-            if entry.seq != replay.ledger.seq + 1:
-                raise InvalidInput(f"entry {replay.ledger.seq + 1} is missing")
-            replay.fold(entry)
-            if (
-                stored is not None
-                and stored.seq == entry.seq
-                and stored.code == replay.learner.code
-                and replay.learner.snapshot() != stored
-            ):
-                replay.find(
-                    f"the snapshot after entry {entry.seq} is not what the journal comes to"
-                )
+        follow(replay, storage, look.seq, archives)
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
-        return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest)
-    ledger, digest = replay.ledger, replay.digest
-    if ledger.seq != look.seq:
-        replay.find(f"the journal has {ledger.seq} entries, and should have {look.seq}")
+        return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest, after)
+    compare(replay, look)
+    digest = replay.digest
+    checkpoints = replay.checkpoints()
+    compare_tickets(replay, storage, every=not begun)
+    if not replay.findings:
+        with suppress(StorageUnavailable):  # a checkpoint only saves time
+            storage.change(
+                terms.name,
+                ReadSet(told_after=look.seq),
+                lambda found: (
+                    None
+                    if found.digest != look.head.digest
+                    else unchanged(found)._replace(checkpoints=checkpoints)
+                ),
+            )
+    return Audit(look.seq, tuple(replay.findings), digest, after)
+
+
+def begin(replay: JournalReplay, storage: Storage) -> bool:
+    """Begin at the last checkpoint that an audit has found right, if the journal still has its
+    digest.
+    """
+    stored = storage.checkpoint(replay.terms.name, LEDGER)
+    if stored is None:
+        return False
+    found = storage.told(replay.terms.name, stored.seq, 1).digest
+    return found in (stored.digest, ARCHIVED) and replay.begin_at(stored)
+
+
+def unchanged(found: LockedState) -> WriteSet:
+    """A change that writes nothing but what is added to it."""
+    return WriteSet(found.seq, found.head, found.balances, [], [], [])
+
+
+def follow(
+    replay: JournalReplay, storage: Storage, upto: int, archives: Sequence[str | Path] = ()
+) -> None:
+    """Fold the entries up to one. Raise `InvalidInput` where one cannot follow or is missing."""
+    name, ledger = replay.terms.name, replay.ledger
+    snapshot = storage.checkpoint(name, POLICY)
+    for entry in complete(pages(storage, name, ledger.seq, upto), archives, ledger.seq):
+        replay.fold(entry)
+        if (
+            snapshot is not None
+            and snapshot.seq == entry.seq
+            and snapshot.is_whole
+            and snapshot.body.startswith(replay.learner.code.encode())
+            and replay.learner.checkpoint() != snapshot
+        ):
+            replay.find(
+                f"the policy's checkpoint after entry {entry.seq} is not what the journal comes to"
+            )
+    if ledger.seq != upto:
+        replay.find(f"the journal has {ledger.seq} entries, and should have {upto}")
+
+
+def compare(replay: JournalReplay, look: Overview) -> None:
+    """Balances and counts against what is stored."""
+    ledger = replay.ledger
     if ledger.balances != look.balances:
         replay.find(
             f"the purses are {[tuple(purse) for purse in look.balances]}, and the journal "
             f"comes to {[tuple(purse) for purse in ledger.balances]}"
         )
-    if replace(ledger.head, snapshot=look.head.snapshot, handover=look.head.handover) != look.head:
+    if replace(ledger.head, snapshot=look.head.snapshot) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
-    compare_tickets(replay, storage)
-    return Audit(look.seq, tuple(replay.findings), digest)
 
 
-def compare_tickets(replay: JournalReplay, storage: Storage) -> None:
-    """Every stored ticket against the journal's. What changes meanwhile is in the journal soon:
-    those that differ are looked at again.
+def compare_tickets(replay: JournalReplay, storage: Storage, *, every: bool) -> None:
+    """Stored tickets against the journal's: `every` one, or those that may have changed. What
+    changes meanwhile is in the journal soon: those that differ are looked at again.
     """
-    ledger, name = replay.ledger, replay.terms.name
-    after, seen, issued, differ = 0, 0, len(ledger.tickets), set[int]()
-    while page := storage.tickets(name, STATES, after, PAGE_SIZE):
-        differ |= {
-            record.id
-            for record in page
-            if record.id in ledger.tickets and ledger.tickets[record.id] != record
-        }
-        after, seen = page[-1].id, seen + sum(record.id <= issued for record in page)
-    if seen < issued:
-        replay.find(f"{issued - seen} tickets are missing")
+    tickets, name = replay.tickets, replay.terms.name
+    wrong = set(range(tickets.issued // BUCKET + 1)) if every else set(tickets.touched)
+    differ: list[str] = []
     for _ in range(READ_ATTEMPTS):
-        for entry in pages(storage, name, ledger.seq, storage.overview(name).seq):
-            ledger.fold(entry)
-        stored = {
-            number: record
-            for number in differ
-            for record in storage.tickets(name, STATES, number - 1, 1)
-        }
-        differ = {number for number in differ if stored.get(number) != ledger.tickets[number]}
-        if not differ or storage.overview(name).seq == ledger.seq:
+        differ = []
+        for bucket in sorted(wrong):
+            found = differences(replay, storage, bucket)
+            differ += found
+            wrong -= set() if found else {bucket}
+        seq = storage.overview(name).seq
+        if not wrong or seq == replay.ledger.seq:
             break
-    for number in sorted(differ):
-        replay.find(
-            f"ticket {number} is stored as {stored[number].state}, and the journal says "
-            f"{ledger.tickets[number]}"
+        for entry in pages(storage, name, replay.ledger.seq, seq):
+            replay.fold(entry)
+    for text in differ:
+        replay.find(text)
+
+
+def differences(replay: JournalReplay, storage: Storage, bucket: int) -> list[str]:
+    """Where the stored tickets of a bucket differ from the journal's, in words."""
+    tickets, name = replay.tickets, replay.terms.name
+    low, high = bucket * BUCKET, (bucket + 1) * BUCKET
+    stored = {
+        record.id: record
+        for record in storage.tickets(name, STATES, low - 1, BUCKET)
+        if record.id < high
+    }
+    archived = [each for each in storage.archived(name, low - 1, BUCKET) if each.id < high]
+    records = {each.id: unpack_ticket(each) for each in archived} | stored
+    expected = range(max(1, low), min(high, tickets.issued + 1))
+    found = []
+    if missing := [number for number in expected if number not in records]:
+        found.append(f"{len(missing)} tickets are missing, the first is {missing[0]}")
+    for number in expected:
+        kept, there = tickets.get(number), records.get(number)
+        if kept is not None and there is not None and kept != there:
+            if archived and there == without_request(kept):
+                continue
+            found.append(f"ticket {number} is stored as {there.state}, and the journal says {kept}")
+    sums = tickets.sums_of(record for number, record in records.items() if number in expected)
+    known = tickets.sums.get(bucket, [0, 0, 0])
+    if sums[: 2 if archived else 3] != known[: 2 if archived else 3] and not found:
+        found.append(
+            f"among tickets {expected[0]} to {expected[-1]} at least one is not stored as the "
+            "journal says"
         )
+    return found
 
 
-def restore(entries: Iterable[Entry], storage: Storage, name: str | None) -> Terms:
-    """A campaign from its entries, all of it or nothing; its terms."""
-    rows = list(entries)
-    if rows[0].kind != "created":
-        raise InvalidInput(f"a journal begins with its terms, not with {rows[0].kind!r}")
-    if name is not None:
-        rows[0] = rows[0]._replace(body={**rows[0].body, "name": name})
-    replay = JournalReplay(checked_terms(rows[0]))
-    for entry in rows:
-        replay.fold(entry)
-    if replay.findings:
-        raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
-    ledger = replay.ledger
-    ledger.head.snapshot = ledger.seq
-    storage.create(
-        replay.terms.name,
-        WriteSet(
-            ledger.seq,
-            ledger.head,
-            ledger.balances,
-            list(ledger.tickets.values()),
-            rows,
-            replay.learner.snapshot(),
-        ),
-    )
-    return replay.terms
+def without_request(record: TicketRecord) -> TicketRecord:
+    """A ticket as an archive has it, without its request id."""
+    return record._replace(body={**record.body, "request": None})
 
 
-def checked_terms(entry: Entry) -> Terms:
-    """The terms in the first entry of a journal, which may be anything."""
-    try:
-        return Terms.from_dict(entry.body).checked()
-    except PurseError:
-        raise
-    except Exception as error:
-        raise InvalidInput(
-            f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}"
-        ) from None
+def stored_ticket(storage: Storage, name: str, number: int) -> TicketRecord | None:
+    """A ticket as it is stored, archived or not; None where there is none."""
+    for record in storage.tickets(name, STATES, number - 1, 1):
+        if record.id == number:
+            return record
+    for ticket in storage.archived(name, number - 1, 1):
+        if ticket.id == number:
+            return unpack_ticket(ticket)
+    return None
+
+
+def pages(storage: Storage, name: str, after: int, upto: int) -> Iterator[Entry]:
+    """The entries of a campaign after one, up to another."""
+    while after < upto and (page := storage.entries(name, after, min(PAGE_SIZE, upto - after))):
+        yield from (entry for entry in page if entry.seq <= upto)
+        after = page[-1].seq

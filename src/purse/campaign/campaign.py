@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
+import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
-
 from purse.base import amounts, validation
 from purse.base.files import write_atomically
-from purse.campaign import defaults, make_results
-from purse.campaign.audit import Audit, audit, restore
+from purse.campaign import defaults, make_results, operations
+from purse.campaign.archive import Archived, archive
+from purse.campaign.archive_file import read_journal
+from purse.campaign.audit import Audit, audit, stored_ticket
 from purse.campaign.by_name import by_name
 from purse.campaign.group_commit import GroupCommitter, check_same, write_set
-from purse.campaign.journal import Entry, read_lines, write_lines
+from purse.campaign.journal import Entry, write_lines
 from purse.campaign.ledger import Ledger
-from purse.campaign.operations import Operation, Report, ask_operation, tell_operation
+from purse.campaign.operations import Report
+from purse.campaign.restore import restore
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, OPEN, PAUSED, RUNNING, STATES
@@ -47,7 +50,8 @@ class Campaign:
     def __init__(self, terms: Terms, kept: Storage) -> None:
         self.terms = terms
         self.storage = kept
-        self._committer = GroupCommitter(terms, kept)
+        remote = getattr(kept, "committer", None)  # of a storage whose server commits
+        self._committer = GroupCommitter(terms, kept) if remote is None else remote(terms)
 
     @classmethod
     def create(
@@ -113,7 +117,7 @@ class Campaign:
         kept = connect(storage)
         transaction = Transaction(Ledger(terms), kept.now())
         transaction.add("created", terms.as_dict())
-        kept.create(name, write_set(transaction))
+        kept.create(name, [write_set(transaction)])
         return cls(terms, kept)
 
     @classmethod
@@ -159,9 +163,7 @@ class Campaign:
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         return [
             make_results.ticket(self.terms, record)
-            for record in self._committer.do(
-                ask_operation(n, self._request(request_id), self._committer.choose)
-            )
+            for record in self._committer.do(operations.ask(n, self._request(request_id)))
         ]
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
@@ -195,7 +197,7 @@ class Campaign:
         read = [self._read(*report) for report in reports]
         found = iter(
             self._committer.do(
-                tell_operation([report for report in read if isinstance(report, Report)])
+                operations.tell([report for report in read if isinstance(report, Report)])
             )
         )
         return [next(found) if isinstance(report, Report) else report for report in read]
@@ -209,10 +211,7 @@ class Campaign:
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        number = self._number(ticket)
-        return self._committer.do(
-            Operation(lambda transaction: transaction.void(number), tickets=(number,))
-        )
+        return self._committer.do(operations.void(self._number(ticket)))
 
     def top_up(self, amount: Any, request_id: str | None = None) -> Status:
         """Add to the budget, once for each `request_id`, and return the new status.
@@ -225,9 +224,7 @@ class Campaign:
         units, request = self.terms.amounts("amount", amount), self._request(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._committer.do(
-            Operation(lambda transaction: transaction.top_up(units, request), requests=(request,))
-        )
+        self._committer.do(operations.top_up(units, request))
         return self.status()
 
     def pause(self) -> Status:
@@ -243,7 +240,7 @@ class Campaign:
         return self._set_status("closed", CLOSED)
 
     def _set_status(self, kind: str, status: str) -> Status:
-        self._committer.do(Operation(lambda transaction: transaction.set_status(kind, status)))
+        self._committer.do(operations.set_status(kind, status))
         return self.status()
 
     def expire(self) -> int:
@@ -251,17 +248,9 @@ class Campaign:
 
         Their money is presumed spent, or released where the terms say `on_expiry="release"`.
         """
-        count = MOST_DUE
-        total = 0
+        count, total = MOST_DUE, 0
         while count == MOST_DUE:
-            count = self._committer.do(
-                Operation(
-                    lambda transaction: sum(
-                        entry.kind == "expired" for entry in transaction.entries
-                    ),
-                    expires=True,
-                )
-            )
+            count = self._committer.do(operations.expire())
             total += count
         return total
 
@@ -275,7 +264,7 @@ class Campaign:
         return make_results.status(self.terms, *look)
 
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
-        """Return at most `limit` tickets in these states, the oldest first.
+        """Return at most `limit` tickets in these states, the oldest first, without archived ones.
 
         states   any of "held", "told", "void", "presumed", "released" and "skipped"
         """
@@ -291,19 +280,15 @@ class Campaign:
         )
 
     def ticket(self, number: int) -> CampaignTicket:
-        """Return the ticket with this number.
+        """Return the ticket with this number; without its request id where it is archived.
 
         Raise `TicketError` when the campaign did not issue it.
         """
         number = self._number(number)
-        found = [
-            record
-            for record in self.storage.tickets(self.name, STATES, number - 1, 1)
-            if record.id == number
-        ]
-        if not found:
+        record = stored_ticket(self.storage, self.name, number)
+        if record is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return make_results.ticket(self.terms, found[0])
+        return make_results.ticket(self.terms, record)
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""
@@ -314,23 +299,39 @@ class Campaign:
 
     def probabilities(self) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}."""
-        out = np.zeros(len(self.terms.arms))
-        self._committer.do(
-            Operation(
-                lambda transaction: transaction.foresee(
-                    self._committer.recovered().probabilities, out
-                ),
-                needs_policy=True,
-            )
-        )
-        return dict(zip(self.terms.arms, out.tolist(), strict=True))
+        chances = self._committer.do(operations.probabilities())
+        return dict(zip(self.terms.arms, chances, strict=True))
 
-    def audit(self) -> Audit:
-        """Fold the whole journal and return where the campaign differs from it.
+    def audit(self, *, full: bool = False, archives: Sequence[str | Path] = ()) -> Audit:
+        """Fold the journal and return where the campaign differs from it.
 
-        The audit compares balances, tickets, counts, the policy's choices and its snapshot.
+        full       begin at the first entry and compare every ticket; otherwise begin where the
+                   last audit that found nothing ended, and compare what has changed since
+        archives   the files that `archive` wrote, which a full audit needs
+
+        The audit compares balances, tickets, counts, digests, the policy's choices and its state.
+        It cannot see what never reached this storage; `Audit.digest` and `Status.digest` are there
+        to be compared with what clients and copies have noted.
         """
-        return audit(self.terms, self.storage)
+        return audit(self.terms, self.storage, full=full, archives=archives)
+
+    def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
+        """Move the oldest entries of the journal to a new file, and return what was moved.
+
+        file     a path, which must not exist yet; keep the file, for `restore` and a full audit
+        before   only entries of before this time, in seconds since 1970; None: all that can be
+
+        Entries are moved up to the first ticket that is held or presumed. A repeated ask or tell
+        of a ticket that was moved gets the same answer as before.
+
+        Raise `PurseError` when an audit finds something, when there is nothing to move, or when the
+        file exists; then nothing has changed.
+        """
+        found = self.audit()
+        if not found.ok:
+            raise PurseError(f"nothing was archived, because of the audit: {found.findings[0]}")
+        limit = None if before is None else round(before * 1000)
+        return archive(self.terms, self.storage, Path(file).absolute(), limit)
 
     def export(self, file: str | Path | IO[str]) -> int:
         """Write the journal as JSON lines and return the number of entries.
@@ -355,27 +356,33 @@ class Campaign:
         *,
         storage: str | Storage = defaults.STORAGE,
         name: str | None = None,
+        archives: Sequence[str | Path] = (),
     ) -> Campaign:
         """Create a campaign from an exported journal and return it.
 
-        file   a path or an open text file, as `export` wrote it
-        name   the name of the new campaign; None: the name in the journal
+        file       a path or an open text file, as `export` wrote it
+        name       the name of the new campaign; None: the name in the journal
+        archives   the files that `archive` wrote before the export
 
-        Raise `InvalidInput` when the file cannot be read or is not a journal.
+        The new campaign has an id of its own; its terms name the old one as `restored_from`.
+
+        Raise `InvalidInput` when a file cannot be read or is not a journal, or when entries are
+        missing.
         Raise `CampaignExists` when the storage has a campaign of this name.
         """
-        if isinstance(file, (str, Path)):
-            try:
-                with Path(file).open(encoding="utf-8") as lines:
-                    return cls.restore(lines, storage=storage, name=name)
-            except (OSError, UnicodeError) as error:
-                raise InvalidInput(
-                    f"cannot read {str(file)!r}: "
-                    f"{getattr(error, 'strerror', None) or 'it is not text'}"
-                ) from None
-        entries = list(read_lines(file))
-        kept = connect(storage)
-        return cls(restore(entries, kept, name), kept)
+        if not isinstance(file, (str, Path)):
+            with tempfile.TemporaryDirectory() as folder:  # it is read twice
+                copy = Path(folder, "journal")
+                with copy.open("w", encoding="utf-8") as whole:
+                    shutil.copyfileobj(file, whole)
+                return cls.restore(copy, storage=storage, name=name, archives=archives)
+        path = file
+        try:
+            list(zip(range(1), read_journal(path), strict=False))  # before a storage is made
+            kept = connect(storage)
+            return cls(restore(lambda: read_journal(path), kept, name, archives), kept)
+        except UnicodeError:
+            raise InvalidInput(f"cannot read {str(file)!r}: it is not text") from None
 
     def _request(self, given: str | None) -> str:
         """Return the name of a request, or a new one where none is given.

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
-from purse.campaign.learner import Snapshot
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.states import STATES
@@ -72,7 +72,7 @@ def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
     made = terms(name, budget)
     transaction = Transaction(Ledger(made), 1_000)
     transaction.add("created", made.as_dict())
-    storage.create(name, write_set(transaction))
+    storage.create(name, [write_set(transaction)])
     return made
 
 
@@ -86,7 +86,7 @@ def book_of(made: Terms, found: LockedState, now: int = 2_000) -> Transaction:
 def changed(
     storage: Storage, made: Terms, wants: ReadSet, act: Callable[[Transaction], object]
 ) -> list[LockedState]:
-    """One change, in a turn of its own; what it found."""
+    """One change; what it found."""
     seen: list[LockedState] = []
 
     def decide(found: LockedState) -> WriteSet | None:
@@ -101,14 +101,12 @@ def changed(
         transaction = book_of(made, found)
         act(transaction)
         return (
-            write_set(transaction, Snapshot(found.seq, "code", "digest", b"\0body"))
+            write_set(transaction, [checkpoint(POLICY, found.seq, "digest", b"\0body")])
             if transaction.entries
             else None
         )
 
-    with storage.turn(made.name, lambda: None) as turn:
-        assert turn.reply is None, f"nobody left a notice, and the reply is {turn.reply!r}"
-        storage.change(made.name, wants, decide)
+    storage.change(made.name, wants, decide)
     return seen
 
 
@@ -191,13 +189,14 @@ def check_write_and_read(opened: Open) -> None:
     assert [record.id for record in other.tickets("round", ("held",), 0, 9)] == [1, 3], (
         "tickets of one state are not those in it"
     )
-    assert other.snapshot("round") == Snapshot(2, "code", "digest", b"\0body"), (
-        f"the snapshot came back as {other.snapshot('round')}"
+    assert other.checkpoint("round", POLICY) == checkpoint(POLICY, 2, "digest", b"\0body"), (
+        f"the checkpoint came back as {other.checkpoint('round', POLICY)}"
     )
-    assert list(other.told("round", 0, 5)) == list(found.told), (
-        "reports that are read are not those that are found"
-    )
+    page = other.told("round", 0, 5)
+    assert list(page.rows) == list(found.told), "reports that are read are not those that are found"
+    assert (page.digest, page.seq) == ("", 3), f"reports up to entry 3 came back as {page}"
     look = other.overview("round")
+    assert page.last == look.head.digest, "the digest up to the last entry is not the campaign's"
     assert (look.balances[0].spent, look.balances[0].held, look.oldest, look.overdue) == (
         10**9,
         2 * 10**9,
@@ -243,7 +242,7 @@ def check_refusals(opened: Open) -> None:
                 ticket,
                 {"tickets": []},
             )
-            return WriteSet(entry.seq, found.head, found.balances, [], [entry])
+            return WriteSet(entry.seq, found.head, found.balances, [], [entry], ["00"])
 
         return decide
 

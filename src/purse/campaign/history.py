@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from purse.base import amounts
+from purse.base.json import compact
 from purse.campaign.arm_stats import ArmStats
+from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import MINUTE, LastMinute, Sample, TimeSeries
@@ -51,6 +55,30 @@ class History:
             elif kind != "conflict":
                 self.running = kind in ("created", "resumed")
             self.seq = seq
+
+    def checkpoint(self, digest: str) -> Checkpoint:
+        """What was folded so far; `digest` is that of the journal up to it."""
+        facts = [
+            [self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second],
+            [self._purses, [arm.as_list() for arm in self._arms], list(self._holds.items())],
+            [self._series.first, self._series.width, self._series.points],
+            list(self._minute.seconds),
+        ]
+        return checkpoint(HISTORY, self.seq, digest, compact(facts).encode())
+
+    def restore(self, stored: Checkpoint | None) -> bool:
+        """Take over what was folded before; False, and nothing happens, where it is damaged."""
+        if stored is None or not stored.is_whole:
+            return False
+        numbers, (purses, arms, holds), (first, width, points), seconds = orjson.loads(stored.body)
+        self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second = numbers
+        self._purses, self._holds = purses, dict(holds)
+        for arm, facts in zip(self._arms, arms, strict=True):
+            arm.take_over(facts)
+        self._series = TimeSeries(sample(first))
+        self._series.width, self._series.points = width, [sample(point) for point in points]
+        self._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
+        return True
 
     def _move(self, at: int) -> None:
         """Let time pass: keep how things stood where a slot of the series is over."""
@@ -211,6 +239,12 @@ class History:
                 }
             )
         return rows
+
+
+def sample(facts: list[Any]) -> Sample:
+    """A sample from JSON."""
+    at, *parts = facts
+    return Sample(at, *map(tuple, parts))
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:

@@ -11,11 +11,17 @@ expired    to (`presumed` or `released`), units
 conflict   report: what was said too late to count
 topped_up  units
 paused, resumed, closed
+archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
+           digest (of the journal up to its last entry)
+
+Each entry has a digest of the journal up to it, so that two journals can be compared by their last
+entries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import IO, Annotated, Any, NamedTuple
 
 import orjson
@@ -36,7 +42,11 @@ KINDS = (
     "paused",
     "resumed",
     "closed",
+    "archived",
 )
+ARCHIVABLE = ("asked", "told", "voided", "expired", "conflict")  # kinds that are about tickets
+DIGEST_BYTES = 16
+OF_THIS_COPY = ("name", "id", "restored_from")  # terms that a copy of a campaign has of its own
 
 
 class Entry(NamedTuple):
@@ -50,11 +60,24 @@ class Entry(NamedTuple):
     body: dict[str, Any]
 
 
-def write_lines(file: IO[str], name: str, entries: Iterable[Entry]) -> int:
-    """A journal as JSON lines, the first of which says what it is; returns the number of
-    entries.
+def chain(digest: str, entry: Entry) -> str:
+    """Return the digest of a journal up to an entry, from the digest up to the one before.
+
+    A copy of a campaign, under whatever name, has the same digests.
     """
-    file.write(compact({"purse": __version__, "format": FORMAT, "campaign": name}) + "\n")
+    body = entry.body
+    if entry.kind == "created":
+        body = {name: value for name, value in body.items() if name not in OF_THIS_COPY}
+    text = compact([digest, *entry[:5], body]).encode()
+    return blake2b(text, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def write_lines(file: IO[str], name: str, entries: Iterable[Entry], **more: int) -> int:
+    """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
+    number of entries.
+    """
+    head = {"purse": __version__, "format": FORMAT, "campaign": name, **more}
+    file.write(compact(head) + "\n")
     count = 0
     for entry in entries:
         file.write(compact(entry._asdict()) + "\n")
@@ -62,20 +85,25 @@ def write_lines(file: IO[str], name: str, entries: Iterable[Entry]) -> int:
     return count
 
 
-def read_lines(file: Iterable[str]) -> Iterator[Entry]:
-    """The entries of a journal that `write_lines` wrote; refuses a line that is not one, with its
-    number.
-    """
-    lines = enumerate(file, 1)
-    number, line = next(lines, (1, ""))
-    head = parsed(number, line)
+def read_head(lines: Iterator[str]) -> dict[str, Any]:
+    """The first line of a journal; refuses what is none."""
+    line = next(lines, "")
+    head = parsed(1, line)
     if head.get("format") != FORMAT:
         raise InvalidInput(
-            f"line {number}: not the journal of a campaign in format {FORMAT}: "
-            f"{shorten(line.strip())!r}"
+            f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
         )
-    wanted = 1
-    for number, line in lines:
+    return head
+
+
+def read_lines(file: Iterable[str]) -> Iterator[Entry]:
+    """The entries of a journal that `write_lines` wrote, which may leave some out that were
+    archived; refuses a line that is not one, with its number.
+    """
+    lines = iter(file)
+    read_head(lines)
+    last = 0
+    for number, line in enumerate(lines, 2):
         if not line.strip():
             continue
         facts = parsed(number, line)
@@ -87,11 +115,13 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
             ) from None
         if entry.kind not in KINDS or not isinstance(entry.body, dict):
             raise InvalidInput(f"line {number}: unknown kind of entry {entry.kind!r}")
-        if entry.seq != wanted:
-            raise InvalidInput(f"line {number}: found entry {entry.seq!r}, expected entry {wanted}")
+        if type(entry.seq) is not int or entry.seq <= last:
+            raise InvalidInput(
+                f"line {number}: found entry {entry.seq!r}, expected entry {last + 1}"
+            )
         yield entry
-        wanted += 1
-    if wanted == 1:
+        last = entry.seq
+    if last == 0:
         raise InvalidInput("the journal has no entries")
 
 

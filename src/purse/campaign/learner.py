@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.base.json import compact
+from purse.campaign.checkpoint import POLICY, Checkpoint, checkpoint
 from purse.campaign.states import OPEN
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
@@ -28,34 +27,6 @@ from purse.types import Floats
 WORD = 8  # bytes
 
 
-class Snapshot(NamedTuple):
-    """A state of the policy in a storage: a cache, which nothing depends on."""
-
-    seq: int  # of the last entry that is in it
-    # a hash of the code, the parameters and the first state that made it, and of its layout
-    code: str
-    digest: str  # a hash of all that
-    body: bytes
-
-    def packed(self, mark: str) -> bytes:
-        """All of it in one, with a mark of the moment that it is from."""
-        return compact([mark, *self[:3]]).encode() + b"\n" + self.body
-
-    @classmethod
-    def unpacked(cls, text: bytes) -> tuple[str, Snapshot | None]:
-        """The mark and the snapshot; none where it is something else."""
-        head, _, body = text.partition(b"\n")
-        try:
-            mark, seq, code, digest = orjson.loads(head)
-        except (ValueError, TypeError):
-            return "", None
-        return (
-            (mark, cls(seq, code, digest, body))
-            if isinstance(mark, str) and isinstance(seq, int)
-            else ("", None)
-        )
-
-
 class Learner:
     """A policy that chooses for a campaign and learns from its journal."""
 
@@ -65,6 +36,7 @@ class Learner:
         game = make_game(self.module, problem, terms.seed, problem.horizon or NEVER)
         self.terms = terms
         self.seq = 0  # of the last entry that it has seen
+        self.digest = ""  # of the journal up to that entry
         self._low = [list(row) for row in terms.cost_min]
         self._high = [list(row) for row in terms.cost_max]
         self._buffer = CallBuffer(problem)
@@ -104,9 +76,15 @@ class Learner:
             self._see(left, pending)
             self._steps.look(t, False, out)
 
-    def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int) -> None:
+    def compile_look(self) -> None:
+        """Compile what `probabilities` needs, which takes seconds, before a lock is taken."""
+        if self._steps.look is not None:
+            self._see(list(self.terms.budget), [0] * len(self.terms.arms))
+            self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(len(self.terms.arms)))
+
+    def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
-        those seen before are left out.
+        those seen before are left out. `digest` is that of the journal up to `seq`.
 
         A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
         declared bounds.
@@ -129,45 +107,33 @@ class Learner:
                     f"entry {number} of the journal of {self.terms.name!r} holds an "
                     "impossible report (reward or cost out of range)"
                 )
-        self.seq = max(self.seq, seq)
+        if seq >= self.seq:
+            self.seq, self.digest = seq, digest
 
     @property
     def state(self) -> dict[str, Any]:
         """What it has learnt, as arrays."""
         return self._game.state._asdict()
 
-    def snapshot(self) -> Snapshot:
-        """What it has learnt, to be stored."""
-        body = self._whole.tobytes()
-        return Snapshot(self.seq, self.code, digest_of(self.seq, self.code, body), body)
+    def checkpoint(self) -> Checkpoint:
+        """What it has learnt, to be stored, with a hash of the code and the parameters that made it
+        and of its layout.
+        """
+        body = f"{self.code}\n".encode() + self._whole.tobytes()
+        return checkpoint(POLICY, self.seq, self.digest, body)
 
-    @property
-    def size(self) -> int:
-        """Bytes of its state, and of what a snapshot says about it, at most."""
-        return self._whole.nbytes + 500
-
-    def is_compatible(self, stored: Snapshot) -> bool:
-        """Whether a stored state is whole, and was made by the same code."""
-        return (
-            stored.code == self.code
-            and digest_of(*stored[:2], stored.body) == stored.digest
-            and len(stored.body) == self._whole.nbytes
-        )
-
-    def restore(self, stored: Snapshot | None) -> bool:
+    def restore(self, stored: Checkpoint | None) -> bool:
         """Take over a stored state; False, and nothing happens, where it is damaged or was made by
         other code.
         """
-        if stored is None or not self.is_compatible(stored):
+        if stored is None or not stored.is_whole:
             return False
-        self._whole[:] = np.frombuffer(stored.body, np.uint8)
-        self.seq = stored.seq
+        code, _, state = stored.body.partition(b"\n")
+        if code.decode() != self.code or len(state) != self._whole.nbytes:
+            return False
+        self._whole[:] = np.frombuffer(state, np.uint8)
+        self.seq, self.digest = stored.seq, stored.digest
         return True
-
-
-def digest_of(seq: int, code: str, body: bytes) -> str:
-    """A hash of all that a snapshot says."""
-    return sha256(f"{seq} {code} ".encode() + body).hexdigest()
 
 
 def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:

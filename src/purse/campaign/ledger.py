@@ -4,10 +4,13 @@ change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from purse.campaign.journal import Entry
+import orjson
+
+from purse.campaign.journal import Entry, chain
 from purse.campaign.states import (
     CLOSED,
     HELD,
@@ -63,8 +66,8 @@ class CampaignRecord:
     created: int = 0  # ms
     changed: int = 0  # ms
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
-    # a mark of the last transaction whose process left the policy's state to the next
-    handover: str = ""
+    digest: str = ""  # of the journal
+    archived: int = 0  # the entry up to which the journal was archived
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     # initial pulls that were voided: t, arms, probabilities
     again: list[list[Any]] = field(default_factory=list)
@@ -77,6 +80,13 @@ class CampaignRecord:
         """Leave out an empty `open`, which the class has: other heads are stored as in 0.1.0."""
         if not self.open:
             del self.open
+
+    @classmethod
+    def from_json(cls, text: str) -> CampaignRecord:
+        """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
+        facts = orjson.loads(text)
+        facts.pop("handover", None)
+        return cls(**facts)
 
 
 class Ledger:
@@ -100,6 +110,7 @@ class Ledger:
         """Take in the next entry."""
         getattr(self, entry.kind)(entry)
         self.seq, self.head.changed = entry.seq, entry.at
+        self.head.digest = chain(self.head.digest, entry)
         if entry.request is not None:
             self.requests[entry.request] = entry
 
@@ -191,6 +202,10 @@ class Ledger:
         """Give out no more tickets."""
         self.head.status = CLOSED
 
+    def archived(self, entry: Entry) -> None:
+        """Let go of entries that a file holds."""
+        self.head.archived = entry.body["last"]
+
     def move(
         self,
         units: list[int],
@@ -239,6 +254,15 @@ def add_pulls(counts: list[int] | tuple[()], arms: list[int], change: int) -> No
             if arm == SKIP:
                 break
             counts[arm] += change
+
+
+def total_costs(costs: Sequence[int], n_resources: int) -> list[int]:
+    """(d,) What all plays of a report cost, of each resource.
+
+    >>> total_costs([1, 10, 2, 20], 2)
+    [3, 30]
+    """
+    return [sum(costs[m::n_resources]) for m in range(n_resources)]
 
 
 def settle(held: list[int], cost: list[int]) -> tuple[list[int], list[int]]:

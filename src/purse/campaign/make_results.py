@@ -100,6 +100,7 @@ def status(
             for name, purse in zip(terms.resources, purses, strict=True)
         ),
         seq,
+        head.digest,
         head.created / 1000,
         head.changed / 1000,
         overdue,

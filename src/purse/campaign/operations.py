@@ -1,5 +1,5 @@
-"""What a thread wants done with a campaign; asking and telling also in words that another process
-understands, which can do it for this one.
+"""What a thread wants done with a campaign: verbs and their arguments, which can be sent to another
+process as they are.
 """
 
 from __future__ import annotations
@@ -9,19 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import orjson
+import numpy as np
 
-from purse import errors
-from purse._version import __version__
-from purse.base.json import compact
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.learner import Learner
 from purse.campaign.results import Receipt
-from purse.campaign.rules import Choose, Transaction
-from purse.campaign.storage.base import ROOM
-from purse.campaign.terms import Terms
+from purse.campaign.rules import Transaction
 from purse.errors import PurseError
-
-ASK, TELL = "ask", "tell"
 
 
 class Report(NamedTuple):
@@ -38,13 +31,14 @@ class Operation:
     what came of it.
     """
 
-    decide: Callable[[Transaction], Any]
+    verb: str
+    arguments: tuple[Any, ...]
+    decide: Callable[[Transaction, Learner | None], Any]
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()
-    needs_policy: bool = False  # needs the policy
+    needs_policy: bool = False
+    needs_look: bool = False  # the policy's probabilities, which have to be compiled first
     expires: bool = False  # needs expired holds to be settled first
-    words: tuple[Any, ...] = ()  # the same for others; none where it has to be done here
-    size: int = 0  # tickets and reports that come of it
     done: bool = False
     # it is done, or it is its thread's turn to work
     ready: threading.Event = field(default_factory=threading.Event)
@@ -52,26 +46,26 @@ class Operation:
     error: BaseException | None = None
 
 
-def ask_operation(n: int, request: str, choose: Choose) -> Operation:
+def ask(n: int, request: str) -> Operation:
     """Up to n tickets."""
     return Operation(
-        lambda transaction: transaction.ask(n, request, choose),
+        "ask",
+        (n, request),
+        lambda transaction, learner: transaction.ask(n, request, needed(learner).choose),
         requests=(request,),
         needs_policy=True,
         expires=True,
-        words=(ASK, n, request),
-        size=n,
     )
 
 
-def tell_operation(reports: Sequence[Report]) -> Operation:
+def tell(reports: Sequence[Sequence[Any]]) -> Operation:
     """A receipt for each report, or the error in its place."""
-    tickets = tuple(report.ticket for report in reports)
+    read = [Report(*report) for report in reports]
     return Operation(
-        lambda transaction: [told(transaction, report) for report in reports],
-        tickets=tickets,
-        words=(TELL, reports),
-        size=len(reports),
+        "tell",
+        (read,),
+        lambda transaction, _: [told(transaction, report) for report in read],
+        tickets=tuple(report.ticket for report in read),
     )
 
 
@@ -83,98 +77,59 @@ def told(transaction: Transaction, report: Report) -> Receipt | PurseError:
         return error
 
 
-def encode(terms: Terms, operations: Sequence[Operation]) -> bytes | None:
-    """These operations in words, where all of them have some and the answer will find room."""
-    if (
-        not all(operation.words for operation in operations)
-        or sum(room(terms, operation) for operation in operations) > ROOM
-    ):
-        return None
-    try:
-        return compact(
-            [__version__, terms.id, terms.name, [operation.words for operation in operations]]
-        ).encode()
-    except TypeError:  # a number that JSON cannot hold: the transaction will refuse it
-        return None
-
-
-def room(terms: Terms, operation: Operation) -> int:
-    """Bytes of what comes of an operation, at most: tickets or receipts, or errors that say names
-    and amounts. JSON makes two of a quotation mark.
-    """
-    names = (
-        terms.name,
-        *operation.requests,
-        max(terms.resources, key=wide),
-        *[max(terms.arms, key=wide)] * terms.plays,
-    )
-    said = 2 * sum(map(wide, names))
-    return 100 + operation.size * (
-        500 + said + terms.plays * 60 + 100 * len(terms.resources) * (1 + terms.plays)
+def void(ticket: int) -> Operation:
+    """A receipt."""
+    return Operation(
+        "void", (ticket,), lambda transaction, _: transaction.void(ticket), tickets=(ticket,)
     )
 
 
-def wide(name: str) -> int:
-    """Bytes of a name."""
-    return len(name.encode())
-
-
-def decode(terms: Terms, text: bytes, choose: Choose) -> list[Operation]:
-    """The operations of a notice; none where it is for another campaign, or from another
-    version.
-    """
-    try:
-        version, *campaign, wanted = orjson.loads(text)
-        # by name, too: a copy that was restored under another name has the same id
-        if (version, *campaign) != (__version__, terms.id, terms.name):
-            return []
-        return [
-            ask_operation(words[0], words[1], choose)
-            if verb == ASK
-            else tell_operation([Report(*each) for each in words[0]])
-            for verb, *words in wanted
-        ]
-    except (ValueError, TypeError, IndexError):
-        return []
-
-
-def encode_results(operations: Sequence[Operation]) -> bytes | None:
-    """What came of operations, in words; none where there is no room for them, against all
-    expectation.
-    """
-    text = orjson.dumps(
-        [operation.error or operation.answer for operation in operations], default=plain
-    )
-    return text if len(text) <= ROOM else None
-
-
-def plain(value: Any) -> Any:
-    """What JSON does not know."""
-    return (
-        {"error": type(value).__name__, "text": str(value)}
-        if isinstance(value, PurseError)
-        else list(value)
+def top_up(units: Sequence[int], request: str) -> Operation:
+    """More budget."""
+    return Operation(
+        "top_up",
+        (units, request),
+        lambda transaction, _: transaction.top_up(units, request),
+        requests=(request,),
     )
 
 
-def apply_results(operations: Sequence[Operation], text: bytes) -> None:
-    """Let operations have come to what another process says."""
-    for operation, found in zip(operations, orjson.loads(text), strict=True):
-        operation.answer, operation.error = None, None
-        if isinstance(found, dict):
-            operation.error = error_of(found)
-        elif operation.words[0] == ASK:
-            operation.answer = [TicketRecord(*each) for each in found]
-        else:
-            operation.answer = [
-                error_of(each)
-                if isinstance(each, dict)
-                else Receipt(*each[:4], *map(tuple, each[4:]))
-                for each in found
-            ]
+def set_status(kind: str, status: str) -> Operation:
+    """Pause, resume or close."""
+    return Operation(
+        "set_status",
+        (kind, status),
+        lambda transaction, _: transaction.set_status(kind, status),
+    )
 
 
-def error_of(found: dict[str, str]) -> PurseError:
-    """The error that another process has met."""
-    kind: type[PurseError] = getattr(errors, found["error"], PurseError)
-    return kind(found["text"])
+def expire() -> Operation:
+    """How many tickets have expired."""
+    return Operation(
+        "expire",
+        (),
+        lambda transaction, _: sum(entry.kind == "expired" for entry in transaction.entries),
+        expires=True,
+    )
+
+
+def probabilities() -> Operation:
+    """(K,) The probability of each arm in the next round."""
+
+    def decide(transaction: Transaction, learner: Learner | None) -> list[float]:
+        out = np.zeros(len(transaction.terms.arms))
+        transaction.foresee(needed(learner).probabilities, out)
+        return out.tolist()
+
+    return Operation("probabilities", (), decide, needs_policy=True, needs_look=True)
+
+
+def needed(learner: Learner | None) -> Learner:
+    """The policy of an operation that needs one."""
+    assert learner is not None
+    return learner
+
+
+OPERATIONS: dict[str, Callable[..., Operation]] = {
+    made.__name__: made for made in (ask, tell, void, top_up, set_status, expire, probabilities)
+}

@@ -104,6 +104,7 @@ class Status:
     counts: dict[str, int]
     purses: tuple[BalanceStatus, ...]
     entries: Annotated[int, "The length of the journal."]
+    digest: Annotated[str, "A hash of the journal. A copy of the campaign has the same."]
     created_at: float
     changed_at: float
     overdue: Annotated[int, "Tickets past their deadline that no ask has expired yet."]

@@ -12,7 +12,7 @@ from typing import Any
 
 from purse.base import amounts
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Ledger, TicketRecord, add_pulls, settle
+from purse.campaign.ledger import Ledger, TicketRecord, add_pulls, settle, total_costs
 from purse.campaign.make_results import receipt
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
@@ -54,6 +54,7 @@ class Transaction:
         self.terms = ledger.terms
         self.now = now
         self.entries: list[Entry] = []
+        self.digests: list[str] = []  # of the journal up to each of them
         self.touched: dict[int, None] = {}  # tickets that changed, in order
 
     def add(
@@ -68,6 +69,7 @@ class Transaction:
         entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
         self.ledger.fold(entry)
         self.entries.append(entry)
+        self.digests.append(self.ledger.head.digest)
         self.touched.update(
             dict.fromkeys(
                 [ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]
@@ -266,9 +268,7 @@ class Transaction:
                 f"ticket {ticket} was told before with another report: {format_report(said)}; "
                 f"the first report stands, this one is only recorded: {format_report(report)}"
             )
-        total = [
-            sum(costs[m :: len(self.terms.resources)]) for m in range(len(self.terms.resources))
-        ]
+        total = total_costs(costs, len(self.terms.resources))
         spent, overrun = settle(
             record.body["held"] if record.state in OPEN else [0] * len(total), total
         )
@@ -340,6 +340,15 @@ class Transaction:
         if self.ledger.head.status == CLOSED:
             raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
         self.add(kind, {})
+
+    def archive(self, first: int, last: int, file: dict[str, Any]) -> None:
+        """Record that a file holds the entries about tickets from one to another."""
+        if first != max(2, self.ledger.head.archived + 1) or not first <= last <= self.ledger.seq:
+            raise PurseError(
+                f"entries {first} to {last} cannot be archived: {self.ledger.seq} entries are "
+                f"there, and those up to {self.ledger.head.archived} are archived already"
+            )
+        self.add("archived", {"first": first, "last": last, "file": file})
 
 
 def format_report(report: dict[str, Any]) -> str:

@@ -54,6 +54,7 @@ class Terms:
     initial_rounds: int  # in which each arm is pulled once, where the policy begins so
     id: str  # tells it from another campaign that had the same name before
     pending: bool = False  # whether the policy counts open tickets
+    restored_from: str = ""  # the id of the campaign that this one is a copy of
 
     @classmethod
     def of(
@@ -161,10 +162,11 @@ class Terms:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """The terms as JSON has them; `pending` is left out where it is false, as in 0.1.0."""
+        """The terms as JSON has them; what 0.1.0 did not know is left out where it is empty."""
         facts = asdict(self)
-        if not self.pending:
-            del facts["pending"]
+        for name in ("pending", "restored_from"):
+            if not facts[name]:
+                del facts[name]
         return facts
 
     @classmethod
@@ -181,16 +183,24 @@ class Terms:
         """
         seconds = None if self.expires_after is None else self.expires_after / 1000
         facts = {**asdict(self), **self.in_users_unit(), "expires_after": seconds}
-        del facts["initial_rounds"], facts["pending"]
-        made = Terms.of(**facts)
+        del facts["initial_rounds"], facts["pending"], facts["restored_from"]
+        made = replace(Terms.of(**facts), restored_from=self.restored_from)
         made = replace(made, pending=made.pending and self.pending is True)
         if (
-            not isinstance(self.id, str)
+            not all(isinstance(each, str) for each in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
+            or not ID.fullmatch(self.restored_from or self.id)
             or compact(made.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
+
+    def copied(self, name: str | None) -> Terms:
+        """The terms of a copy, under a name, with an id of its own.
+
+        Two campaigns never have the same id, so that nothing meant for one reaches the other.
+        """
+        return replace(self, name=name or self.name, id=secrets.token_hex(8), restored_from=self.id)
 
     def amounts(self, field: str, value: Any) -> tuple[int, ...]:
         """(d,) One amount of each resource in units, from one number, a list, or a dict of

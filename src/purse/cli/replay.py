@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from purse.cli.options import Budget, F, json_option, out_option, seed_option, workers_option
-from purse.cli.study import RESULTS, print_files, where, wrote
+from purse.cli.study import print_files, results_of, where, wrote
 
 COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
@@ -85,7 +85,7 @@ def replay(
     """  # noqa: D301 - click reads the backspace as: keep these lines
     import purse
 
-    target = folder or RESULTS / data.stem
+    target = folder or results_of(data)
     given: dict[str, Any] = {"policies": policies} if policies else {}
     found = purse.replay(
         data, budgets=budgets, n_paths=paths, n_workers=workers, folder=target, **given, **options

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from purse.base.optional import needs
 from purse.cli.options import Duration, stored
@@ -50,6 +51,13 @@ tokens_option = click.option(
     help="Most requests per second of one token, or of one address [default: no limit].",
 )
 @click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Proxy whose X-Forwarded-For says who sent a request; repeat it for several.",
+)
+@click.option(
     "--max-body",
     type=int,
     default=1_000_000,
@@ -58,24 +66,52 @@ tokens_option = click.option(
     help="Largest body of a request.",
 )
 @click.option(
+    "--allow-policy-files",
+    is_flag=True,
+    help="Run the .py files that campaigns in the storage name as their policy.",
+)
+@click.option(
+    "--socket",
+    metavar="PATH",
+    help="Serve only processes of this user, over a Unix socket, and not HTTP; they use "
+    "unix:PATH as their storage.",
+)
+@click.option(
     "--log",
     type=click.Choice(["json", "text"]),
     default="json",
     show_default=True,
     help="Form of log lines on stderr: for machines, or for people.",
 )
-def serve(**settings: Any) -> None:
+def serve(socket: str | None, **settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
     A server on this machine's own address needs no tokens. On any other address it needs a tokens
     file, which `purse token new` writes. After SIGTERM or Ctrl-C the server finishes the requests
     that it has begun.
     """
+    if socket is not None:
+        serve_socket(socket, **settings)
+        return
     with needs("the service", "serve"):
         from purse.service.server import serve as run
         from purse.service.settings import Settings
 
     run(Settings(**settings))
+
+
+def serve_socket(path: str, storage: str, log: str, **others: Any) -> None:
+    """Serve a Unix socket; refuse options that are about HTTP."""
+    from purse.campaign.remote.socket_server import serve as run
+    from purse.service import request_log
+
+    context = click.get_current_context()
+    for name in others:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise InvalidInput(f"--socket with {option}: that is about HTTP; leave out one of them")
+    request_log.configure(log)
+    run(storage, path)
 
 
 @click.group()

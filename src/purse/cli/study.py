@@ -191,7 +191,16 @@ def report(study: Path, folder: Path | None) -> None:
 
 def folder_of(study: Path) -> Path:
     """Return the folder of a study, from the folder or from its study file."""
-    return RESULTS / study.stem if study.suffix == ".toml" else study
+    return results_of(study) if study.suffix == ".toml" else study
+
+
+def results_of(file: Path) -> Path:
+    """Return the folder for the results of a file, which is always one inside `RESULTS`.
+
+    >>> [str(results_of(Path(name))) for name in ("log.csv", "..csv", "...csv")]
+    ['purse-results/log', 'purse-results/..csv', 'purse-results/...csv']
+    """
+    return RESULTS / (file.stem if file.stem.strip(".") else file.name)
 
 
 def present(study: Study, target: Path, as_json: bool) -> None:

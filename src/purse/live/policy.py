@@ -37,6 +37,14 @@ from purse.errors import (
 )
 from purse.live import save_file
 from purse.live.account import Account, Round
+from purse.live.damage import (
+    DAMAGE,
+    check_account,
+    check_numbers,
+    check_problem,
+    check_round,
+    is_policy_file,
+)
 from purse.live.save_file import layout
 from purse.policies import DEFAULT
 from purse.types import SKIP, STOP, Floats, Problem, Ticket
@@ -373,15 +381,24 @@ class Policy(Account):
             save_file.save(path, facts, self.state._asdict())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Policy:
+    def load(cls, path: str | os.PathLike[str], *, allow_policy_file: bool = False) -> Policy:
         """Return the policy that `save` wrote to this file, with its open tickets.
 
-        Raise `InvalidInput` when the file cannot be read or holds no saved policy of this version.
+        allow_policy_file   whether to run a policy file that the file names: it is code, so both
+                            must be trusted
+
+        Raise `InvalidInput` when the file cannot be read or holds no saved policy of this version,
+        or when it names a policy file that is not allowed.
         """
         facts, arrays = save_file.load(path)
         try:
+            if is_policy_file(facts["name"]) and not allow_policy_file:
+                raise InvalidInput(
+                    f"it plays the policy file {facts['name']!r}, which would be run; pass "
+                    "allow_policy_file=True if it can be trusted"
+                )
             return cls._restore(facts, arrays)
-        except (KeyError, TypeError, ValueError) as error:
+        except DAMAGE as error:
             detail = str(error) if isinstance(error, InvalidInput) else "it is not a saved policy"
             raise InvalidInput(f"cannot load {str(path)!r}: {detail}") from error
 
@@ -391,7 +408,10 @@ class Policy(Account):
             name: np.array(value) if isinstance(value, list) else value
             for name, value in facts["problem"].items()
         }
-        policy = cls.of(Problem(**known), facts["name"], seed=facts["seed"], stop=facts["stop"])
+        problem = Problem(**known)
+        check_problem(problem)
+        check_numbers(facts)
+        policy = cls.of(problem, facts["name"], seed=facts["seed"], stop=facts["stop"])
         for name in _SAVED:
             setattr(policy, name, facts[name])
         if layout(policy.state._asdict()) != layout(arrays):
@@ -410,7 +430,10 @@ class Policy(Account):
         if not all(policy._can_be_open(ticket) for ticket in policy.tickets):
             raise InvalidInput("it holds a ticket that does not fit its problem")
         policy._left_units[:] = facts["left"]
+        check_account(policy)
         policy._again = deque(map(Round.read, facts["again"]))
+        for again in policy._again:
+            check_round(problem, again)
         policy._initial = set(facts["initial"])
         policy._game.workspace.owed[:] = facts["owed"]
         if policy._counts_pending:

@@ -6,18 +6,19 @@ The file has a version and holds no pickle.
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import read_array
+from numpy.lib.format import read_array_header_1_0, read_magic
 
 from purse.base.files import write_atomically
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, shorten
+from purse.live.damage import DAMAGE
 
 FORMAT = 2
 
@@ -35,23 +36,42 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     try:
         with Path(path).open("rb") as file, zipfile.ZipFile(file) as parts:
-            arrays = {
-                Path(name).stem: read_array(parts.open(name), allow_pickle=False)
-                for name in parts.namelist()
-            }
+            size = os.fstat(file.fileno()).st_size
+            if sum(part.file_size for part in parts.infolist()) > size:
+                raise InvalidInput(f"{str(path)!r} would unpack to more than it holds")
+            arrays = {Path(part.filename).stem: read(parts, part) for part in parts.infolist()}
         facts = json.loads(str(arrays.pop("facts")))
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
-    except (EOFError, KeyError, NotImplementedError, ValueError, zipfile.BadZipFile, zlib.error):
+    except InvalidInput:
+        raise
+    except (*DAMAGE, zipfile.BadZipFile):
         raise InvalidInput(f"{str(path)!r} is not a saved policy") from None
     if not isinstance(facts, dict) or "format" not in facts:
         raise InvalidInput(f"{str(path)!r} is not a saved policy")
     if facts["format"] != FORMAT:
         raise InvalidInput(
-            f"{str(path)!r} has format {facts['format']!r}; this version of purse reads "
-            f"format {FORMAT}"
+            f"{str(path)!r} has format {shorten(repr(facts['format']))}; this version of purse "
+            f"reads format {FORMAT}"
         )
     return facts, arrays
+
+
+def read(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> Any:
+    """Return an array of the archive, whose header has to agree with the bytes that there are.
+
+    Raise `ValueError` when it does not, or when the bytes are packed: `save` packs nothing.
+    """
+    if part.compress_type != zipfile.ZIP_STORED:
+        raise ValueError("packed")
+    with parts.open(part) as file:
+        if read_magic(file) != (1, 0):
+            raise ValueError("another version")
+        shape, fortran, dtype = read_array_header_1_0(file)
+        content = file.read()
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(content):
+        raise ValueError("another size")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def layout(arrays: dict[str, Any]) -> dict[str, tuple[Any, ...]]:

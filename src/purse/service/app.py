@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from purse.campaign.storage.connect import connect
 from purse.service import problems
@@ -21,6 +22,7 @@ from purse.service.routes.dashboard import dashboard
 from purse.service.routes.health import health_routes
 from purse.service.routes.tickets import tickets
 from purse.service.settings import Settings
+from purse.service.threads import Threads
 from purse.service.tokens import TokenFile
 
 
@@ -30,7 +32,8 @@ def make_app(settings: Settings) -> FastAPI:
     if tokens is not None:
         tokens.current()  # a file that cannot be read is refused now
     storage = connect(settings.storage)
-    cache, views = CampaignCache(storage), LiveViews(storage)
+    cache = CampaignCache(storage, settings.allow_policy_files)
+    views, threads = LiveViews(storage), Threads()
     metrics = Metrics(cache.statuses, lambda: storage.now() / 1000)
 
     @asynccontextmanager
@@ -47,14 +50,17 @@ def make_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     for router in (
-        campaigns(cache),
-        tickets(cache, metrics),
-        health_routes(cache, metrics),
+        campaigns(cache, threads),
+        tickets(cache, threads, metrics),
+        health_routes(cache, threads, metrics),
         dashboard(views, reader),
     ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     app.state.views, app.state.cache, app.state.tokens = views, cache, tokens
+    app.state.threads = threads
     problems.install(app)
     app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import Status
 from purse.campaign.storage.base import Storage
+from purse.service.policy_files import refuse_file
 
 # whichever was used longest ago is let go; opening it again costs time and nothing else
 MOST_OPEN = 256
@@ -19,8 +20,8 @@ MOST_OPEN = 256
 class CampaignCache:
     """Open campaigns by name."""
 
-    def __init__(self, storage: Storage) -> None:
-        self.storage = storage
+    def __init__(self, storage: Storage, allow_policy_files: bool = False) -> None:
+        self.storage, self.allow_policy_files = storage, allow_policy_files
         self._open: OrderedDict[str, Campaign] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -31,6 +32,13 @@ class CampaignCache:
                 self._open.move_to_end(name)
                 return self._open[name]
         return self.put(Campaign.open(name, storage=self.storage))
+
+    def get_to_ask(self, name: str) -> Campaign:
+        """The campaign of this name, if its policy may be run here."""
+        campaign = self.get(name)
+        if not self.allow_policy_files:
+            refuse_file(name, campaign.terms.policy)
+        return campaign
 
     def put(self, campaign: Campaign) -> Campaign:
         """Keep a campaign; the one that is here already where another thread was faster."""

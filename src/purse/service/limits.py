@@ -1,4 +1,4 @@
-"""How much one sender may send: bytes in a body, requests in a second."""
+"""How much one sender may send: bytes in a body and a query, requests in a second."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Callable
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
+from purse.errors import InvalidInput
 from purse.service.problems import TOO_LARGE, ProblemError
 
+MOST_QUERY = 2_000  # bytes; ten times the longest that has a meaning
 # that are remembered; the one that was quiet for longest is forgotten first, and has a full
 # bucket again
 MOST_SENDERS = 10_000
@@ -62,6 +64,12 @@ def check_size(size: int, most: int) -> None:
             f"the body has more than {most:,} bytes, which is the most that is taken; "
             "send fewer reports at once",
         )
+
+
+def check_query(query: bytes) -> None:
+    """Refuse a long query: 10,000 words in one take seconds to be read."""
+    if len(query) > MOST_QUERY:
+        raise InvalidInput(f"query: has {len(query):,} bytes; at most {MOST_QUERY:,} are taken")
 
 
 def again(body: bytes, receive: Receive) -> Receive:

@@ -16,9 +16,10 @@ from anyio.to_thread import run_sync
 
 from purse.base.json import compact
 from purse.campaign.campaign import Campaign
-from purse.campaign.history import History
+from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.storage.base import Storage
 from purse.errors import NoSuchCampaign, PurseError
+from purse.service.policy_files import without_folder
 
 FRESH = 0.5  # seconds for which a picture serves everybody
 OLDEST = 50  # tickets in a picture
@@ -46,7 +47,7 @@ class LiveView:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self.history = History(campaign.terms)
+        self._followed = FollowedHistory(campaign)
         self._lock = threading.Lock()
         self._taken = -FRESH
         self._latest = ViewVersion((0, 0), "")
@@ -62,23 +63,23 @@ class LiveView:
     def _take(self) -> ViewVersion:
         campaign = self.campaign
         status, now = campaign.status(), campaign.storage.now()
-        self.history.fold(campaign.journal(after=self.history.seq))
+        history = self._followed.follow()
         tickets = [
             {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
             for ticket in campaign.tickets(limit=OLDEST)
         ]
         facts = {
             "now": now / 1000,
-            "status": status.as_dict(),
-            "history": self.history.as_dict(now),
+            "status": without_folder(status.as_dict()),
+            "history": history.as_dict(now),
             "tickets": tickets,
         }
-        return ViewVersion((self.history.seq, status.overdue), compact(facts))
+        return ViewVersion((history.seq, status.overdue), compact(facts))
 
 
 class LiveViews:
     """The pictures of all campaigns of a storage. However many look, each campaign is read at most
-    every half second, and never locked.
+    every half second. It is locked only to leave a checkpoint, once in many thousand entries.
     """
 
     def __init__(self, storage: Storage) -> None:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from purse.errors import PurseError
 from purse.service import problems, request_log
 from purse.service.auth import authenticate, is_public, reject_foreign_request
-from purse.service.limits import TokenBuckets, again, body_of, check_size
+from purse.service.limits import TokenBuckets, again, body_of, check_query, check_size
 from purse.service.metrics import Metrics
 from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, ProblemError
 from purse.service.settings import Settings
@@ -89,6 +89,7 @@ class RequestMiddleware:
                 "send the header Authorization: Bearer TOKEN with a token that is known "
                 "and not expired",
             )
+        check_query(scope["query_string"])
         announced = headers.get("content-length", "0")
         check_size(int(announced) if announced.isdecimal() else 0, self.settings.max_body)
         if scope["method"] not in WITH_BODY:

@@ -57,13 +57,17 @@ HEADERS = {
 
 
 def refusals(
-    *errors: type[PurseError], body: bool = False, campaign: bool = True, token: bool = True
+    *errors: type[PurseError],
+    body: bool = False,
+    campaign: bool = True,
+    token: bool = True,
+    more: tuple[ProblemType, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
     """The problems that an operation may answer with: its own, and those that all such operations
     share.
     """
     own = [InvalidInput, StorageUnavailable, *((NoSuchCampaign,) if campaign else ()), *errors]
-    kinds = [*(OF_ERRORS[error] for error in own), FOREIGN, TOO_LARGE, TOO_MANY]
+    kinds = [*(OF_ERRORS[error] for error in own), FOREIGN, TOO_LARGE, TOO_MANY, *more]
     kinds += [NO_TOKEN, WRONG_ROLE] if token else []
     kinds += [NOT_JSON] if body else []
     return {

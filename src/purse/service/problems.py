@@ -5,6 +5,7 @@ a client raises the same one.
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ MOST_ERRORS = 20  # of one request that are listed
 
 NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
 WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
+POLICY_FILE = ProblemType("policy-file", 403, "Policy files are not run by this service")
 FOREIGN = ProblemType("foreign-request", 403, "The request comes from elsewhere")
 NOT_FOUND = ProblemType("not-found", 404, "There is nothing here")
 NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This method is not known here")
@@ -36,6 +38,7 @@ KINDS = (
     *OF_ERRORS.values(),
     NO_TOKEN,
     WRONG_ROLE,
+    POLICY_FILE,
     FOREIGN,
     NOT_FOUND,
     NOT_ALLOWED,
@@ -119,8 +122,9 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def unfit(_: Request, error: RequestValidationError) -> Response:
-        found = [described(entry) for entry in error.errors()[:MOST_ERRORS]]
-        more = len(error.errors()) - 1
+        entries = error.errors()
+        found = [described(entry) for entry in entries[:MOST_ERRORS]]
+        more = len(entries) - 1
         detail = f"{found[0]['field']}: {found[0]['detail']}" + (
             f" (and {more} more)" if more else ""
         )
@@ -155,11 +159,21 @@ def described(entry: Mapping[str, Any]) -> dict[str, str]:
             "detail": f"is not JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}",
         }
     message = entry["msg"].removeprefix("Value error, ")
-    given = "" if entry["type"] == "missing" else f", not {shorten(repr(entry['input']), 60)}"
+    given = "" if entry["type"] == "missing" else f", not {shown(entry['input'])}"
     return {
         "field": path_of(entry["loc"]),
         "detail": shorten(message[:1].lower() + message[1:] + given, 300),
     }
+
+
+def shown(given: Any) -> str:
+    """A value as the error shows it. Of a list or an object only the beginning is looked at: it may
+    have a million entries.
+
+    >>> shown([1] * 10**6), shown("x" * 10**6)[-8:]
+    ('[1, 1, 1, 1, 1, 1, ...]', 'xxxx ...')
+    """
+    return shorten((reprlib.repr if isinstance(given, (dict, list)) else repr)(given), 60)
 
 
 def path_of(place: Sequence[str | int]) -> str:

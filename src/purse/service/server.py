@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from purse.errors import InvalidInput
 from purse.service import request_log
 from purse.service.app import make_app
+from purse.service.connections import BoundedProtocol
 from purse.service.settings import Settings
 
 SHUTDOWN_TIMEOUT_S = (
@@ -31,7 +32,9 @@ class Server(uvicorn.Server):
                 app,
                 log_config=None,
                 access_log=False,
+                http=BoundedProtocol,
                 ws="none",
+                proxy_headers=False,  # the app looks at them, where it trusts a proxy
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
             )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from purse.base import validation
 from purse.campaign import defaults
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
     from purse.campaign.storage.base import Storage
@@ -30,6 +31,10 @@ class Settings:
     rate: float | None = None  # requests per second of one token, or of one address without a token
     max_body: int = 1_000_000  # bytes
     log: str = "json"
+    # addresses or networks of proxies whose X-Forwarded-For says who sent a request
+    trusted_proxies: tuple[str, ...] = ()
+    # whether to run the .py files that campaigns in the storage name as their policy
+    allow_policy_files: bool = False
 
     def __post_init__(self) -> None:
         validation.integer("port", self.port, low=0, high=65_535)
@@ -37,6 +42,19 @@ class Settings:
         validation.choice("log", self.log, LOGS)
         if self.rate is not None:
             validation.number("rate", self.rate, above=0)
+        for address in self.trusted_proxies:
+            try:
+                ip_network(address)
+            except ValueError:
+                raise invalid(
+                    "trusted_proxies", address, "must be an address or a network, such as 10.0.0.2"
+                ) from None
+        if self.trusted_proxies and self.tokens is None:
+            raise invalid(
+                "trusted_proxies",
+                ", ".join(self.trusted_proxies),
+                "needs tokens, since requests through a proxy are refused without",
+            )
         if self.tokens is None and self.host not in LOOPBACK:
             raise InvalidInput(
                 f"host={self.host!r}: can be reached from other machines, so it needs "

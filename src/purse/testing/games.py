@@ -81,7 +81,7 @@ def through_file(live: Policy) -> Policy:
     """Return the policy after saving and loading it."""
     with tempfile.TemporaryDirectory() as folder:
         live.save(Path(folder, "policy.npz"))
-        return Policy.load(Path(folder, "policy.npz"))
+        return Policy.load(Path(folder, "policy.npz"), allow_policy_file=True)
 
 
 def poison(live: Policy) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, StorageUnavailable
-from purse.campaign.storage import file_guard, file_identity, sqlite
+from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
 from purse.campaign.storage.connect import connect
 from tests.support.storages import SqliteHarness
 
@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 def guarded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """With the guard's locks, and without, as on other platforms than Linux."""
     if request.param == "unguarded":
-        monkeypatch.setattr(sqlite, "hold", lambda path: None)
+        monkeypatch.setattr(sqlite_file, "hold", lambda path: None)
     return request.param == "guarded" and sys.platform == "linux"
 
 
@@ -138,7 +138,7 @@ def test_nothing_acknowledged_is_lost_while_another_library_looks_again_and_agai
 def test_a_commit_into_files_that_are_gone_is_not_acknowledged(
     path: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "hold", lambda path: None)
+    monkeypatch.setattr(sqlite_file, "hold", lambda path: None)
     campaign, real = SqliteHarness(path).create("c", **TERMS), sqlite.write
 
     def write_and_damage(*args: Any) -> None:
@@ -161,7 +161,7 @@ def test_another_library_does_not_touch_files_that_are_guarded(
     look_with_another_library(path)
     assert (file_identity.identify(str(path)) == before) == guarded
     campaign.storage.close()
-    assert {file.name for file in path.parent.iterdir()} == {"purse.db", "purse.db-gate"}
+    assert {file.name for file in path.parent.iterdir()} == {"purse.db", "purse.db-lock"}
     assert str(path.resolve()) not in file_guard._guards
 
 

@@ -34,9 +34,9 @@ def sql(request: pytest.FixtureRequest, make_harness: Any) -> Any:
         "UPDATE purse_purses SET budget = 0",
         "UPDATE purse_journal SET kind = 'paused'",
         "DELETE FROM purse_journal",
-        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body "
+        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body, digest "
         "FROM purse_journal WHERE kind = 'asked'",
-        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body "
+        "INSERT INTO purse_journal SELECT campaign, 9, at, kind, request, ticket, body, digest "
         "FROM purse_journal WHERE kind = 'told'",
         "INSERT INTO purse_journal SELECT * FROM purse_journal WHERE kind = 'created'",
         "INSERT INTO purse_tickets SELECT * FROM purse_tickets",

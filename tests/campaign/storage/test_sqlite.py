@@ -12,7 +12,7 @@ from purse import (
     StorageUnavailable,
 )
 from purse.campaign import fork_safety
-from purse.campaign.storage import sqlite
+from purse.campaign.storage import sqlite, sqlite_migration
 from purse.campaign.storage.connect import connect
 from tests.support.storages import SqliteHarness
 
@@ -69,10 +69,10 @@ def test_what_is_not_a_database_is_refused(tmp_path: Path) -> None:
 )
 def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: bool) -> None:
     if sound:
-        sqlite.check_version(version)
+        sqlite_migration.check_version(version)
     else:
         with pytest.raises(StorageUnavailable, match="upgrade apsw"):
-            sqlite.check_version(version)
+            sqlite_migration.check_version(version)
 
 
 def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_opening_and_looking_take_no_write_lock(tmp_path: Path) -> None:
 def test_connections_of_the_parent_are_kept_open_in_a_child(make_harness: Any) -> None:
     storage = make_harness("postgres").storage()
     storage.names()
-    reader = storage._reader
+    (reader,) = storage._readers.idle
     storage.renew()
     assert reader in fork_safety.left_behind
     assert storage.names() == []

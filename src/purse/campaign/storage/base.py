@@ -9,19 +9,18 @@ anywhere else. Everything else only reads, and never waits for a writer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from purse.campaign.archived_ticket import ArchivedTicket
+from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
-from purse.campaign.learner import Snapshot
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import OPEN
+from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
 
 MOST_DUE = 1_000  # holds that expire in one transaction
-ROOM = 16_000  # bytes of a notice, of an answer and of what a turn leaves
+UNUSED = (VOID, RELEASED, SKIPPED)  # states of tickets that were not used
 
 
 class ReadSet(NamedTuple):
@@ -29,7 +28,7 @@ class ReadSet(NamedTuple):
 
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()  # the entries that answered these, and their tickets
-    told_after: int | None = None  # the reports after this entry
+    told_after: int | None = None  # the reports after this entry, and the digest up to it
     # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of them
     due: int | None = None
 
@@ -44,6 +43,8 @@ class LockedState(NamedTuple):
     requests: dict[str, Entry]
     told: Sequence[tuple[int, str]]  # number and body, as JSON, of each report
     due: list[TicketRecord]
+    # of the journal up to entry `told_after`; None where it has no such entry or archived it
+    digest: str | None = None
 
 
 class WriteSet(NamedTuple):
@@ -54,20 +55,10 @@ class WriteSet(NamedTuple):
     balances: list[Balance]
     tickets: list[TicketRecord]  # new or changed
     entries: list[Entry]
-    snapshot: Snapshot | None = None
-
-
-@dataclass
-class Turn:
-    """A process's turn among those that queue up for a storage, and what they say to each other
-    meanwhile. `Turn()` where there is no queue.
-    """
-
-    reply: bytes | None = None  # what came of our notice: another has done it
-    notices: Sequence[bytes] = ()  # of others who wait
-    answers: Sequence[bytes | None] = ()  # what came of each
-    found: bytes | None = None  # what was left by who was inside before, if anything
-    left: bytes | None = None  # for who comes after
+    digests: list[str]  # of the journal up to each entry
+    checkpoints: Sequence[Checkpoint] = ()
+    # tickets that move to the archive, with all entries about tickets up to `head.archived`
+    archived: Sequence[ArchivedTicket] = ()
 
 
 class Overview(NamedTuple):
@@ -81,17 +72,29 @@ class Overview(NamedTuple):
     danger: str | None = None  # what is wrong with the storage, for people
 
 
+class Reports(NamedTuple):
+    """The reports that follow an entry, of one moment."""
+
+    # of the journal up to that entry; "" where that is archived, None where there is none
+    digest: str | None
+    rows: Sequence[tuple[int, str]]  # number and body, as JSON, of each
+    seq: int  # the entry up to which these are all reports
+    last: str | None  # the digest up to that entry
+
+
 class Storage(Protocol):
     """What every back-end offers; all errors of the back-end come out as `StorageUnavailable`. Safe
     to use from several threads and after a fork.
     """
 
     now: Callable[[], int]  # ms since 1970
-    epoch: int  # how often it has connected anew: what was there before may be gone
 
-    def create(self, name: str, change: WriteSet) -> None:
-        """A new campaign, with its first entry and whatever else is given. Raises
-        `CampaignExists`.
+    def identity(self) -> str:
+        """Tell this database from every other one, and not from a copy of its files."""
+
+    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
+        """A new campaign, with its first entry and whatever else is given, all of it or nothing.
+        Raises `CampaignExists`.
         """
 
     def change(
@@ -105,14 +108,6 @@ class Storage(Protocol):
         a loss, and must find out.
         """
 
-    def turn(self, name: str, notice: Callable[[], bytes | None]) -> AbstractContextManager[Turn]:
-        """Wait for our turn to change something, where processes queue up; who has to wait leaves a
-        notice. `nullcontext(Turn())` where they do not.
-
-        Answers are given, and things left, when the turn ends, unless it ends with an error. All of
-        it may get lost.
-        """
-
     def names(self) -> list[str]:
         """The names of all campaigns."""
 
@@ -120,18 +115,23 @@ class Storage(Protocol):
         """A glance at a campaign."""
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
-        """The entries that follow entry `after`, at most so many."""
+        """The entries that follow entry `after`, at most so many; archived ones are left out."""
 
-    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
-        """The reports that follow entry `after`, at most so many: number and body, as JSON."""
+    def told(self, name: str, after: int, limit: int) -> Reports:
+        """The reports that follow entry `after`, at most so many, archived ones too."""
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
     ) -> list[TicketRecord]:
-        """The tickets in these states that follow ticket `after`, at most so many."""
+        """The tickets in these states that follow ticket `after`, at most so many; archived ones
+        are left out.
+        """
 
-    def snapshot(self, name: str) -> Snapshot | None:
-        """The last snapshot of the policy."""
+    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
+        """The archived tickets that follow ticket `after`, at most so many."""
+
+    def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
+        """The last checkpoint of a kind."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -156,12 +156,12 @@ def ticket_record(row: Sequence[Any]) -> TicketRecord:
 
 
 def among(states: Sequence[str]) -> str:
-    """A condition on a ticket's state. Those that are open have an index of their own, which is
-    used where the condition says so in its words.
+    """A condition on a ticket's state. Those that are open, and those that were not used, have an
+    index of their own, which is used where the condition says so in its words.
     """
     listed = ", ".join(f"'{state}'" for state in states)
-    return (
-        f"state IN ('held', 'presumed') AND state IN ({listed})"
-        if set(states) <= set(OPEN)
-        else f"state IN ({listed})"
-    )
+    for indexed in (OPEN, UNUSED):
+        if set(states) <= set(indexed):
+            words = ", ".join(f"'{state}'" for state in indexed)
+            return f"state IN ({words}) AND state IN ({listed})"
+    return f"state IN ({listed})"

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
 import orjson
 
 from purse.base.json import compact
+from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
+from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
-from purse.campaign.journal import Entry
-from purse.campaign.learner import Snapshot
+from purse.campaign.journal import ARCHIVABLE, Entry
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import HELD, TOLD
-from purse.campaign.storage.base import MOST_DUE, LockedState, Overview, ReadSet, Turn, WriteSet
+from purse.campaign.storage.base import (
+    MOST_DUE,
+    LockedState,
+    Overview,
+    ReadSet,
+    Reports,
+    WriteSet,
+)
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 
 
@@ -35,7 +43,20 @@ class StoredCampaign:
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
-    snapshot: Snapshot | None = None
+    digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
+    archived: dict[int, ArchivedTicket] = field(default_factory=dict)
+
+    def ticket(self, number: int, request: str | None) -> TicketRecord | None:
+        """A ticket by its number, and its request id where that is known; None where there is
+        none.
+        """
+        old = self.archived.get(number)
+        return self.tickets.get(number) or (None if old is None else unpack_ticket(old, request))
+
+    def digest_at(self, seq: int) -> str | None:
+        """The digest of the journal up to an entry; None where there is no such entry."""
+        return "" if seq <= self.head.archived else self.digests.get(seq)
 
 
 class Memory:
@@ -47,7 +68,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
-        self.epoch = 0
+        self._id = secrets.token_hex(8)
         self._campaigns: dict[str, StoredCampaign] = {}
         self.renew()
         reset_after_fork(self)
@@ -61,13 +82,18 @@ class Memory:
         """The one of this address."""
         return cls._shared.setdefault(address, cls())
 
-    def create(self, name: str, change: WriteSet) -> None:
+    def identity(self) -> str:
+        """Tell this storage from every other one."""
+        return self._id
+
+    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
         """A new campaign."""
         with self._lock:
             if name in self._campaigns:
                 raise CampaignExists(f"there is a campaign {name!r} already")
             stored = StoredCampaign()
-            self._write(stored, change)
+            for change in changes:
+                self._write(stored, change)
             self._campaigns[name] = stored
 
     def change(
@@ -88,16 +114,16 @@ class Memory:
                 and record.deadline is not None
                 and record.deadline <= wants.due
             ][:MOST_DUE]
-            ids = {
-                *wants.tickets,
-                *(record.id for record in due),
-                *(
-                    each["id"]
-                    for entry in requests.values()
-                    for each in entry.body.get("tickets", ())
-                ),
+            ids: dict[int, str | None] = dict.fromkeys(
+                (*wants.tickets, *(record.id for record in due))
+            )
+            for request, entry in requests.items():
+                ids |= {each["id"]: request for each in entry.body.get("tickets", ())}
+            tickets = {
+                number: found
+                for number, request in ids.items()
+                if (found := stored.ticket(number, request))
             }
-            tickets = {number: stored.tickets[number] for number in ids if number in stored.tickets}
             told = (
                 stored.told[bisect_right(stored.told, (wants.told_after, "\uffff")) :]
                 if wants.told_after is not None
@@ -112,6 +138,9 @@ class Memory:
                     requests,
                     told,
                     due,
+                    None
+                    if wants.told_after is None or wants.told_after < stored.head.archived
+                    else stored.digest_at(wants.told_after),
                 )
             )
             if change is not None:
@@ -134,6 +163,12 @@ class Memory:
         for record in change.tickets:
             stored.held.pop(record.id, None)
             stored.held.update({record.id: record} if record.state == HELD else {})
+        stored.digests.update(
+            {
+                entry.seq: digest
+                for entry, digest in zip(change.entries, change.digests, strict=True)
+            }
+        )
         stored.entries += [
             entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
         ]
@@ -144,16 +179,26 @@ class Memory:
         stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]
-        stored.snapshot = change.snapshot or stored.snapshot
+        stored.checkpoints.update({each.kind: each for each in change.checkpoints})
+        if change.archived:
+            self._archive(stored, change)
+
+    def _archive(self, stored: StoredCampaign, change: WriteSet) -> None:
+        """Move tickets to the archive and drop the entries about them, which a file holds."""
+        for ticket in change.archived:
+            stored.archived[ticket.id] = ticket
+            stored.tickets.pop(ticket.id, None)
+        last = change.head.archived
+        kept = [e for e in stored.entries if e.seq > last or e.kind not in ARCHIVABLE]
+        dropped = {e.seq for e in stored.entries} - {e.seq for e in kept}
+        stored.entries = kept
+        for seq in dropped:
+            del stored.digests[seq]
 
     def _find(self, name: str) -> StoredCampaign:
         if name not in self._campaigns:
             raise NoSuchCampaign(f"there is no campaign {name!r}")
         return self._campaigns[name]
-
-    def turn(self, name: str, notice: Callable[[], bytes | None]) -> AbstractContextManager[Turn]:
-        """No process waits for another here."""
-        return nullcontext(Turn())
 
     def names(self) -> list[str]:
         """The names of all campaigns."""
@@ -177,14 +222,18 @@ class Memory:
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         with self._lock:
-            return self._find(name).entries[after : after + limit]
+            entries = self._find(name).entries
+            first = bisect_right(entries, after, key=lambda entry: entry.seq)
+            return entries[first : first + limit]
 
-    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+    def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""
         with self._lock:
-            told = self._find(name).told
-            first = bisect_right(told, (after, "\uffff"))
-            return told[first : first + limit]
+            stored = self._find(name)
+            first = bisect_right(stored.told, (after, "\uffff"))
+            rows = stored.told[first : first + limit]
+            seq = rows[-1][0] if rows else max(after, stored.head.archived)
+            return Reports(stored.digest_at(after), rows, seq, stored.digest_at(seq))
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
@@ -197,10 +246,16 @@ class Memory:
                 if record.state in states and record.id > after
             ][:limit]
 
-    def snapshot(self, name: str) -> Snapshot | None:
-        """The last snapshot of the policy."""
+    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
+        """The archived tickets that follow."""
         with self._lock:
-            return self._find(name).snapshot
+            stored = self._find(name).archived
+            return [stored[number] for number in sorted(stored) if number > after][:limit]
+
+    def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
+        """The last checkpoint of a kind."""
+        with self._lock:
+            return self._find(name).checkpoints.get(kind)
 
     def close(self) -> None:
         """Nothing is held outside memory."""

@@ -4,33 +4,37 @@ the primary is asked.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from purse.base.json import compact
 from purse.base.optional import needs
+from purse.campaign.archived_ticket import (
+    ArchivedTicket,
+    repeated_ask,
+    request_hash,
+    told_body,
+    unpack_ticket,
+)
+from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import left_behind, reset_after_fork
-from purse.campaign.journal import Entry
-from purse.campaign.learner import Snapshot
+from purse.campaign.journal import ARCHIVABLE, Entry
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
-from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
     LockedState,
     Overview,
     ReadSet,
-    Turn,
+    Reports,
     WriteSet,
     among,
     entries_of,
     ticket_record,
 )
-from purse.campaign.storage.queue import Queue, meeting_place
+from purse.campaign.storage.connection_pool import ConnectionPool
+from purse.campaign.storage.postgres_migration import migrate
 from purse.errors import (
     CampaignExists,
     InvalidInput,
@@ -43,10 +47,10 @@ if TYPE_CHECKING:
     import psycopg
 
 LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
-MEETING = 2  # seconds to wait for others of this machine
 ATTEMPTS = 2  # a connection that was lost is made anew once
 IDLE = 0  # a connection without a transaction
-MIGRATING = 5_784_213  # any number, the same in all processes
+# connections of a process; a server takes 100 in all, unless it is told otherwise
+MOST_WRITERS, MOST_READERS = 16, 8
 SESSION = (
     f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'; SET statement_timeout = '{LOCK_TIMEOUT_S}s'; SET "
     f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_S}s';"
@@ -70,7 +74,8 @@ TOLD = (
     "'told' ORDER BY seq"
 )
 ADD_ENTRIES = """INSERT INTO purse_journal
-SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5
+SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5,
+  decode(e ->> 6, 'hex')
 FROM json_array_elements(%s::json) e"""
 PUT_TICKETS = """INSERT INTO purse_tickets
 SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
@@ -80,9 +85,15 @@ MOVE = """UPDATE purse_purses
 SET budget = budget + %s, spent = spent + %s, held = held + %s,
   presumed = presumed + %s, overrun = overrun + %s
 WHERE campaign = %s AND resource = %s"""
-PUT_SNAPSHOT = """INSERT INTO purse_snapshots VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (campaign) DO UPDATE
-SET seq = excluded.seq, code = excluded.code, digest = excluded.digest, body = excluded.body"""
+PUT_CHECKPOINT = """INSERT INTO purse_checkpoints VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT (campaign, kind) DO UPDATE
+SET seq = excluded.seq, digest = excluded.digest, checksum = excluded.checksum,
+  body = excluded.body"""
+DIGEST = "SELECT encode(digest, 'hex') FROM purse_journal WHERE campaign = %s AND seq = %s"
+ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = %s"
+PUT_ARCHIVED = """INSERT INTO purse_archived VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (campaign, id) DO UPDATE
+SET told = excluded.told, request = excluded.request, body = excluded.body"""
 
 
 class Postgres:
@@ -103,26 +114,20 @@ class Postgres:
                 "storage: this is not an address of PostgreSQL; it looks like "
                 "postgresql://USER@HOST/DATABASE, and special characters in it are written as %XX"
             ) from None
-        self.epoch = -1  # the first connection is no new one
         self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
-        self._queues: dict[str, Queue | None] = {}
-        self._begin()
+        self._writers, self._readers = (
+            ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
+            for most in (MOST_WRITERS, MOST_READERS)
+        )
         reset_after_fork(self)
         with self._translate_errors(), self._connected() as db:
             migrate(db, self._where())
 
-    def _begin(self) -> None:
-        self._writer: psycopg.Connection[Any] | None = None
-        self._reader: psycopg.Connection[Any] | None = None
-        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-
     def renew(self) -> None:
         """Begin anew in a child process."""
-        for queue in self._queues.values():
-            if queue is not None:
-                queue.renew()
-        left_behind.extend((self._writer, self._reader))
-        self._begin()
+        for pool in (self._writers, self._readers):
+            left_behind.extend(pool.idle)
+            pool.renew()
 
     def _where(self) -> str:
         parts = self._psycopg.conninfo.conninfo_to_dict(self.address)
@@ -140,6 +145,10 @@ class Postgres:
         db.execute(SESSION)
         return db
 
+    def _close(self, db: psycopg.Connection[Any]) -> None:
+        with suppress(self._psycopg.Error):
+            db.close()
+
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         try:
@@ -151,45 +160,58 @@ class Postgres:
         except self._psycopg.Error as error:
             raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
 
-    def create(self, name: str, change: WriteSet) -> None:
+    def identity(self) -> str:
+        """Tell this database from every other one."""
+        with self._view() as db:
+            ((found,),) = db.execute("SELECT id FROM purse_identity").fetchall()
+            return found
+
+    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
         """A new campaign."""
         self._keys.pop(name, None)
-        with self._write_lock, self._translate_errors(), self._connected() as db, db.transaction():
+        with self._translate_errors(), self._connected() as db, db.transaction():
             try:
-                row = db.execute(
+                ((campaign,),) = db.execute(
                     "INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id",
                     (name,),
-                ).fetchone()
+                ).fetchall()
             except self._psycopg.errors.UniqueViolation:
                 raise CampaignExists(f"there is a campaign {name!r} already") from None
-            nothing = [Balance(0) for _ in change.balances]
-            for m, purse in enumerate(nothing):
-                db.execute(
-                    "INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                    (row[0] if row else 0, m, *purse),
-                )
-            write(db, row[0] if row else 0, nothing, change)
+            before: list[Balance] = []
+            for change in changes:
+                if not before:
+                    before = [Balance(0) for _ in change.balances]
+                    for m, purse in enumerate(before):
+                        db.execute(
+                            "INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                            (campaign, m, *purse),
+                        )
+                write(db, campaign, before, change)
+                before = list(change.balances)
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
     ) -> None:
         """Lock, read, decide, write and commit; once more where the connection was lost, since
         repeats have no second effect.
+
+        Each campaign that changes has a connection of its own, so that one that is stuck delays no
+        other.
         """
-        with self._write_lock, self._translate_errors():
+        with self._translate_errors():
             for attempt in range(1, ATTEMPTS + 1):
-                if self._writer is None:
-                    self._writer, self.epoch = self._connected(), self.epoch + 1
-                db = self._writer
+                broken = False
                 try:
-                    return self._change(db, name, wants, decide)
-                except BaseException as error:
-                    lost = isinstance(error, self._psycopg.OperationalError) and db.broken
-                    if db.broken or db.info.transaction_status != IDLE:
-                        self._writer = None  # whatever state it is in
-                        with suppress(self._psycopg.Error):
-                            db.close()
-                    if not lost or attempt == ATTEMPTS:
+                    with self._writers.use() as db:
+                        try:
+                            return self._change(db, name, wants, decide)
+                        finally:
+                            broken = db.broken
+                            if not broken and db.info.transaction_status != IDLE:
+                                db.close()  # whatever state it is in
+                except self._psycopg.OperationalError:
+                    self._writers.close_idle()
+                    if not broken or attempt == ATTEMPTS:
                         raise
 
     def _change(
@@ -217,26 +239,35 @@ class Postgres:
                 else None
             )
             due = db.execute(DUE, (campaign, wants.due)) if wants.due is not None else None
-            told = (
-                db.execute(TOLD, (campaign, wants.told_after))
-                if wants.told_after is not None
-                else None
-            )
+            after = wants.told_after
+            told = db.execute(TOLD, (campaign, after)) if after is not None else None
+            marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
+        head = CampaignRecord.from_json(row[1])
         late = [ticket_record(each) for each in due] if due else []
         answered = {entry.request or "": entry for entry in entries_of(requests or ())}
+        if head.archived:
+            answered |= archived_asks(db, campaign, set(wants.requests) - set(answered))
         slots = [*late, *map(ticket_record, tickets or ()), *self._issued(db, campaign, answered)]
+        found_tickets = {record.id: record for record in slots}
+        if head.archived:
+            found_tickets |= archived_records(
+                db, campaign, set(wants.tickets) - set(found_tickets), answered
+            )
         before = [Balance(*each) for each in purses]
         found = LockedState(
             row[0],
-            CampaignRecord(**orjson.loads(row[1])),
+            head,
             list(before),
-            {record.id: record for record in slots},
+            found_tickets,
             answered,
             told.fetchall() if told else [],
             late,
+            None
+            if marks is None or after is None or after < head.archived
+            else digest_at(head, after, marks.fetchone()),
         )
         try:
             change = decide(found)
@@ -286,38 +317,15 @@ class Postgres:
     @contextmanager
     def _view(self) -> Iterator[psycopg.Connection[Any]]:
         """The database as it is at one moment, read only."""
-        with self._read_lock, self._translate_errors():
-            db = self._reader = self._reader or self._connected()
-            try:
-                db.execute(SNAPSHOT)
-            except self._psycopg.OperationalError:  # it was lost since it was last used
-                db.close()
-                db = self._reader = self._connected()
-                db.execute(SNAPSHOT)
+        with (
+            self._translate_errors(),
+            self._readers.use(lambda db: db.execute(SNAPSHOT)) as db,
+        ):
             try:
                 yield db
             finally:
-                if db.broken:
-                    self._reader = None
-                else:
+                if not db.broken:
                     db.execute("ROLLBACK")
-
-    @contextmanager
-    def turn(self, name: str, notice: Callable[[], bytes | None]) -> Iterator[Turn]:
-        """Processes of all machines queue up at the campaign's row. Those of this machine do so
-        here before, so that one of them can go for all.
-
-        Who cannot do so, or waits for long, goes to the row as if there were nobody else here.
-        """
-        if name not in self._queues:
-            self._queues.setdefault(name, meeting_place(f"{self.address} {name}", MEETING))
-        queue = self._queues[name]
-        with ExitStack() as stack:
-            turn = Turn()
-            if queue is not None:
-                with suppress(OSError):
-                    turn = stack.enter_context(queue.turn(notice))
-            yield turn
 
     def names(self) -> list[str]:
         """The names of all campaigns."""
@@ -340,7 +348,7 @@ class Postgres:
             ((overdue, oldest),) = db.execute(query, (self.now(), campaign)).fetchall()
             return Overview(
                 row[0],
-                CampaignRecord(**orjson.loads(row[1])),
+                CampaignRecord.from_json(row[1]),
                 [Balance(*row) for row in db.execute(PURSES, (campaign,))],
                 overdue,
                 oldest,
@@ -356,10 +364,28 @@ class Postgres:
                 )
             )
 
-    def told(self, name: str, after: int, limit: int) -> Sequence[tuple[int, str]]:
+    def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""
         with self._view() as db:
-            return db.execute(f"{TOLD} LIMIT %s", (self._key(db, name), after, limit)).fetchall()
+            campaign = self._key(db, name)
+            row = db.execute(HEAD, (campaign, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
+            head = CampaignRecord.from_json(row[1])
+            rows: Any = []
+            if after < head.archived:
+                found = db.execute(
+                    f"{ARCHIVED} AND told > %s AND told <= %s ORDER BY told LIMIT %s",
+                    (campaign, after, head.archived, limit),
+                )
+                rows = [(each.told, told_body(each)) for each in archived_tickets(found)]
+            rows = rows or db.execute(f"{TOLD} LIMIT %s", (campaign, after, limit)).fetchall()
+            seq = rows[-1][0] if rows else max(after, head.archived)
+            digests = [
+                digest_at(head, each, db.execute(DIGEST, (campaign, each)).fetchone())
+                for each in (after, seq)
+            ]
+            return Reports(digests[0], rows, seq, digests[1])
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
@@ -371,52 +397,75 @@ class Postgres:
                 ticket_record(row) for row in db.execute(query, (self._key(db, name), after, limit))
             ]
 
-    def snapshot(self, name: str) -> Snapshot | None:
-        """The last snapshot of the policy."""
+    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
+        """The archived tickets that follow."""
+        with self._view() as db:
+            rows = db.execute(
+                f"{ARCHIVED} AND id > %s ORDER BY id LIMIT %s", (self._key(db, name), after, limit)
+            )
+            return archived_tickets(rows)
+
+    def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
+        """The last checkpoint of a kind."""
         with self._view() as db:
             row = db.execute(
-                "SELECT seq, code, digest, body FROM purse_snapshots WHERE campaign = %s",
-                (self._key(db, name),),
+                "SELECT kind, seq, digest, checksum, body FROM purse_checkpoints "
+                "WHERE campaign = %s AND kind = %s",
+                (self._key(db, name), kind),
             ).fetchone()
-            return Snapshot(*row) if row else None
+            return Checkpoint(*row) if row else None
 
     def close(self) -> None:
         """Let go of the connections."""
-        with self._write_lock, self._read_lock:
-            for db in (self._writer, self._reader):
-                if db is not None:
-                    db.close()
-            self._writer = self._reader = None
-            for queue in self._queues.values():
-                if queue is not None:
-                    queue.close()
+        with self._writers.drained(), self._readers.drained():
+            pass
 
     def __del__(self) -> None:
         with suppress(Exception):  # it may never have begun
             self.close()
 
 
-def migrate(db: psycopg.Connection[Any], where: str) -> None:
-    """Bring the tables to the newest version; processes that start together wait for the first.
-    Where they are, no right to make tables is needed.
+def archived_asks(
+    db: psycopg.Connection[Any], campaign: int, requests: set[str]
+) -> dict[str, Entry]:
+    """The archived asks of these requests."""
+    hashes = {request_hash(request): request for request in requests}
+    found = db.execute(f"{ARCHIVED} AND request = ANY(%s)", (campaign, list(hashes)))
+    asks = [
+        repeated_ask(ticket, hashes[ticket.request or b""]) for ticket in archived_tickets(found)
+    ]
+    return {ask.request or "": ask for ask in asks}
+
+
+def archived_records(
+    db: psycopg.Connection[Any], campaign: int, numbers: set[int], asks: dict[str, Entry]
+) -> dict[int, TicketRecord]:
+    """The archived ones among these tickets, and among those of these asks."""
+    requests = {
+        each["id"]: request
+        for request, ask in asks.items()
+        if ask.seq == 0
+        for each in ask.body["tickets"]
+    }
+    found = db.execute(f"{ARCHIVED} AND id = ANY(%s)", (campaign, [*numbers, *requests]))
+    return {
+        ticket.id: unpack_ticket(ticket, requests.get(ticket.id))
+        for ticket in archived_tickets(found)
+    }
+
+
+def archived_tickets(rows: Iterable[Sequence[Any]]) -> list[ArchivedTicket]:
+    """Archived tickets from the columns of their rows."""
+    return [ArchivedTicket(*row) for row in rows]
+
+
+def digest_at(head: CampaignRecord, seq: int, row: Sequence[Any] | None) -> str | None:
+    """The digest of the journal up to an entry, whose row is given; nothing up to the end of the
+    archive, and None where there is no such entry.
     """
-    if version(db) == len(schema.POSTGRES):
-        return
-    with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
-        for number, script in schema.steps_from(version(db), schema.POSTGRES, where):
-            db.execute("CREATE TABLE IF NOT EXISTS purse_schema (version INTEGER NOT NULL)")
-            db.execute(script.encode())
-            db.execute("INSERT INTO purse_schema VALUES (%s)", (number,))
-
-
-def version(db: psycopg.Connection[Any]) -> int:
-    """Of the tables; 0 where there are none."""
-    row = db.execute("SELECT to_regclass('purse_schema')").fetchone()
-    if row is None or row[0] is None:
-        return 0
-    newest = db.execute("SELECT max(version) FROM purse_schema").fetchone()
-    return newest[0] or 0 if newest else 0
+    if seq <= head.archived:
+        return ""
+    return None if row is None else row[0]
 
 
 def write(
@@ -425,7 +474,10 @@ def write(
     """What was decided. Purses move by what changed: whatever the caller believed, the database's
     own counters decide.
     """
-    rows = [(*entry[:5], compact(entry.body)) for entry in change.entries]
+    rows = [
+        (*entry[:5], compact(entry.body), digest)
+        for entry, digest in zip(change.entries, change.digests, strict=True)
+    ]
     db.execute(ADD_ENTRIES, (campaign, compact(rows)))
     if change.tickets:
         slots = [(*record[:4], compact(record.body)) for record in change.tickets]
@@ -436,9 +488,28 @@ def write(
                 MOVE,
                 (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m),
             )
-    if change.snapshot is not None:
-        db.execute(PUT_SNAPSHOT, (campaign, *change.snapshot))
+    for checkpoint in change.checkpoints:
+        db.execute(PUT_CHECKPOINT, (campaign, *checkpoint))
     db.execute(
         "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
         (change.seq, compact(vars(change.head)), campaign),
+    )
+    if change.archived:
+        archive(db, campaign, change.head.archived, change.archived)
+
+
+def archive(
+    db: psycopg.Connection[Any], campaign: int, last: int, tickets: Sequence[ArchivedTicket]
+) -> None:
+    """Move tickets to the archive and drop the entries about them, which a file holds."""
+    db.execute("UPDATE purse_campaigns SET archived = %s WHERE id = %s", (last, campaign))
+    with db.cursor() as cursor:
+        cursor.executemany(PUT_ARCHIVED, [(campaign, *ticket) for ticket in tickets])
+    db.execute(
+        "DELETE FROM purse_tickets WHERE campaign = %s AND id = ANY(%s)",
+        (campaign, [ticket.id for ticket in tickets]),
+    )
+    db.execute(
+        "DELETE FROM purse_journal WHERE campaign = %s AND seq <= %s AND kind = ANY(%s)",
+        (campaign, last, list(ARCHIVABLE)),
     )

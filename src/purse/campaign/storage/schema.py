@@ -2,7 +2,8 @@
 one that is newer still is refused.
 
 `{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits
-and bytes; `{tail}` keeps SQLite's rows in the order of their key.
+and bytes; `{tail}` keeps SQLite's rows in the order of their key; `{random}` is 16 random hex
+digits.
 """
 
 from __future__ import annotations
@@ -70,16 +71,88 @@ CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal
   FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
 """
+# The digest of each entry, checkpoints, archives, an identity. The guards are made anew in version
+# 3, after the digests of old entries have been written.
+ARCHIVES = """
+{drop_guards}
+ALTER TABLE purse_journal ADD COLUMN digest {blob};
+ALTER TABLE purse_campaigns ADD COLUMN archived {big} NOT NULL DEFAULT 0;
+DROP TABLE purse_snapshots;
+CREATE TABLE purse_checkpoints (
+  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  kind TEXT NOT NULL,
+  seq {big} NOT NULL,
+  digest TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  body {blob} NOT NULL,
+  PRIMARY KEY (campaign, kind)
+);
+CREATE TABLE purse_archived (
+  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  id {big} NOT NULL,
+  told {big},
+  request {blob},
+  body TEXT NOT NULL,
+  PRIMARY KEY (campaign, id)
+){tail};
+CREATE INDEX purse_archived_requests ON purse_archived (campaign, request)
+  WHERE request IS NOT NULL;
+CREATE INDEX purse_archived_reports ON purse_archived (campaign, told) WHERE told IS NOT NULL;
+CREATE INDEX purse_unused ON purse_tickets (campaign, state, id)
+  WHERE state IN ('void', 'released', 'skipped');
+CREATE TABLE purse_identity (id TEXT NOT NULL);
+INSERT INTO purse_identity VALUES ({random});
+"""
+# An entry about tickets may be deleted once an archive that holds it is recorded; no other may.
+ARCHIVABLE = "('asked', 'told', 'voided', 'expired', 'conflict')"
+SQLITE_ARCHIVE_GUARDS = f"""
+CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal
+  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
+  WHEN OLD.kind NOT IN {ARCHIVABLE}
+    OR OLD.seq > (SELECT archived FROM purse_campaigns WHERE id = OLD.campaign)
+  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+"""
+POSTGRES_ARCHIVE_GUARDS = f"""
+CREATE FUNCTION purse_refuse_loss() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF OLD.kind IN {ARCHIVABLE}
+      AND OLD.seq <= (SELECT archived FROM purse_campaigns WHERE id = OLD.campaign)
+    THEN RETURN OLD; END IF;
+    RAISE EXCEPTION 'the journal is append-only';
+  END $$;
+CREATE TRIGGER purse_no_change BEFORE UPDATE OR TRUNCATE ON purse_journal
+  FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
+CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
+  FOR EACH ROW EXECUTE FUNCTION purse_refuse_loss();
+"""
+SQLITE_WORDS = {
+    "key": "INTEGER PRIMARY KEY",
+    "big": "INTEGER",
+    "blob": "BLOB",
+    "tail": " WITHOUT ROWID",
+    "random": "lower(hex(randomblob(8)))",
+    "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change; DROP TRIGGER IF EXISTS purse_no_loss;",
+}
+POSTGRES_WORDS = {
+    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "big": "BIGINT",
+    "blob": "BYTEA",
+    "tail": "",
+    "random": "substr(md5(random()::text || clock_timestamp()::text), 1, 16)",
+    "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change ON purse_journal;",
+}
 SQLITE = [
-    TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
-    + SQLITE_GUARDS
+    TABLES.format(**SQLITE_WORDS) + SQLITE_GUARDS,
+    ARCHIVES.format(**SQLITE_WORDS),
+    SQLITE_ARCHIVE_GUARDS,
 ]
 POSTGRES = [
-    TABLES.format(
-        key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail=""
-    )
-    + POSTGRES_GUARDS
+    TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
+    ARCHIVES.format(**POSTGRES_WORDS),
+    POSTGRES_ARCHIVE_GUARDS,
 ]
+NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
 
 
 def steps_from(version: int, migrations: list[str], where: str) -> list[tuple[int, str]]:

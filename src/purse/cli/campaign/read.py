@@ -1,13 +1,11 @@
-"""Verbs that read or copy campaigns.
+"""Verbs that read campaigns.
 
-These are `purse campaign status`, `list`, `tickets`, `export`, `restore` and `audit`.
+These are `purse campaign status`, `list` and `tickets`.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -91,64 +89,6 @@ def tickets(name: str, states: tuple[str, ...], limit: int, as_json: bool, stora
     Prints a line for each, separated by tabs: ticket, arm, probability, held, state.
     """
     print_tickets(opened(name, storage).tickets(states, limit), as_json, with_state=True)
-
-
-@click.command()
-@click.argument("name")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="File, written whole or not at all [default: stdout].",
-)
-@stored
-def export(name: str, out: Path | None, storage: str) -> None:
-    """Write the journal as JSON lines."""
-    source = opened(name, storage)
-    if out is None:
-        source.export(sys.stdout)
-    else:
-        click.echo(f"{source.export(out)} entries written to {out}", err=True)
-
-
-@click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", help="Name of the new campaign [default: the name in the journal].")
-@stored
-def restore(file: Path, name: str | None, storage: str) -> None:
-    """Create a campaign from an exported journal."""
-    from purse.campaign.campaign import Campaign
-
-    click.echo(str(Campaign.restore(file, storage=storage, name=name).status()))
-
-
-@click.command()
-@click.argument("name")
-@for_machines
-@stored
-def audit(name: str, as_json: bool, storage: str) -> None:
-    """Check a campaign against its journal.
-
-    Folds the whole journal and compares balances, counts, tickets, choices and snapshot with it.
-    Exits with 1 where something differs.
-    """
-    found = opened(name, storage).audit()
-    if as_json:
-        print_json(
-            {
-                "ok": found.ok,
-                "entries": found.entries,
-                "findings": found.findings,
-                "digest": found.digest,
-            }
-        )
-    else:
-        for finding in found.findings:
-            click.echo(finding)
-        verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
-        click.echo(f"{name}: {found.entries} entries, {verdict}; digest {found.digest}")
-    if not found.ok:
-        click.get_current_context().exit(1)
 
 
 def opened(name: str, storage: str | Storage) -> Campaign:

@@ -70,11 +70,11 @@ def changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
-    from purse.campaign.history import History
+    from purse.campaign.followed_history import FollowedHistory
 
-    history = History(campaign.terms)
+    followed = FollowedHistory(campaign)
     while True:
-        history.fold(campaign.journal(after=history.seq))
+        history = followed.follow()
         now = campaign.storage.now()
         yield campaign.status(), history.as_dict(now), campaign.tickets(limit=SHOWN), now / 1000
         time.sleep(EVERY)

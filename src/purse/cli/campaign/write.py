@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.campaign import defaults
-from purse.cli.campaign import read, watch
+from purse.cli.campaign import keep, read, watch
 from purse.cli.options import Duration, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, PurseError, invalid
@@ -289,6 +289,6 @@ for command in (
     switch("resume", "Issue tickets again."),
     switch("close", "Issue no tickets from now on; reports are accepted."),
     read.status, read.listed, read.tickets, watch.watch,
-    read.export, read.restore, read.audit,
+    keep.export, keep.restore, keep.archive, keep.audit,
 ):  # fmt: skip
     campaign.add_command(command)

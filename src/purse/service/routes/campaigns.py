@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from purse.base.json import compact
 from purse.campaign.campaign import Campaign
+from purse.campaign.storage.base import Storage
 from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service.auth import admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
-from purse.service.routes.common import Key, Name, answer, request_of
+from purse.service.policy_files import without_folder
+from purse.service.routes.common import Key, Name, answer, request_of, status_answer
 from purse.service.schemas import examples, responses
 from purse.service.schemas.requests import JournalQuery, NewCampaign, TopUp
+from purse.service.threads import Threads
 
 LINES = "application/x-ndjson"
+MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
+PAGE_SIZE = 100  # entries read at a time: each may hold the 1,000 tickets of an ask
 
 
 class Lines(Response):
@@ -25,9 +31,9 @@ class Lines(Response):
     media_type = LINES
 
 
-def campaigns(cache: CampaignCache) -> APIRouter:
+def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["campaigns"])
+    router = APIRouter(tags=["campaigns"], route_class=threads.route_class)
     read, manage = [Depends(reader)], [Depends(admin)]
 
     @router.get(
@@ -51,7 +57,7 @@ def campaigns(cache: CampaignCache) -> APIRouter:
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone
         made = cache.put(Campaign.create(**body.model_dump(), storage=cache.storage))
-        return answer(made.status().as_dict(), 201)
+        return status_answer(made.status(), 201)
 
     @router.get(
         "/campaigns/{name}",
@@ -61,7 +67,7 @@ def campaigns(cache: CampaignCache) -> APIRouter:
         responses=refusals(),
     )
     def get_campaign(name: Name) -> Response:
-        return answer(cache.get(name).status().as_dict())
+        return status_answer(cache.get(name).status())
 
     @router.post(
         "/campaigns/{name}/top-ups",
@@ -71,11 +77,8 @@ def campaigns(cache: CampaignCache) -> APIRouter:
         responses=refusals(Conflict, CampaignClosed, body=True),
     )
     def top_up(name: Name, body: TopUp, idempotency_key: Key = None) -> Response:
-        return answer(
-            cache.get(name)
-            .top_up(body.amount, request_of(idempotency_key, body.request_id))
-            .as_dict()
-        )
+        request = request_of(idempotency_key, body.request_id)
+        return status_answer(cache.get(name).top_up(body.amount, request))
 
     turning: dict[str, Any] = {
         "dependencies": manage,
@@ -87,15 +90,15 @@ def campaigns(cache: CampaignCache) -> APIRouter:
         "/campaigns/{name}/pause", summary="Give out no tickets until it is resumed", **turning
     )
     def pause_campaign(name: Name) -> Response:
-        return answer(cache.get(name).pause().as_dict())
+        return status_answer(cache.get(name).pause())
 
     @router.post("/campaigns/{name}/resume", summary="Give out tickets again", **turning)
     def resume_campaign(name: Name) -> Response:
-        return answer(cache.get(name).resume().as_dict())
+        return status_answer(cache.get(name).resume())
 
     @router.post("/campaigns/{name}/close", summary="Give out no more tickets, for good", **turning)
     def close_campaign(name: Name) -> Response:
-        return answer(cache.get(name).close().as_dict())
+        return status_answer(cache.get(name).close())
 
     @router.get(
         "/campaigns/{name}/journal",
@@ -105,13 +108,28 @@ def campaigns(cache: CampaignCache) -> APIRouter:
         responses={
             **refusals(),
             200: {
-                "description": "Entries, one JSON object on each line.",
+                "description": "Entries, one JSON object on each line: at most `limit`, and fewer "
+                f"once they have {MOST_BYTES // 10**6} MB. Go on with `after` at the last entry's "
+                "`seq` until an answer is empty.",
                 "content": {LINES: {"example": compact(examples.ENTRY) + "\n"}},
             },
         },
     )
     def read_journal(name: Name, window: Annotated[JournalQuery, Query()]) -> Response:
-        entries = cache.storage.entries(name, window.after, window.limit)
-        return Lines("".join(compact(entry._asdict()) + "\n" for entry in entries))
+        return Lines("".join(journal_lines(cache.storage, name, window)))
 
     return router
+
+
+def journal_lines(storage: Storage, name: str, window: JournalQuery) -> Iterator[str]:
+    """The entries as lines, read a page at a time; after `MOST_BYTES` no more."""
+    after, left, size = window.after, window.limit, 0
+    while left and (page := storage.entries(name, after, min(PAGE_SIZE, left))):
+        for entry in page:
+            body = without_folder(entry.body) if entry.kind == "created" else entry.body
+            line = compact({**entry._asdict(), "body": body}) + "\n"
+            yield line
+            size += len(line)
+            if size >= MOST_BYTES:
+                return
+        after, left = page[-1].seq, left - len(page)

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 from fastapi import Header, Path, Response
 
 from purse.base.json import compact
+from purse.campaign.results import Status
 from purse.errors import InvalidInput
+from purse.service.policy_files import without_folder
 from purse.service.schemas.fields import NAME, REQUEST_ID
 
 Name = Annotated[
@@ -33,6 +35,11 @@ Key = Annotated[
 def answer(content: Any, status: int = 200) -> Response:
     """A reply as JSON; it is built from plain values, so nothing has to look at it again."""
     return Response(compact(content), status, media_type="application/json")
+
+
+def status_answer(status: Status, code: int = 200) -> Response:
+    """How a campaign stands, as a reply."""
+    return answer(without_folder(status.as_dict()), code)
 
 
 def request_of(key: str | None, given: str | None) -> str | None:

@@ -73,11 +73,11 @@ def pages() -> APIRouter:
     router, known = APIRouter(), load()
 
     @router.get("/", include_in_schema=False)
-    def get_page(tag: Tag = None) -> Response:
+    async def get_page(tag: Tag = None) -> Response:
         return known[INDEX].answer(tag)
 
     @router.get("/dashboard/{file}", include_in_schema=False)
-    def get_file(file: str, tag: Tag = None) -> Response:
+    async def get_file(file: str, tag: Tag = None) -> Response:
         if file not in known:
             raise HTTPException(404)
         return known[file].answer(tag)

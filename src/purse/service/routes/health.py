@@ -10,6 +10,7 @@ from purse.service.metrics import MEDIA_TYPE, Metrics
 from purse.service.openapi import refusals
 from purse.service.routes.common import answer
 from purse.service.schemas import responses
+from purse.service.threads import Threads
 
 EXAMPLE = 'purse_left{campaign="prompts",resource="USD"} 24.9979\n'
 
@@ -20,9 +21,9 @@ class Numbers(Response):
     media_type = MEDIA_TYPE
 
 
-def health_routes(cache: CampaignCache, metrics: Metrics) -> APIRouter:
+def health_routes(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["watch"])
+    router = APIRouter(tags=["watch"], route_class=threads.route_class)
     public = refusals(campaign=False, token=False)
 
     @router.get(

@@ -27,15 +27,16 @@ from purse.service.routes.common import Key, Name, answer, request_of
 from purse.service.schemas import responses
 from purse.service.schemas.fields import LARGEST_ID
 from purse.service.schemas.requests import Ask, Outcome, Reports, TicketQuery
+from purse.service.threads import Threads
 
 Number = Annotated[
     int, Path(ge=1, le=LARGEST_ID, description="The ticket.", openapi_examples={"1": {"value": 1}})
 ]
 
 
-def tickets(cache: CampaignCache, metrics: Metrics) -> APIRouter:
+def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["tickets"])
+    router = APIRouter(tags=["tickets"], route_class=threads.route_class)
     read, act = [Depends(reader)], [Depends(actor)]
 
     @router.post(
@@ -52,6 +53,7 @@ def tickets(cache: CampaignCache, metrics: Metrics) -> APIRouter:
             CampaignPaused,
             CampaignClosed,
             body=True,
+            more=(problems.POLICY_FILE,),
         ),
     )
     def ask(
@@ -59,7 +61,9 @@ def tickets(cache: CampaignCache, metrics: Metrics) -> APIRouter:
         body: Annotated[Ask, Body()] = Ask(),  # noqa: B008 - it never changes
         idempotency_key: Key = None,
     ) -> Response:
-        given = cache.get(name).ask_many(body.n, request_of(idempotency_key, body.request_id))
+        given = cache.get_to_ask(name).ask_many(
+            body.n, request_of(idempotency_key, body.request_id)
+        )
         metrics.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
 

@@ -77,6 +77,7 @@ STATUS = as_json(
             ),
         ),
         entries=3,
+        digest="9a7959ce01ba443482bf8b5fa17af2e2",
         created_at=ASKED_AT,
         changed_at=ASKED_AT,
         overdue=0,

@@ -1,0 +1,101 @@
+"""Tickets whose entries were archived: as much as is needed to answer for them as before.
+
+A repeated ask finds its tickets by a hash of its request id, and a repeated report finds the first
+one. The policy can still learn all of them anew, in their order.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import orjson
+
+from purse.base.json import compact
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import TicketRecord, settle, total_costs
+from purse.campaign.states import OPEN, TOLD
+
+HASH_BYTES = 16
+
+
+class ArchivedTicket(NamedTuple):
+    """A ticket in few bytes."""
+
+    id: int
+    told: int | None  # the entry that its report is in
+    # the hash of the request id, where it is the first ticket of an ask; None for the others
+    request: bytes | None
+    # state, at, deadline, t, arms, probabilities, held, [n, tickets] of the ask, and where it is
+    # told: from, rewards, costs
+    body: str
+
+
+def request_hash(request: str) -> bytes:
+    """The hash by which a request is found."""
+    return blake2b(request.encode(), digest_size=HASH_BYTES).digest()
+
+
+def archive_ticket(record: TicketRecord, told: int | None, ask: Entry) -> ArchivedTicket:
+    """A ticket in few bytes.
+
+    told   the entry that its report is in; None where it is not told
+    ask    the entry that issued it
+    """
+    body, issued = record.body, ask.body["tickets"]
+    is_first = record.id == issued[0]["id"]
+    facts = [
+        record.state,
+        record.at,
+        record.deadline,
+        body["t"],
+        body["arms"],
+        body["probabilities"],
+        body["held"],
+        [ask.body["n"], len(issued)] if is_first else None,
+    ]
+    if record.state == TOLD:
+        report = body["report"]
+        facts += [report["from"], report["rewards"], report["costs"]]
+    request = request_hash(ask.request or "") if is_first else None
+    return ArchivedTicket(record.id, told, request, compact(facts))
+
+
+def unpack_ticket(ticket: ArchivedTicket, request: str | None = None) -> TicketRecord:
+    """The ticket as it was stored; its request id is known where the caller gives it."""
+    state, at, deadline, t, arms, probabilities, held, _, *report = orjson.loads(ticket.body)
+    body: dict[str, Any] = {
+        "t": t,
+        "arms": arms,
+        "probabilities": probabilities,
+        "held": held,
+        "request": request,
+    }
+    if report:
+        body["report"] = whole_report(held, *report)
+    return TicketRecord(ticket.id, state, at, deadline, body)
+
+
+def whole_report(
+    held: list[int], state: str, rewards: list[float], costs: list[int]
+) -> dict[str, Any]:
+    """A report with what was spent and what was overrun."""
+    spent, overrun = settle(
+        held if state in OPEN else [0] * len(held), total_costs(costs, len(held))
+    )
+    return {"rewards": rewards, "costs": costs, "from": state, "spent": spent, "overrun": overrun}
+
+
+def told_body(ticket: ArchivedTicket) -> str:
+    """The report of a ticket as the policy learns it, as JSON."""
+    body = unpack_ticket(ticket).body
+    report = body["report"]
+    known = {name: body[name] for name in ("t", "arms", "probabilities")}
+    return compact({**known, **{name: report[name] for name in ("rewards", "costs", "from")}})
+
+
+def repeated_ask(first: ArchivedTicket, request: str) -> Entry:
+    """The ask whose first ticket this is, as far as a repeat of it has to know."""
+    n, count = orjson.loads(first.body)[7]
+    tickets = [{"id": number} for number in range(first.id, first.id + count)]
+    return Entry(0, 0, "asked", request, None, {"n": n, "tickets": tickets})

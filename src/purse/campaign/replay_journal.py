@@ -1,0 +1,204 @@
+"""A journal folded with the rules and the policy beside it: every entry is decided on once more and
+compared with what is written.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from purse.base import amounts as amounts_module
+from purse.base.json import compact
+from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
+from purse.campaign.history import History
+from purse.campaign.journal import Entry
+from purse.campaign.learner import Learner
+from purse.campaign.ledger import Balance, CampaignRecord, Ledger, TicketRecord
+from purse.campaign.rules import Transaction
+from purse.campaign.states import CLOSED, PAUSED, RUNNING, TOLD
+from purse.campaign.terms import Terms
+from purse.campaign.ticket_window import TicketWindow
+from purse.errors import InvalidInput, PurseError, shorten
+
+MOST_FINDINGS = 20
+
+
+class WouldAppend(Exception):
+    """What the rules would write."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+
+
+class DryRunRules(Transaction):
+    """The rules, asked once more: what they decide on is not taken in, but told."""
+
+    def add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        request: str | None = None,
+        ticket: int | None = None,
+    ) -> Entry:
+        """Say what the next entry would be."""
+        raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+
+class JournalReplay:
+    """A journal being folded.
+
+    load   finds a ticket, as it is stored now, that was finished long before
+    """
+
+    def __init__(self, terms: Terms, load: Callable[[int], TicketRecord | None]) -> None:
+        self.terms = terms
+        self.ledger = Ledger(terms)
+        self.tickets = self.ledger.tickets = TicketWindow(load)
+        self.learner = Learner(terms)
+        self.history = History(terms)
+        self.findings: list[str] = []
+
+    def fold(self, entry: Entry) -> None:
+        """Check an entry against what is known so far, and take it in."""
+        try:
+            check_types(entry)
+            if entry.ticket is not None:
+                self.tickets.recall(
+                    entry.ticket, entry.body["from"] if entry.kind == TOLD else None
+                )
+            self.compare(entry)
+            self.ledger.fold(entry)
+            self.ledger.requests.clear()  # the storage refuses one that comes twice
+            told = [(entry.seq, entry.body)] if entry.kind == TOLD else []
+            self.learner.learn(told, entry.seq, self.ledger.head.digest)
+            self.history.fold([entry])
+            self.tickets.tidy()
+        except Exception as error:  # an entry may be anything
+            why = str(error) if isinstance(error, PurseError) else repr(error)
+            raise InvalidInput(
+                f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow "
+                f"those before it: {shorten(why)}"
+            ) from None
+        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
+            self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
+
+    def compare(self, entry: Entry) -> None:
+        """Decide once more."""
+        try:
+            self.decide(DryRunRules(self.ledger, entry.at), entry)
+            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
+        except WouldAppend as made:
+            if compact(made.entry) != compact(entry):
+                self.find(
+                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
+                    f"and is {shorten(compact(entry[2:]), 300)}"
+                )
+        except PurseError as error:
+            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
+
+    def decide(self, transaction: DryRunRules, entry: Entry) -> None:
+        """Whatever led to the entry, again."""
+        body, ticket = entry.body, entry.ticket or 0
+        match entry.kind:
+            case "created":
+                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+            case "asked":
+                transaction.ask(body["n"], entry.request or "", self.learner.choose)
+            case "told":
+                transaction.tell(ticket, body["rewards"], body["costs"])
+            case "conflict":
+                transaction.void(ticket) if "void" in body["report"] else transaction.tell(
+                    ticket, body["report"]["rewards"], body["report"]["costs"]
+                )
+            case "voided":
+                transaction.void(ticket)
+            case "expired":
+                transaction.expire([self.tickets[ticket]])
+            case "topped_up":
+                transaction.top_up(body["units"], entry.request or "")
+            case "archived":
+                transaction.archive(**body)
+            case kind:
+                transaction.set_status(
+                    kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
+                )
+
+    def find(self, text: str) -> None:
+        """Something that does not agree."""
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(text)
+
+    @property
+    def digest(self) -> str:
+        """A hash of all that was folded: the same for a copy of the campaign, whenever it was
+        made.
+        """
+        own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": "", "archived": 0}
+        counts = {**vars(self.ledger.head), **own}
+        digest = sha256(
+            compact([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()]).encode()
+        )
+        for array in self.learner.state.values():
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """What everybody needs who begins at this entry; an audit finds all of it in the first."""
+        ledger, tickets = self.ledger, self.tickets
+        others = [self.learner.checkpoint(), self.history.checkpoint(ledger.head.digest)]
+        body = [
+            vars(ledger.head),
+            ledger.balances,
+            tickets.issued,
+            list(tickets.values()),
+            [[bucket, *parts] for bucket, parts in tickets.sums.items()],
+            [[*each[:4], b64encode(each.body).decode()] for each in others],
+        ]
+        books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
+        return [books, *others]
+
+    def begin_at(self, stored: Checkpoint) -> bool:
+        """Begin at a checkpoint of the ledger; False, and nothing happens, where it is damaged or
+        the policy's state in it was made by other code.
+        """
+        if not stored.is_whole:
+            return False
+        head, balances, issued, records, sums, others = orjson.loads(stored.body)
+        policy, history = (
+            Checkpoint(each[0], each[1], each[2], each[3], b64decode(each[4])) for each in others
+        )
+        if not self.learner.restore(policy) or not self.history.restore(history):
+            return False
+        self.ledger.seq, self.ledger.head = stored.seq, CampaignRecord(**head)
+        self.ledger.balances = [Balance(*purse) for purse in balances]
+        for record in records:
+            self.tickets[record[0]] = TicketRecord(*record)
+        self.tickets.sums = {bucket: parts for bucket, *parts in sums}
+        self.tickets.issued = issued
+        return True
+
+
+def check_types(entry: Entry) -> None:
+    """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
+    are not whole units, rewards outside [0, 1].
+    """
+    amounts = [
+        entry.body.get(name, [])
+        for name in ("units", "costs", "spent", "overrun", "released")
+        if entry.kind != "created"
+    ]
+    whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
+    rewards = entry.body.get("rewards", [])
+    if not all(
+        type(number) is int and 0 <= number <= amounts_module.LARGEST for number in whole
+    ) or not isinstance(entry.request, (str, type(None))):
+        raise InvalidInput(
+            f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
+        )
+    if not all(type(reward) in (int, float) and 0 <= reward <= 1 for reward in rewards):
+        raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")

@@ -1,0 +1,256 @@
+"""The connections to one SQLite file: one that writes and some that read, with the locks and the
+watch over its files that no acknowledged commit gets lost without.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from typing import cast
+from weakref import WeakSet
+
+import apsw
+
+from purse.campaign.fork_safety import quiesce_before_fork
+from purse.campaign.storage.connection_pool import ConnectionPool
+from purse.campaign.storage.file_guard import hold, released
+from purse.campaign.storage.file_identity import FileIdentity, danger, identify
+from purse.campaign.storage.file_lock import FileLock
+from purse.campaign.storage.sqlite_migration import migrate
+from purse.errors import PurseError, StorageUnavailable
+
+LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
+RECONNECT_S = 5.0  # seconds to wait for threads that use files which were replaced
+MOST_READERS = 32  # connections that read at once
+
+
+class SqliteFile:
+    """A SQLite file with a write-ahead log, for all threads of this process."""
+
+    def __init__(self, path: str, vfs: str | None = None) -> None:
+        self.path = path
+        self._real = os.path.realpath(path)  # several names may lead to one file
+        self._vfs = vfs
+        self._lock = FileLock(f"{self._real}-lock", self._real)
+        self._readers = ConnectionPool(
+            self._new_reader, self._close_reader, MOST_READERS, LOCK_TIMEOUT_S
+        )
+        self._begin()
+        quiesce_before_fork(self)
+        _open.add(self)
+
+    def _begin(self) -> None:
+        self._writer: apsw.Connection | None = None
+        self._files: dict[apsw.Connection, FileIdentity] = {}  # of each open connection
+        self._write_lock = threading.RLock()
+
+    def settle(self) -> None:
+        """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a
+        child would take the parent's for its own.
+        """
+        self._resting = ExitStack()
+        self._resting.enter_context(self._write_lock)
+        with suppress(apsw.Error):  # whatever it is, a fork must not be kept from happening
+            self._resting.enter_context(self._readers.drained())
+            self._close_writer()
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+        self._resting.close()
+
+    def renew(self) -> None:
+        """Begin anew in a child process."""
+        self._begin()
+        self._readers.renew()
+        self._lock.renew()
+
+    @contextmanager
+    def _locked(self) -> Iterator[apsw.Connection]:
+        """A transaction that nobody else writes beside; committed at the end, undone where anything
+        is raised.
+        """
+        with self._translate_errors(), self._taking_turns():
+            self._follow_files()
+            db = self._writer = self._writer or self._opened()
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                if isinstance(error, apsw.Error) and not isinstance(error, apsw.ConstraintError):
+                    self._drop_writer()  # whatever it remembers of the file may be wrong now
+                elif db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+            if self._files[db] != identify(self.path):
+                self._drop_writer()
+                raise StorageUnavailable(
+                    f"{self.path}: the file or its write-ahead log was replaced while this was "
+                    "written, so it may be lost; do it again with the same request_id"
+                )
+
+    @contextmanager
+    def _taking_turns(self) -> Iterator[None]:
+        """Within this no other thread or process writes that uses this library."""
+        if not self._write_lock.acquire(timeout=LOCK_TIMEOUT_S):
+            raise StorageUnavailable(
+                f"{self.path}: another thread has been writing for {LOCK_TIMEOUT_S:g} seconds"
+            )
+        try:
+            self._lock.acquire(LOCK_TIMEOUT_S)
+            try:
+                yield
+            finally:
+                self._lock.release()
+        finally:
+            self._write_lock.release()
+
+    @contextmanager
+    def _view(self) -> Iterator[apsw.Connection]:
+        """The file as it is at one moment, through a connection that cannot write."""
+        with self._translate_errors():
+            self._follow_files()
+            with self._readers.use(lambda db: db.execute("BEGIN")) as db:
+                try:
+                    yield db
+                finally:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+
+    def _follow_files(self) -> None:
+        """Let go of the file where one of its connections has other files open than the path
+        names: what is written to those, nobody finds again.
+
+        All connections of this process have to go, because SQLite shares memory among them.
+        Raise `StorageUnavailable` where another thread does not leave the file.
+        """
+        found = identify(self.path)
+        sharing = [each for each in list(_open) if each._real == self._real]
+        if all(known == found for each in sharing for known in list(each._files.values())):
+            return
+        for each in sharing:
+            with ExitStack() as held:
+                if not each._write_lock.acquire(timeout=RECONNECT_S):
+                    raise StorageUnavailable(self._replaced())
+                held.callback(each._write_lock.release)
+                if not held.enter_context(each._readers.drained(RECONNECT_S)):
+                    raise StorageUnavailable(self._replaced())
+                each._drop_writer()
+
+    def _replaced(self) -> str:
+        return (
+            f"{self.path}: its files were replaced, and another thread still uses the old ones; "
+            "try again"
+        )
+
+    def _drop_writer(self) -> None:
+        if self._writer is not None:
+            db, self._writer = self._writer, None
+            self._close(db, tidy=False)
+
+    def _note_files(self, db: apsw.Connection) -> None:
+        """Remember the files of a connection that has used them, and say that they are in use.
+
+        A file without a log yet has to be locked as a whole before it gets one.
+        """
+        self._files[db] = identify(self.path)
+        if self._files[db].shared is not None:
+            hold(self._real)
+
+    def _close(self, db: apsw.Connection, *, tidy: bool) -> None:
+        """Close a connection; without `tidy` leave its files alone, because an old log must not be
+        moved into the file, nor a new one be removed.
+        """
+        if not tidy:
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        files = self._files.pop(db, None)
+        held = files is not None and files.shared is not None
+        with released(self._real) if held else nullcontext():
+            db.close(True)
+
+    def _close_reader(self, db: apsw.Connection) -> None:
+        self._close(db, tidy=self._files.get(db) == identify(self.path))
+
+    def _close_writer(self) -> None:
+        """The last connection of all moves the log into the file, and has to write for that."""
+        if self._writer is not None:
+            db, self._writer = self._writer, None
+            self._close(db, tidy=self._files.get(db) == identify(self.path))
+        self._lock.close()
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.ConstraintError as error:
+            raise PurseError(
+                f"{self.path} rejected the write: it would violate a constraint ({error})"
+            ) from error
+        except (apsw.Error, OSError) as error:
+            raise StorageUnavailable(f"{self.path}: {error}") from error
+
+    def _connected(self, flags: int) -> apsw.Connection:
+        db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
+        db.set_busy_timeout(round(LOCK_TIMEOUT_S * 1000))
+        # otherwise SQLite plans a statement anew whenever other values are bound to it
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        return db
+
+    def _new_reader(self) -> apsw.Connection:
+        db = self._connected(apsw.SQLITE_OPEN_READONLY)
+        db.execute("PRAGMA user_version").fetchone()  # the first use opens the log
+        self._note_files(db)
+        return db
+
+    def _opened(self) -> apsw.Connection:
+        """A connection that writes, to tables of the newest version."""
+        db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            raise StorageUnavailable(
+                f"{self.path}: this file system does not support a write-ahead log"
+            )
+        db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
+        db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
+        db.execute("PRAGMA foreign_keys = ON")
+        migrate(db, self.path)
+        self._note_files(db)
+        return db
+
+    def _version(self) -> int:
+        """Of the tables; -1 where a half transaction has to be undone first, which a reader
+        cannot.
+        """
+        try:
+            with self._view() as db:
+                return cast(int, db.execute("PRAGMA user_version").get)
+        except StorageUnavailable:
+            return -1
+
+    def danger(self) -> str | None:
+        """What is wrong with the file, for people."""
+        return danger(self.path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._write_lock, self._translate_errors(), self._readers.drained():
+            self._close_writer()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # it may never have begun
+            self.close()
+
+
+_open: WeakSet[SqliteFile] = WeakSet()
+
+
+@atexit.register
+def close_all() -> None:
+    """Whoever closes a file last moves its log into it: a copy of the file alone is whole then, and
+    a backup in its place meets no old log.
+    """
+    for storage in list(_open):
+        with suppress(Exception):  # whatever it is, a process must not be kept from ending
+            storage.close()

@@ -1,0 +1,101 @@
+"""The tickets of a journal that is folded, in bounded room.
+
+Tickets that are open or young are kept. Of the others a sum of hashes is kept for every few
+thousand, which shows whether the stored ones are the same, without the order they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import Any
+
+from purse.base.json import compact
+from purse.campaign.ledger import TicketRecord
+from purse.campaign.states import OPEN, TOLD
+
+BUCKET = 4_096  # tickets that share a sum
+YOUNG = 2 * BUCKET  # tickets that are kept whatever their state: they may change while we look
+MODULUS = 2**63  # sums fit into 64 bits
+Sums = list[int]  # of what a ticket is, of its times, of its request id
+
+
+class TicketWindow(dict[int, TicketRecord]):
+    """The tickets that are kept, by their numbers, with the sums of the others.
+
+    load   finds a ticket that is not kept any more, as it is stored now; None where there is none
+    """
+
+    def __init__(self, load: Callable[[int], TicketRecord | None]) -> None:
+        super().__init__()
+        self._load = load
+        self.keep: set[int] = set()  # tickets that are never let go
+        self.sums: dict[int, Sums] = {}  # of each bucket
+        self.touched: set[int] = set()  # buckets in which a ticket changed
+        self.issued = 0
+        self._clean = 0  # issued when those that need not be kept were last let go
+
+    def __setitem__(self, number: int, record: TicketRecord) -> None:
+        super().__setitem__(number, record)
+        self.touched.add(number // BUCKET)
+        self.issued = max(self.issued, number)
+
+    def recall(self, number: int, told_from: str | None) -> None:
+        """Keep a ticket again, as it was before it was told from a state (None: as it is)."""
+        if number in self or number > self.issued:
+            return
+        record = self._load(number)
+        if record is not None:
+            if told_from is not None and record.state == TOLD:
+                body = {name: part for name, part in record.body.items() if name != "report"}
+                record = record._replace(state=told_from, body=body)  # type: ignore[arg-type]
+            self._add(record, -1)
+            self[number] = record
+
+    def tidy(self) -> None:
+        """Let go of tickets that need not be kept."""
+        if self.issued < self._clean + YOUNG:
+            return
+        self._clean = self.issued
+        for number in [
+            number
+            for number, record in self.items()
+            if number <= self.issued - YOUNG
+            and record.state not in OPEN
+            and number not in self.keep
+        ]:
+            self._add(self.pop(number), 1)
+
+    def _add(self, record: TicketRecord, sign: int) -> None:
+        sums = self.sums.setdefault(record.id // BUCKET, [0, 0, 0])
+        for place, part in enumerate(hashes(record)):
+            sums[place] = (sums[place] + sign * part) % MODULUS
+
+    def sums_of(self, records: Iterable[TicketRecord]) -> Sums:
+        """The sums of stored tickets, without those that are kept here."""
+        sums = [0, 0, 0]
+        for record in records:
+            if record.id not in self:
+                for place, part in enumerate(hashes(record)):
+                    sums[place] = (sums[place] + part) % MODULUS
+        return sums
+
+    def total(self) -> int:
+        """A hash of all tickets, without their times."""
+        kept = sum(hashes(record)[0] for record in self.values())
+        return (kept + sum(sums[0] for sums in self.sums.values())) % MODULUS
+
+
+def hashes(record: TicketRecord) -> Sums:
+    """Hashes of what a ticket is, of its times and of its request id."""
+    body: dict[str, Any] = dict(record.body)
+    request = body.pop("request")
+    parts: tuple[Any, ...] = (
+        [record.id, record.state, body],
+        [record.id, record.at, record.deadline],
+        [record.id, request],
+    )
+    return [
+        int.from_bytes(blake2b(compact(part).encode(), digest_size=8).digest()) % MODULUS
+        for part in parts
+    ]

@@ -1,0 +1,140 @@
+"""Verbs that keep and check the journals of campaigns.
+
+These are `purse campaign export`, `restore`, `archive` and `audit`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from purse.cli.campaign.read import opened
+from purse.cli.options import Duration, for_machines, stored
+from purse.cli.output import print_json
+from purse.errors import InvalidInput, invalid
+
+FILE = click.Path(path_type=Path)
+archived = click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    type=FILE,
+    help="File that `purse campaign archive` wrote; repeat it for several.",
+)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--out",
+    type=FILE,
+    help="File, written whole or not at all [default: stdout].",
+)
+@stored
+def export(name: str, out: Path | None, storage: str) -> None:
+    """Write the journal as JSON lines.
+
+    Entries that were archived are in their own files.
+    """
+    source = opened(name, storage)
+    if out is None:
+        source.export(sys.stdout)
+    else:
+        click.echo(f"{source.export(out)} entries written to {out}", err=True)
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--name", help="Name of the new campaign [default: the name in the journal].")
+@archived
+@stored
+def restore(file: Path, name: str | None, archives: tuple[Path, ...], storage: str) -> None:
+    """Create a campaign from an exported journal.
+
+    The new campaign has an id of its own, so that nothing meant for the old one reaches it.
+    """
+    from purse.campaign.campaign import Campaign
+
+    made = Campaign.restore(file, storage=storage, name=name, archives=archives)
+    click.echo(str(made.status()))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("file", type=FILE)
+@click.option(
+    "--before",
+    metavar="WHEN",
+    help="Archive entries from before a time: 2026-11-01, 2026-11-01T12:00, or an age such as 30d.",
+)
+@stored
+def archive(name: str, file: Path, before: str | None, storage: str) -> None:
+    """Move the oldest entries of the journal to a new file.
+
+    Moves entries up to the first ticket that is held or presumed, after an audit. Keep the file:
+    `restore` and `audit --full` need it.
+    """
+    limit = None if before is None else time_of(before)
+    moved = opened(name, storage).archive(file, before=limit)
+    click.echo(
+        f"{name}: entries {moved.first} to {moved.last} with {moved.tickets} tickets moved to "
+        f"{moved.file}"
+    )
+
+
+def time_of(text: str) -> float:
+    """Return a time in seconds since 1970, from a date or an age."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        pass
+    try:
+        age = Duration().convert(text, None, None)
+    except (click.BadParameter, InvalidInput):
+        age = None
+    if age is None or not 0 < age < float("inf"):
+        raise invalid("before", text, "must be a date such as 2026-11-01, or an age such as 30d")
+    return time.time() - age
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Begin at the first entry and compare every ticket [default: begin at the last audit].",
+)
+@archived
+@for_machines
+@stored
+def audit(name: str, full: bool, archives: tuple[Path, ...], as_json: bool, storage: str) -> None:
+    """Check a campaign against its journal.
+
+    Folds the journal from the end of the last audit that found nothing, and compares balances,
+    counts, tickets, digest, choices and the policy's state with it. Exits with 1 where something
+    differs.
+    """
+    found = opened(name, storage).audit(full=full, archives=archives)
+    if as_json:
+        print_json(
+            {
+                "ok": found.ok,
+                "entries": found.entries,
+                "after": found.after,
+                "findings": found.findings,
+                "digest": found.digest,
+            }
+        )
+    else:
+        for finding in found.findings:
+            click.echo(finding)
+        verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
+        earlier = f" ({found.after} of them checked by an earlier audit)" if found.after else ""
+        click.echo(f"{name}: {found.entries} entries{earlier}, {verdict}; digest {found.digest}")
+    if not found.ok:
+        click.get_current_context().exit(1)

@@ -1,0 +1,36 @@
+"""Policy files that a campaign in the storage names: whoever may write the storage chooses them,
+and they are code.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from purse.live.damage import is_policy_file
+from purse.service.problems import POLICY_FILE, ProblemError
+
+
+def shown(policy: str) -> str:
+    """A policy as readers see it: a file without its folder.
+
+    >>> shown("/srv/mine.py:beta=1"), shown("exp3++.bwk:beta=1")
+    ('mine.py:beta=1', 'exp3++.bwk:beta=1')
+    """
+    path, colon, options = policy.partition(":")
+    return (Path(path).name if is_policy_file(policy) else path) + colon + options
+
+
+def without_folder(facts: dict[str, Any]) -> dict[str, Any]:
+    """Status or terms of a campaign, as readers see them."""
+    return {**facts, "policy": shown(facts["policy"])}
+
+
+def refuse_file(name: str, policy: str) -> None:
+    """Refuse to run the policy of a campaign where it is a file."""
+    if is_policy_file(policy):
+        raise ProblemError(
+            POLICY_FILE,
+            f"campaign {name!r} plays the policy file {shown(policy)!r}, which this service does "
+            "not run; start it with --allow-policy-files if the file can be trusted",
+        )

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import httpx
+import pytest
+
+from purse.campaign.storage.memory import Memory
+from purse.service import connections
+from tests.support.server import LONG, served
+from tests.support.service import PROMPTS
+
+SOON = 0.3  # seconds
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+POST = b"POST /campaigns HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@contextmanager
+def connected(port: int) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", port), LONG) as line:
+        yield line
+
+
+def all_of(line: socket.socket) -> bytes:
+    """What comes until the server closes the connection; it has to."""
+    parts = []
+    with suppress(ConnectionResetError):
+        while part := line.recv(65536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def answer(line: socket.socket) -> bytes:
+    """The answer to a request for /healthz, on a connection that stays."""
+    parts = b""
+    while not parts.endswith(b'{"status":"ok"}'):
+        part = line.recv(65536)
+        assert part, parts
+        parts += part
+    return parts
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", 10 * LONG)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET",
+        HEAD,
+        HEAD + b"X-Half: hal",
+        POST + b"Content-Length: 100\r\n\r\n",
+        POST + b'Content-Length: 100\r\n\r\n{"name": ',
+        CHUNKED + b"5\r\n12",
+    ],
+    ids=["silent", "method", "headers", "half a header", "no body", "half a body", "chunk"],
+)
+def test_a_connection_without_a_complete_request_is_closed(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
+    with served(storage=Memory()) as server, connected(server.port) as line:
+        line.sendall(begun)
+        assert all_of(line) == b""
+
+
+@pytest.mark.parametrize("begun", [b"\r\n", b"GET /hea"], ids=["empty line", "method"])
+def test_a_connection_that_falls_silent_after_an_answer_is_closed(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
+    with served(storage=Memory()) as server, connected(server.port) as line:
+        line.sendall(HEAD + b"\r\n")
+        answer(line)
+        line.sendall(begun)
+        assert all_of(line) == b""
+
+
+def test_a_stream_outlives_the_time_that_a_request_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
+    monkeypatch.setattr("purse.service.live_view.HEARTBEAT", 1)
+    with served(storage=Memory()) as server, httpx.Client(base_url=server.url, timeout=LONG) as web:
+        assert web.post("/campaigns", json=PROMPTS).status_code == 201
+        with web.stream("GET", "/campaigns/prompts/events") as events:
+            parts = events.iter_bytes()
+            assert b"event: picture" in next(parts)
+            assert next(parts) == b": still here\n\n"  # a second later
+
+
+ENDLESS = {
+    "header": HEAD + b"X-Long: " + b"x" * 100_000,
+    "name": HEAD + b"x" * 100_000,
+    "many": HEAD + b"X-Many: 1234567890\r\n" * 5_000,
+    "path": b"GET /" + b"x" * 100_000,
+    "trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX-Long: " + b"x" * 100_000,
+}
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "endless"])
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_header_that_is_too_large_is_refused(kind: str, whole: bool) -> None:
+    end = b" HTTP/1.1\r\n\r\n" if kind == "path" else b"\r\n\r\n"
+    with served(storage=Memory()) as server, connected(server.port) as line:
+        with suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent
+            line.sendall(ENDLESS[kind])
+            # without an end it has to be refused for its size, and not for its time
+            line.sendall(end if whole else b"x" * 1_000_000)
+        assert b" 200 " not in all_of(line)
+
+
+def test_a_header_of_allowed_size_is_taken_and_a_body_counts_for_itself() -> None:
+    with served(storage=Memory()) as server, connected(server.port) as line:
+        line.sendall(HEAD + b"X-Long: " + b"x" * 60_000 + b"\r\n\r\n")
+        assert b"HTTP/1.1 200" in answer(line)
+        body = b'{"name": "' + b"x" * 900_000 + b'"}'
+        length = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+        line.sendall(POST + length + body)
+        assert b"urn:purse:problem:invalid-input" in all_of(line)
+
+
+def test_of_too_many_connections_the_one_that_waits_longest_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 3)
+    with (
+        served(storage=Memory()) as server,
+        connected(server.port) as silent,
+        ExitStack() as stack,
+    ):
+        used = [stack.enter_context(connected(server.port)) for _ in range(2)]
+        for line in used:
+            line.sendall(HEAD + b"\r\n")
+            answer(line)
+        used.append(stack.enter_context(connected(server.port)))
+        assert all_of(silent) == b""
+        for line in used:
+            line.sendall(HEAD + b"\r\n")
+            answer(line)

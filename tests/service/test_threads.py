@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from purse.campaign.storage.memory import Memory
+from purse.service import threads
+from purse.service.app import make_app
+from purse.service.settings import Settings
+from tests.support.service import HERE, PROMPTS, problem
+
+LONG = 30  # seconds after which something that should have happened never will
+ASKS = 60
+
+
+class Locked(Memory):
+    """A storage whose lock another process holds until `free` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+
+    def change(self, *wanted: Any) -> None:
+        assert self.free.wait(LONG)
+        super().change(*wanted)
+
+
+def run(main: Callable[..., Any]) -> None:
+    """Run it in a thread of its own: the tests in a browser leave an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, main).result()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    with anyio.fail_after(LONG):
+        while not true():
+            await anyio.sleep(0.01)
+
+
+def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "MOST_WAITING", ASKS - threads.WRITERS)
+    storage = Locked()
+    app = make_app(Settings(storage=storage))
+    answers: list[httpx.Response] = []
+
+    async def main() -> None:
+        async with (
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HERE) as client,
+            anyio.create_task_group() as group,
+        ):
+            assert (await client.post("/campaigns", json=PROMPTS)).status_code == 201
+
+            async def ask() -> None:
+                answers.append(await client.post("/campaigns/prompts/asks"))
+
+            try:
+                for _ in range(ASKS):
+                    group.start_soon(ask)
+                waiting = app.state.threads.writers.statistics
+                await until(lambda: waiting().tasks_waiting == ASKS - threads.WRITERS)
+                with anyio.fail_after(LONG):
+                    for path in (
+                        "/readyz",
+                        "/metrics",
+                        "/campaigns",
+                        "/campaigns/prompts",
+                        "/campaigns/prompts/tickets",
+                        "/campaigns/prompts/journal",
+                        "/campaigns/prompts/picture",
+                        "/",
+                    ):
+                        assert (await client.get(path)).status_code == 200, path
+                    refused = await client.post("/campaigns/prompts/asks")
+                said = problem(refused, 503, "storage-unavailable")
+                assert said.startswith("20 requests wait for the storage already")
+                assert refused.headers["Retry-After"] == "1"
+                assert not answers
+            finally:
+                storage.free.set()
+
+    run(main)
+    assert [answer.status_code for answer in answers] == [200] * ASKS
+
+
+def test_every_route_that_uses_the_storage_has_a_thread_of_its_kind() -> None:
+    seen: list[str] = []
+
+    class Seen(threads.Threads):
+        async def write(self, work: Callable[[], Any]) -> Any:
+            seen.append("write")
+            return await super().write(work)
+
+        async def read(self, work: Callable[[], Any]) -> Any:
+            seen.append("read")
+            return await super().read(work)
+
+    made = Seen().route_class("/", lambda: None, methods=["POST"])
+    again = Seen().route_class("/", made.endpoint, methods=["POST"])
+    assert again.endpoint is made.endpoint  # a router that is included makes its routes again
+    run(made.endpoint)
+    run(Seen().route_class("/", lambda: None, methods=["GET"]).endpoint)
+    assert seen == ["write", "read"]
