@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, StorageUnavailable
+from purse.campaign.learner import Learner
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.campaign.storage.memory import Memory
 
@@ -173,3 +174,21 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
     assert results.count("interrupted") == 1
     assert sum(isinstance(result, StorageUnavailable) for result in results) == 3
     assert campaign.ask().id == 2
+
+
+def test_what_takes_long_to_compile_is_compiled_before_the_campaign_is_locked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    campaign = Campaign.create("c", **{**TERMS, "policy": "exp3.bwk"}, storage=Memory())
+    done: list[str] = []
+    compiled, change = Learner.compile_look, campaign.storage.change
+    monkeypatch.setattr(
+        Learner, "compile_look", lambda learner: done.append("compiled") or compiled(learner)
+    )
+    monkeypatch.setattr(
+        campaign.storage, "change", lambda *wanted: done.append("locked") or change(*wanted)
+    )
+    before = campaign._committer.recovered().state
+    campaign.probabilities()
+    assert done == ["compiled", "locked"]
+    assert all((part == before[name]).all() for name, part in Learner(campaign.terms).state.items())

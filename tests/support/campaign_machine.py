@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from purse import AskRefused
+from purse import PurseError
 from tests.support import reference_ledger
 from tests.support.reference_ledger import Terms, written
 
@@ -67,10 +67,10 @@ def all_terms(draw: st.DrawFn, policy: str) -> Terms:
 
 
 def attempt(call: Callable[[], Any]) -> Any:
-    """What a call answers, or that the game is over."""
+    """What a call answers, or why it was refused."""
     try:
         return call()
-    except AskRefused as error:
+    except PurseError as error:
         return error
 
 

@@ -8,11 +8,13 @@ import json
 import os
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import BudgetExhausted, Campaign
+from purse import BudgetExhausted, Campaign, PurseError, StorageUnavailable
 from purse.base import amounts
+from purse.campaign.archive_file import complete
 
 TERMS: dict[str, Any] = {
     "arms": {"left": 1, "right": "1.5"},
@@ -60,10 +62,21 @@ class FileClientLog(ClientLog):
 class LoggingClient:
     """Asks, tells, voids and tops up at random; what was wanted when it died is wanted again, in
     the same words, by whoever goes on with its log.
+
+    archives   a folder; where it is given, a share of what the client does is to archive
     """
 
-    def __init__(self, campaign: Campaign, log: ClientLog, name: str, rng: random.Random) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        log: ClientLog,
+        name: str,
+        rng: random.Random,
+        archives: Path | None = None,
+        share: float = 0.02,
+    ) -> None:
         self.campaign, self.log, self.name, self.rng = campaign, log, name, rng
+        self.archives, self.share = archives, share
         self.tickets = {
             number
             for line in log.lines
@@ -97,6 +110,8 @@ class LoggingClient:
         request = f"{self.name}-{len(self.log.lines)}"
         if "refused" in last:
             return {"do": "top_up", "request": request, "amount": "2.5"}
+        if self.archives is not None and self.rng.random() < self.share:
+            return {"do": "archive", "request": request}
         if not self.tickets or self.rng.random() < 0.5:
             return {"do": "ask", "request": request, "n": self.rng.choice((1, 1, 1, 3))}
         ticket = self.rng.choice(sorted(self.tickets))
@@ -136,6 +151,15 @@ class LoggingClient:
         if line["want"] == "top_up":
             self.campaign.top_up(line["amount"], line["request"])
             return {}
+        if line["want"] == "archive":
+            assert self.archives is not None
+            try:
+                self.campaign.archive(self.archives / f"{line['request']}.archive")
+            except StorageUnavailable:
+                raise
+            except PurseError:  # nothing can be archived, or somebody else does it, or did
+                pass
+            return {}
         if line["want"] == "void":
             return {"state": self.campaign.void(line["ticket"]).state}
         receipt = self.campaign.tell(line["ticket"], line["reward"], line["cost"])
@@ -146,11 +170,13 @@ class LoggingClient:
         }
 
 
-def check_promises(campaign: Campaign, lines: list[Line]) -> None:
+def check_promises(
+    campaign: Campaign, lines: list[Line], archives: Sequence[str | Path] = ()
+) -> None:
     """All that was answered is in the journal, once, in the same words; nothing else is; and it
     adds up after every entry.
     """
-    entries = list(campaign.journal())
+    entries = list(complete(campaign.journal(), archives))
     answered = Counter(
         (line["got"], line.get("request") or line["ticket"]) for line in lines if "got" in line
     )
@@ -168,16 +194,17 @@ def check_promises(campaign: Campaign, lines: list[Line]) -> None:
             assert key in wanted, f"{key} is in the journal, and nobody wanted it"
             written[key] = entry.body
         else:
-            assert entry.kind in ("created", "expired"), f"entry {entry.seq} is {entry.kind}"
+            kinds = ("created", "expired", "archived")
+            assert entry.kind in kinds, f"entry {entry.seq} is {entry.kind}"
     assert not [key for key, count in answered.items() if count > 1], "something was answered twice"
     for line in lines:
-        if "got" in line:
+        if "got" in line and line["got"] != "archive":
             check_line(
                 campaign, line, written.get((line["got"], line.get("request") or line["ticket"]))
             )
     check_sums(campaign, entries)
-    audit = campaign.audit()
-    assert audit.ok, audit.findings
+    for audit in (campaign.audit(full=True, archives=archives), campaign.audit()):
+        assert audit.ok, audit.findings
 
 
 def check_line(campaign: Campaign, line: Line, body: dict[str, Any] | None) -> None:

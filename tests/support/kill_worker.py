@@ -25,7 +25,7 @@ from typing import Any
 
 from purse import Campaign, StorageUnavailable
 from tests.support.client_log import TERMS, FileClientLog, LoggingClient
-from tests.support.fault_injection import LABELS, KillPoint, install
+from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 
 NAME, CLIENTS, AT_RANDOM = "killed", 4, "at random"
 STEPS = 400  # after which a client gives up waiting for its point
@@ -49,8 +49,10 @@ def live(
     address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int
 ) -> None:
     """One life of a client."""
+    archives = label.endswith(IN_AN_ARCHIVE)  # they come seldom
     if label in LABELS[address.partition(":")[0]]:
-        address = install(KillPoint(label, random.Random(seed).randrange(1, 8)), address)
+        times = 1 if archives else random.Random(seed).randrange(1, 8)
+        address = install(KillPoint(label, times), address)
 
     def opened() -> Campaign:
         return Campaign.open(NAME, storage=address)
@@ -60,6 +62,8 @@ def live(
         FileClientLog(folder / f"log-{client}"),
         f"client-{client}",
         random.Random(seed),
+        folder,
+        0.2 if archives else 0.01,
     )
     patiently(made.resume, made.resume)
     os.write(said, bytes([client]))

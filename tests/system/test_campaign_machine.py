@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import astuple
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import pytest
@@ -22,6 +24,7 @@ from hypothesis.stateful import (
 )
 
 from purse import AskRefused, PurseError
+from purse.campaign.archive_file import complete
 from tests.support import reference_ledger
 from tests.support.campaign_machine import (
     BAD_REPORTS,
@@ -69,6 +72,8 @@ class CampaignMachine(RuleBasedStateMachine):
         )
         self.ledger = Ledger(terms)
         self.requests = count()
+        self.folder = TemporaryDirectory()
+        self.archives: list[Path] = []
 
     @property
     def now(self) -> int:
@@ -349,6 +354,18 @@ class CampaignMachine(RuleBasedStateMachine):
             self.harness.drop_checkpoints(self.name)
         self.campaign = self.harness.open(self.name)
 
+    @precondition(lambda self: hasattr(self.campaign, "archive"))
+    @rule()
+    def archive(self) -> None:
+        path = Path(self.folder.name, str(len(self.archives)))
+        answer = attempt(lambda: self.campaign.archive(path))
+        if isinstance(answer, PurseError):
+            assert "nothing can be archived" in str(answer)
+            assert not path.exists()
+        else:
+            self.ledger.entries += 1
+            self.archives.append(path)
+
     @invariant()
     def books_agree(self) -> None:
         status, ledger = self.campaign.status(), self.ledger
@@ -374,7 +391,11 @@ class CampaignMachine(RuleBasedStateMachine):
             audit = self.campaign.audit()
             assert not audit.findings
             assert audit.ok
-            assert audit.entries == len(list(self.campaign.journal()))
+            entries = list(complete(self.campaign.journal(), self.archives))
+            assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
+            if self.archives:
+                assert self.campaign.audit(full=True, archives=self.archives) == audit
+            self.folder.cleanup()
 
 
 @pytest.mark.parametrize("policy", [UNIFORM, INITIAL])

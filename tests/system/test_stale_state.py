@@ -16,7 +16,8 @@ import pytest
 
 from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
 from purse.campaign import operations
-from tests.support.storages import StorageHarness
+from purse.campaign.learner import Learner
+from tests.support.storages import MemoryHarness, PostgresHarness, StorageHarness
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -58,6 +59,40 @@ def test_a_key_of_postgres_is_not_trusted(make_harness: Any) -> None:
     with pytest.raises(NoSuchCampaign, match="open it again"):
         first.ask()
     assert [campaign.status().counts["tickets"] for campaign in again] == [0, 0]
+
+
+def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
+    harness: StorageHarness,
+) -> None:
+    """As when a dump is put back under processes that run."""
+    campaign = harness.create("c", **TERMS)
+    other = harness.create("other", **TERMS)
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 1)
+    for _ in range(30):
+        other.tell(other.ask(), 0.25, 1)
+    if isinstance(harness, MemoryHarness):
+        stored = harness.memory._campaigns
+        stored["c"], stored["other"] = stored["other"], stored["c"]
+        stored["c"].head.id = campaign.terms.id
+    else:
+        harness.execute("UPDATE purse_campaigns SET name = name || '-' ")
+        for new, old in (("c", "other-"), ("other", "c-")):
+            harness.execute(
+                f"UPDATE purse_campaigns SET name = '{new}', head = "
+                f"replace(head, '{other.terms.id}', '{campaign.terms.id}') WHERE name = '{old}'"
+            )
+        if isinstance(harness, PostgresHarness):
+            campaign.storage._keys.clear()
+    expected = Learner(other.terms)
+    told = [(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"]
+    assert len(told) == 30
+    expected.learn(told, told[-1][0], "")
+    campaign.ask()
+    state = campaign._committer.recovered().state
+    assert {name: part.tobytes() for name, part in state.items()} == {
+        name: part.tobytes() for name, part in expected.state.items()
+    }
 
 
 def test_a_policy_forgets_what_an_older_file_does_not_know(tmp_path: Path) -> None:
@@ -172,8 +207,6 @@ def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_beginning_is_not_used() -> None:
-    from purse.campaign.learner import Learner
-
     campaign = Campaign.create("c", **TERMS, storage="memory:beginnings")
     first = Learner(campaign.terms)
     first.code = "of another beginning"

@@ -220,3 +220,55 @@ def test_another_session_locks_the_campaign_in_postgres(postgres_address: str) -
         assert campaign.status().counts["held"] == 1
     goes_on(campaign, ticket)
     campaign.storage.close()
+
+
+def test_a_campaign_that_is_stuck_delays_no_other_in_postgres(
+    postgres_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.undo()  # who waits, waits for long
+    stuck, ticket = begun(postgres_address)
+    storage = stuck.storage
+    other = Campaign.create("other", **TERMS, storage=storage)
+    with psycopg.connect(postgres_address) as foreign:
+        foreign.execute("SELECT 1 FROM purse_campaigns WHERE name = 'test' FOR UPDATE")
+        waiting = threading.Thread(target=stuck.tell, args=(ticket, 1, 1))
+        waiting.start()
+        assert in_time(lambda: other.tell(other.ask(), 1, 1)) is None
+        assert in_time(stuck.status) is None
+        assert waiting.is_alive()
+    waiting.join()
+    assert stuck.status().counts["told"] == other.status().counts["told"] == 1
+    storage.close()
+
+
+def test_who_only_reads_is_not_delayed_by_one_who_waits_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    campaign, ticket = begun(f"sqlite:///{tmp_path}/purse.db")
+    lock = FileLock(f"{tmp_path}/purse.db-lock", f"{tmp_path}/purse.db")
+    lock.acquire(1)
+    waiting = [
+        threading.Thread(target=campaign.tell, args=(ticket, 1, 1)),
+        threading.Thread(target=campaign.ask),
+    ]
+    for thread in waiting:
+        thread.start()
+    for read in (campaign.status, campaign.tickets, campaign.storage.names):
+        assert in_time(read) is None
+    assert all(thread.is_alive() for thread in waiting)
+    lock.close()
+    for thread in waiting:
+        thread.join()
+    assert campaign.status().counts["told"] == 1
+    campaign.storage.close()
+
+
+def test_one_reader_who_takes_long_delays_no_other(tmp_path: Path) -> None:
+    campaign, _ = begun(f"sqlite:///{tmp_path}/purse.db")
+    storage: Any = campaign.storage
+    with storage._view(), storage._view():
+        assert in_time(campaign.status) is None
+    storage.close()

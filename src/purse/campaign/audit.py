@@ -4,7 +4,7 @@ or from the first entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from purse.campaign.group_commit import check_same
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
-from purse.campaign.states import STATES
+from purse.campaign.states import STATES, TOLD
 from purse.campaign.storage.base import LockedState, Overview, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import BUCKET
@@ -44,12 +44,20 @@ class Audit:
 
 
 def audit(
-    terms: Terms, storage: Storage, *, full: bool = False, archives: Sequence[str | Path] = ()
+    terms: Terms,
+    storage: Storage,
+    *,
+    full: bool = False,
+    archives: Sequence[str | Path] = (),
+    acknowledged: Iterable[int] = (),
+    noted: tuple[int, str] | None = None,
 ) -> Audit:
     """Fold the journal, and compare all that is stored besides with what it comes to.
 
-    full       begin at the first entry, and look at every ticket
-    archives   files with entries that were archived, which a full audit reads, too
+    full           begin at the first entry, and look at every ticket
+    archives       files with entries that were archived, which a full audit reads, too
+    acknowledged   tickets whose reports were acknowledged to somebody
+    noted          a number of entries, and the digest that the journal had then
     """
     look = storage.overview(terms.name)
     check_same(terms, look.head)
@@ -67,6 +75,7 @@ def audit(
     digest = replay.digest
     checkpoints = replay.checkpoints()
     compare_tickets(replay, storage, every=not begun)
+    compare_outside(replay, storage, acknowledged, noted)
     if not replay.findings:
         with suppress(StorageUnavailable):  # a checkpoint only saves time
             storage.change(
@@ -129,6 +138,31 @@ def compare(replay: JournalReplay, look: Overview) -> None:
         )
     if replace(ledger.head, snapshot=look.head.snapshot) != look.head:
         replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
+
+
+def compare_outside(
+    replay: JournalReplay,
+    storage: Storage,
+    acknowledged: Iterable[int],
+    noted: tuple[int, str] | None,
+) -> None:
+    """What others have kept against what is stored: only that shows what never got here."""
+    name = replay.terms.name
+    for number in acknowledged:
+        record = stored_ticket(storage, name, number)
+        if record is None or record.state != TOLD:
+            replay.find(
+                f"the report on ticket {number} was acknowledged, and the ticket is "
+                f"{'not there' if record is None else record.state}"
+            )
+    if noted is not None:
+        entries, digest = noted
+        found = storage.told(name, entries, 1).digest
+        if found not in (digest, ARCHIVED):
+            replay.find(
+                f"the journal had the digest {digest} after {entries} entries, and has "
+                f"{found or 'fewer entries'} now"
+            )
 
 
 def compare_tickets(replay: JournalReplay, storage: Storage, *, every: bool) -> None:

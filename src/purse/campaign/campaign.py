@@ -302,18 +302,34 @@ class Campaign:
         chances = self._committer.do(operations.probabilities())
         return dict(zip(self.terms.arms, chances, strict=True))
 
-    def audit(self, *, full: bool = False, archives: Sequence[str | Path] = ()) -> Audit:
+    def audit(
+        self,
+        *,
+        full: bool = False,
+        archives: Sequence[str | Path] = (),
+        acknowledged: Iterable[int] = (),
+        noted: tuple[int, str] | None = None,
+    ) -> Audit:
         """Fold the journal and return where the campaign differs from it.
 
-        full       begin at the first entry and compare every ticket; otherwise begin where the
-                   last audit that found nothing ended, and compare what has changed since
-        archives   the files that `archive` wrote, which a full audit needs
+        full           begin at the first entry and compare every ticket; otherwise begin where the
+                       last audit that found nothing ended, and compare what has changed since
+        archives       the files that `archive` wrote, which a full audit needs
+        acknowledged   the numbers of tickets whose reports were acknowledged
+        noted          (`entries`, `digest`) of an earlier `status`
 
         The audit compares balances, tickets, counts, digests, the policy's choices and its state.
-        It cannot see what never reached this storage; `Audit.digest` and `Status.digest` are there
-        to be compared with what clients and copies have noted.
+        What never reached this storage, or was lost with it, shows only in `acknowledged` and
+        `noted`, which somebody else has kept.
         """
-        return audit(self.terms, self.storage, full=full, archives=archives)
+        return audit(
+            self.terms,
+            self.storage,
+            full=full,
+            archives=archives,
+            acknowledged=[self._number(ticket) for ticket in acknowledged],
+            noted=noted,
+        )
 
     def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         """Move the oldest entries of the journal to a new file, and return what was moved.

@@ -102,7 +102,7 @@ def serve(socket: str | None, **settings: Any) -> None:
 
 def serve_socket(path: str, storage: str, log: str, **others: Any) -> None:
     """Serve a Unix socket; refuse options that are about HTTP."""
-    from purse.campaign.remote.socket_server import serve as run
+    from purse.campaign.server.serve import serve as run
     from purse.service import request_log
 
     context = click.get_current_context()

@@ -74,3 +74,24 @@ def test_a_campaign_is_archived_and_its_archive_is_used(run: Run, tmp_path: Path
 def test_a_time_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(purse.InvalidInput, match="before="):
         time_of(text)
+
+
+def test_an_audit_compares_what_others_have_kept(run: Run, tmp_path: Path) -> None:
+    run(*NEW)
+    run("ask prompts -n 2")
+    run("tell prompts 1 --reward 1 --cost 0.003")
+    status = data(run("status prompts --json"))
+    kept = tmp_path / "kept"
+    kept.write_text("1\n\n")
+    noted = f"{status['entries']}:{status['digest']}"
+    assert "all agree" in run(f"audit prompts --acknowledged {kept} --noted {noted}").stdout
+    kept.write_text("1\n2\n9\n")
+    found = run(f"audit prompts --acknowledged {kept} --noted 3:abc", code=1).stdout
+    assert found.splitlines()[:3] == [
+        "the report on ticket 2 was acknowledged, and the ticket is held",
+        "the report on ticket 9 was acknowledged, and the ticket is not there",
+        f"the journal had the digest abc after 3 entries, and has {status['digest']} now",
+    ]
+    assert "has fewer entries now" in run("audit prompts --noted 99:abc", code=1).stdout
+    for wrong in ("abc", "3:", "x:abc"):
+        assert "noted=" in str(run(f"audit prompts --noted {wrong}", code=1).exception)

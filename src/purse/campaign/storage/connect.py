@@ -28,7 +28,7 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
 
         return Postgres(storage)
     if scheme == "unix":
-        from purse.campaign.remote.remote_storage import RemoteStorage
+        from purse.campaign.storage.remote.remote_storage import RemoteStorage
 
         return RemoteStorage.at(storage)
     raise invalid(

@@ -91,7 +91,9 @@ SET seq = excluded.seq, digest = excluded.digest, checksum = excluded.checksum,
   body = excluded.body"""
 DIGEST = "SELECT encode(digest, 'hex') FROM purse_journal WHERE campaign = %s AND seq = %s"
 ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = %s"
-PUT_ARCHIVED = """INSERT INTO purse_archived VALUES (%s, %s, %s, %s, %s)
+PUT_ARCHIVED = """INSERT INTO purse_archived
+SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, decode(e ->> 2, 'hex'), e ->> 3
+FROM json_array_elements(%s::json) e
 ON CONFLICT (campaign, id) DO UPDATE
 SET told = excluded.told, request = excluded.request, body = excluded.body"""
 
@@ -503,8 +505,11 @@ def archive(
 ) -> None:
     """Move tickets to the archive and drop the entries about them, which a file holds."""
     db.execute("UPDATE purse_campaigns SET archived = %s WHERE id = %s", (last, campaign))
-    with db.cursor() as cursor:
-        cursor.executemany(PUT_ARCHIVED, [(campaign, *ticket) for ticket in tickets])
+    rows = [
+        (each.id, each.told, None if each.request is None else each.request.hex(), each.body)
+        for each in tickets
+    ]
+    db.execute(PUT_ARCHIVED, (campaign, compact(rows)))
     db.execute(
         "DELETE FROM purse_tickets WHERE campaign = %s AND id = ANY(%s)",
         (campaign, [ticket.id for ticket in tickets]),

@@ -9,10 +9,11 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 import click
 
-from purse.cli.campaign.read import opened
+from purse.cli.campaign.read import number_of, opened
 from purse.cli.options import Duration, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, invalid
@@ -110,16 +111,39 @@ def time_of(text: str) -> float:
     help="Begin at the first entry and compare every ticket [default: begin at the last audit].",
 )
 @archived
+@click.option(
+    "--acknowledged",
+    type=click.File(),
+    help="File with the ids of tickets whose reports were acknowledged, one in each line.",
+)
+@click.option(
+    "--noted",
+    metavar="ENTRIES:DIGEST",
+    help="Length and digest of the journal that an earlier status showed.",
+)
 @for_machines
 @stored
-def audit(name: str, full: bool, archives: tuple[Path, ...], as_json: bool, storage: str) -> None:
+def audit(
+    name: str,
+    full: bool,
+    archives: tuple[Path, ...],
+    acknowledged: IO[str] | None,
+    noted: str | None,
+    as_json: bool,
+    storage: str,
+) -> None:
     """Check a campaign against its journal.
 
     Folds the journal from the end of the last audit that found nothing, and compares balances,
     counts, tickets, digest, choices and the policy's state with it. Exits with 1 where something
     differs.
     """
-    found = opened(name, storage).audit(full=full, archives=archives)
+    found = opened(name, storage).audit(
+        full=full,
+        archives=archives,
+        acknowledged=[number_of(line.strip()) for line in acknowledged or () if line.strip()],
+        noted=None if noted is None else parse_noted(noted),
+    )
     if as_json:
         print_json(
             {
@@ -138,3 +162,11 @@ def audit(name: str, full: bool, archives: tuple[Path, ...], as_json: bool, stor
         click.echo(f"{name}: {found.entries} entries{earlier}, {verdict}; digest {found.digest}")
     if not found.ok:
         click.get_current_context().exit(1)
+
+
+def parse_noted(text: str) -> tuple[int, str]:
+    """Return a number of entries and a digest."""
+    entries, _, digest = text.partition(":")
+    if not (entries.isdecimal() and len(entries) < 19 and digest):
+        raise invalid("noted", text, "must be a number of entries, a colon and a digest")
+    return int(entries), digest

@@ -1,0 +1,191 @@
+"""What a campaign with very many reports takes: `python -m benchmarks.long_journal 1000000`.
+
+It fills a campaign in a SQLite file, a thousand tickets at a time, and measures size, asks, a
+restart, the dashboard's first picture, audits, an archive and repeats after it. Each measurement
+runs in a process of its own, so that its memory is its own.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import apsw
+
+from purse import Campaign
+from purse.campaign.followed_history import FollowedHistory
+
+AT_ONCE = 1_000  # tickets
+REWARDS = 7  # different ones
+TERMS: dict[str, Any] = {
+    "arms": {"small": "0.01", "large": "0.05"},
+    "budget": 10_000_000,
+    "cost_min": "0.0001",
+    "expires_after": None,
+}
+
+
+def opened(path: Path) -> Campaign:
+    """The campaign as a new process finds it."""
+    return Campaign.open("long", storage=f"sqlite:///{path}")
+
+
+def report(number: int) -> tuple[int, float, str]:
+    """The report on a ticket."""
+    return number, number % REWARDS / REWARDS, "0.0042"
+
+
+def fill(path: Path, rows: int) -> None:
+    """Make a campaign with so many reports; go on with one that has fewer."""
+    storage = f"sqlite:///{path}"
+    campaign = opened(path) if path.exists() else Campaign.create("long", **TERMS, storage=storage)
+    while (done := campaign.status().counts["told"]) < rows:
+        tickets = campaign.ask_many(AT_ONCE, f"batch-{done // AT_ONCE}")
+        campaign.tell_many([report(ticket.id) for ticket in tickets])
+
+
+def ask(path: Path) -> dict[str, float]:
+    """Single asks and reports of a process that runs."""
+    campaign = opened(path)
+    campaign.tell(*report(campaign.ask().id))
+    taken = []
+    for _ in range(200):
+        start = time.perf_counter()
+        ticket = campaign.ask()
+        taken.append(time.perf_counter() - start)
+        campaign.tell(*report(ticket.id))
+    return {"ask, p50 of 200 (ms)": 1000 * median(taken)}
+
+
+def restart(path: Path) -> dict[str, float]:
+    """From opening to the first ticket."""
+    return {"first ask of a new process (s)": seconds(lambda: opened(path).ask())}
+
+
+def picture(path: Path) -> dict[str, float]:
+    """The first picture of the dashboard, and the next one of a service that is started again."""
+    campaign = opened(path)
+    made = {"first picture (s)": seconds(lambda: FollowedHistory(campaign).follow())}
+    made["first picture after a restart (s)"] = seconds(
+        lambda: FollowedHistory(opened(path)).follow()
+    )
+    return made
+
+
+def audit(path: Path) -> dict[str, float]:
+    """An audit of everything."""
+    return {"full audit (s)": seconds(lambda: checked(opened(path), full=True))}
+
+
+def audit_again(path: Path) -> dict[str, float]:
+    """An audit from the last one on."""
+    return {"audit from the last one on (s)": seconds(lambda: checked(opened(path)))}
+
+
+def archive(path: Path) -> dict[str, float]:
+    """All that can be is moved to a file."""
+    campaign = opened(path)
+    for ticket in campaign.tickets():
+        campaign.void(ticket)
+    file = path.with_suffix(".archive")
+    taken = seconds(lambda: campaign.archive(file))
+    campaign.storage.close()
+
+    db = apsw.Connection(str(path))
+    db.execute("VACUUM")
+    db.close()
+    return {
+        "archive (s)": taken,
+        "archive file (MB)": file.stat().st_size / 1e6,
+        "size afterwards (MB)": megabytes(path),
+    }
+
+
+def repeat(path: Path) -> dict[str, float]:
+    """Asks and reports that were archived are repeated."""
+    campaign, taken = opened(path), []
+    told = campaign.status().counts["told"]
+    for number in range(1, told, max(1, told // 50)):
+        start = time.perf_counter()
+        assert campaign.tell(*report(number)).duplicate
+        taken.append(time.perf_counter() - start)
+    for batch in range(0, 5):
+        first = campaign.ask_many(AT_ONCE, f"batch-{batch}")
+        assert [ticket.id for ticket in first] == [batch * AT_ONCE + k + 1 for k in range(AT_ONCE)]
+    return {"repeated report after the archive, p50 (ms)": 1000 * median(taken)}
+
+
+def full_audit_with_archive(path: Path) -> dict[str, float]:
+    """An audit of everything, half of it from the file."""
+    file = path.with_suffix(".archive")
+    return {
+        "full audit with the archive (s)": seconds(
+            lambda: checked(opened(path), full=True, archives=[file])
+        )
+    }
+
+
+def checked(campaign: Campaign, **how: Any) -> None:
+    """An audit that finds nothing."""
+    found = campaign.audit(**how)
+    assert found.ok, found.findings
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def megabytes(path: Path) -> float:
+    """The size of a file and its log."""
+    files = [each for each in path.parent.glob(f"{path.name}*") if each.is_file()]
+    return sum(each.stat().st_size for each in files) / 1e6
+
+
+STEPS = (ask, restart, picture, audit, audit_again, archive, repeat)
+LAST = (audit_again, restart, full_audit_with_archive)
+
+
+def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
+    """(what, how much, memory in MB) of each measurement, printed as it comes."""
+    found: list[tuple[str, float, float]] = []
+    start = time.perf_counter()
+    fill(path, rows)
+    print(f"{rows:,} reports: {time.perf_counter() - start:.0f} s, {megabytes(path):.0f} MB")
+    found.append(("size (MB)", megabytes(path), 0.0))
+    for step in (*STEPS, *LAST):
+        command = [sys.executable, "-m", __spec__.name, "--step", step.__name__, str(path)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        facts = json.loads(done.stdout)
+        for what, value in facts["found"].items():
+            found.append((what, value, facts["memory"]))
+            print(f"{what}: {value:.3g}, memory {facts['memory']:.0f} MB", flush=True)
+    return found
+
+
+def main() -> None:
+    """Measure, or take one step of it."""
+    if sys.argv[1] == "--step":
+        found = globals()[sys.argv[2]](Path(sys.argv[3]))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"found": found, "memory": memory}))
+        return
+    if len(sys.argv) > 2:
+        measure(Path(sys.argv[2]), int(sys.argv[1]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder, "long.db"), int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

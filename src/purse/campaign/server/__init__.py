@@ -1,0 +1,1 @@
+"""The process that commits for others, over a Unix socket."""

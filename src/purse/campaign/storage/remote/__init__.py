@@ -1,0 +1,1 @@
+"""A storage behind another process: what is sent to it, and how."""
