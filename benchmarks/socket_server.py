@@ -18,7 +18,7 @@ from purse import Campaign
 from purse.policies import DEFAULT
 
 PROCESSES = (1, 8, 32)
-SECONDS, QUICK_SECONDS = 10.0, 2.0
+SECONDS, QUICK_SECONDS = 5.0, 1.0
 
 
 @contextmanager

@@ -7,7 +7,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from purse import Campaign, StorageUnavailable
 from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
 from purse.campaign.storage.connect import connect
+from tests.support.soak import scale
 from tests.support.storages import SqliteHarness
 
 TERMS: dict[str, Any] = {"arms": {"a": 1}, "budget": 100, "cost_min": "0.01", "policy": "uniform"}
@@ -95,7 +98,7 @@ import purse
 path, told = sys.argv[1], []
 
 def work(campaign):
-    while len(told) < 60:
+    while len(told) < int(sys.argv[2]):
         with suppress(purse.StorageUnavailable):
             ticket = campaign.ask()
             campaign.tell(ticket, reward=1, cost="0.01")
@@ -122,12 +125,13 @@ def test_nothing_acknowledged_is_lost_while_another_library_looks_again_and_agai
 ) -> None:
     """Four threads on two connections work, and one looks."""
     campaign.storage.close()
-    command = [sys.executable, "-c", WORKS_AND_LOOKS, str(path)]
+    wanted = scale(60, 3_000)
+    command = [sys.executable, "-c", WORKS_AND_LOOKS, str(path), str(wanted)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told = [int(line) for line in done.stdout.splitlines()]
     known = [entry.ticket for entry in campaign.journal() if entry.kind == "told"]
-    assert len(told) >= 60
+    assert len(told) >= wanted
     assert set(told) <= set(known)
     assert len(known) == len(set(known))
     assert campaign.audit().ok
@@ -152,6 +156,67 @@ def test_a_commit_into_files_that_are_gone_is_not_acknowledged(
     if damage is look_with_another_library:
         ticket = campaign.ask(request_id="r")
         assert elsewhere(path, "print([t.id for t in c.tickets()])") == f"[{ticket.id}]"
+
+
+WORKS = """
+import sys, time
+from contextlib import suppress
+import purse
+
+campaign = purse.Campaign.open("c", storage=f"sqlite:///{sys.argv[1]}")
+while True:
+    with suppress(purse.StorageUnavailable, purse.TicketError):
+        begun = time.time()
+        ticket = campaign.ask()
+        campaign.tell(ticket, reward=1, cost="0.001")
+        sys.stdout.write(f"{begun} {ticket.id}\\n")
+        sys.stdout.flush()
+"""
+
+
+def test_after_the_log_was_removed_under_load_all_see_one_ledger(
+    campaign: Campaign, path: Path, tmp_path: Path
+) -> None:
+    """What was in the log is gone with it; what is acknowledged afterwards is not."""
+    campaign.storage.close()
+    outs = [tmp_path / f"out-{number}" for number in range(3)]
+    workers = []
+    for out in outs:
+        with out.open("w") as file:
+            command = [sys.executable, "-c", WORKS, str(path)]
+            workers.append(subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE))
+
+    def wait_for_all(more: int, since: float) -> None:
+        """Until each has been acknowledged so much more that it began since then."""
+        while any(len([each for each in read(out) if each[0] > since]) < more for out in outs):
+            assert [worker.poll() for worker in workers] == [None] * 3
+            time.sleep(0.01)
+
+    try:
+        wait_for_all(2, 0)
+        for _ in range(scale(3, 60)):
+            with suppress(FileNotFoundError):
+                remove_log(path)
+            removed = time.time()
+            wait_for_all(3, removed)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+            assert worker.stderr is not None
+            worker.stderr.close()
+    told = {entry.ticket for entry in campaign.journal() if entry.kind == "told"}
+    lately = [number for out in outs for begun, number in read(out) if begun > removed]
+    assert set(lately) <= told
+    assert len(lately) == len(set(lately))
+    assert campaign.audit().ok
+    campaign.tell(campaign.ask(), reward=1, cost=1)
+
+
+def read(out: Path) -> list[tuple[float, int]]:
+    """When each pair began, and its ticket."""
+    lines = [line.split() for line in out.read_text().split("\n")[:-1]]
+    return [(float(begun), int(number)) for begun, number in lines]
 
 
 def test_another_library_does_not_touch_files_that_are_guarded(

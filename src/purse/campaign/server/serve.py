@@ -6,7 +6,6 @@ import asyncio
 import logging
 import re
 import signal
-import sys
 
 from purse.campaign.server.socket_file import SocketFile
 from purse.campaign.server.socket_server import SocketServer
@@ -15,7 +14,6 @@ from purse.campaign.storage.remote.remote_storage import RemoteStorage
 from purse.errors import invalid
 
 LOGGER = logging.getLogger(__name__)
-SWITCH_S = 0.0005
 
 
 def serve(storage: str, path: str) -> None:
@@ -24,7 +22,6 @@ def serve(storage: str, path: str) -> None:
     if isinstance(kept, RemoteStorage):
         raise invalid("storage", storage, "must be the database's own address, not a server's")
     file = SocketFile(path)
-    sys.setswitchinterval(SWITCH_S)
     told = {"socket": file.path, "storage": shown(storage)}
     try:
         asyncio.run(until_stopped(SocketServer(kept, file), told))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from purse.campaign.storage.remote.unix_socket import checked_path
 from purse.errors import InvalidInput, invalid
+
+if sys.platform == "linux":
+    import fcntl
 
 MODE = 0o600
 BACKLOG = 1024  # clients that wait to be accepted

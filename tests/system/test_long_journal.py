@@ -1,0 +1,27 @@
+"""A campaign with very many reports: audits in bounded memory, and the same answers after an
+archive. `make soak` has a million, and `benchmarks/long_journal.py` as many as it is told.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks import long_journal
+from tests.support.soak import SOAK
+
+MILLION = 1_000_000
+MOST_MEMORY = 300  # MB
+
+
+def test_a_long_journal_is_audited_archived_and_used_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "long.db"
+    if SOAK:
+        found = long_journal.measure(path, MILLION)
+        assert max(memory for _, _, memory in found) <= MOST_MEMORY
+        return
+    long_journal.fill(path, 12 * long_journal.AT_ONCE)
+    for step in (*long_journal.STEPS, *long_journal.LAST):
+        assert all(value > 0 for value in step(path).values())
+    campaign = long_journal.opened(path)
+    assert campaign.status().counts["told"] == 12 * long_journal.AT_ONCE + 201
+    assert len(list(campaign.journal())) < 20
