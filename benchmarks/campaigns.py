@@ -24,8 +24,10 @@ from purse.campaign.campaign import MAX_BATCH
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
+SOCKET = "a socket, SQLite behind it"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
+PAUSING = Crowd(32, 1, 0.2)  # as routers do that wait for their calls
 BATCH, LARGEST, HTTP_BATCH, CONNECTIONS = 64, MAX_BATCH, 16, Crowd(1, 4)
 numbers = count(1)
 
@@ -86,8 +88,11 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
             crowd,
             effort,
         )
-    for crowd in (MANY, THREADS):
+    for crowd in (MANY, PAUSING, THREADS):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
+    with servers.socket(storage, folder / "socket") as address:
+        for crowd in (ONE, EIGHT, MANY, PAUSING):
+            yield take(live.PURSE, SOCKET, Purse(address, created(storage)), crowd, effort)
     yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
         yield take(
@@ -133,6 +138,7 @@ def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
         yield take(
             live.PURSE, SERVICE, Http(url, name, HTTP_BATCH), CONNECTIONS, effort, HTTP_BATCH
         )
+        yield take(live.PURSE, SERVICE, Http(url, name, 1), MIXED, effort)
 
 
 def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it never changes

@@ -22,17 +22,19 @@ def said(row: dict[str, Any], batch: int) -> str:
     words = f"{processes} process{'es' if processes > 1 else ''}"
     if threads > 1:
         words = f"{threads} threads" if processes == 1 else f"{words} of {threads} threads"
+    if row.get("pause"):
+        words += f", {row['pause']:g} s between calls"
     return f"{words}, {batch} at a time" if batch > 1 else words
 
 
 def rate(facts: dict[str, Any], who: str, like: dict[str, Any]) -> float | None:
     """Pairs a second of a rival, at the same place with the same crowd."""
-    keys = ("where", "processes", "threads", "batch")
+    keys = ("where", "processes", "threads", "batch", "pause")
     return next(
         (
             row["pairs_per_second"]
             for row in facts["rows"]
-            if row["who"] == who and all(row[key] == like[key] for key in keys)
+            if row["who"] == who and all(row.get(key) == like.get(key) for key in keys)
         ),
         None,
     )

@@ -34,6 +34,7 @@ class Crowd(NamedTuple):
 
     processes: int = 1
     threads: int = 1  # of each process
+    pause: float = 0.0  # seconds between two calls
 
 
 class Turn(NamedTuple):
@@ -44,7 +45,7 @@ class Turn(NamedTuple):
     tell: float
 
 
-def play(player: Player, begin: Any, seconds: float, turns: list[Turn]) -> None:
+def play(player: Player, begin: Any, seconds: float, pause: float, turns: list[Turn]) -> None:
     """Ask and tell for so long, after all others are ready, and stay until they are done."""
     for _ in range(WARM):
         player.tell(player.ask())
@@ -53,17 +54,26 @@ def play(player: Player, begin: Any, seconds: float, turns: list[Turn]) -> None:
     end = now + seconds
     while now < end:
         start, asked, middle = now, player.ask(), time.perf_counter()
+        if pause:
+            time.sleep(pause)
+        told = time.perf_counter() if pause else middle
         pairs = player.tell(asked)
         now = time.perf_counter()
-        turns.append(Turn(pairs, middle - start, now - middle))
+        turns.append(Turn(pairs, middle - start, now - told))
+        if pause:
+            time.sleep(pause)
+            now = time.perf_counter()
     begin.wait()  # a process that ends takes time from those whose last pair is under way
 
 
-def work(door: Door, threads: int, begin: Any, seconds: float, results: Any) -> None:
+def work(door: Door, crowd: Crowd, begin: Any, seconds: float, results: Any) -> None:
     """One process: its threads, and what each of them did."""
     player = door.enter()
-    turns: list[list[Turn]] = [[] for _ in range(threads)]
-    crew = [threading.Thread(target=play, args=(player, begin, seconds, mine)) for mine in turns]
+    turns: list[list[Turn]] = [[] for _ in range(crowd.threads)]
+    crew = [
+        threading.Thread(target=play, args=(player, begin, seconds, crowd.pause, mine))
+        for mine in turns
+    ]
     for thread in crew:
         thread.start()
     for thread in crew:
@@ -83,7 +93,7 @@ def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
     spawn = multiprocessing.get_context("spawn")
     begin, results = spawn.Barrier(crowd.processes * crowd.threads), spawn.Queue()
     workers = [
-        spawn.Process(target=work, args=(door, crowd.threads, begin, seconds, results))
+        spawn.Process(target=work, args=(door, crowd, begin, seconds, results))
         for _ in range(crowd.processes)
     ]
     for worker in workers:

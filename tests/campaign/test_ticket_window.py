@@ -7,6 +7,7 @@ import pytest
 
 from purse import Conflict
 from purse.campaign import audit, ticket_window
+from purse.campaign.replay_journal import JournalReplay
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {
@@ -38,7 +39,7 @@ def played(harness: StorageHarness) -> Any:
 
 def test_few_tickets_are_kept_and_open_ones_always(harness: StorageHarness) -> None:
     campaign = played(harness)
-    replay = audit.JournalReplay(campaign.terms, lambda _: None)
+    replay = JournalReplay(campaign.terms, lambda _: None)
     audit.follow(replay, campaign.storage, campaign.status().entries)
     assert 4 in replay.tickets
     assert len(replay.tickets) < 18

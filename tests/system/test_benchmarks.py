@@ -259,9 +259,9 @@ def test_a_crowd_is_summed_up_by_what_each_got_done_and_how_long_pairs_took() ->
 def test_all_threads_of_a_crowd_ask_and_tell_what_they_are_sent_to(tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'purse.db'}"
     name = campaigns.created(storage)
-    for batch in (1, 5):
+    for batch, crowd in ((1, load.Crowd(1, 2)), (5, load.Crowd(1, 2, 0.001))):
         results: Queue[list[list[load.Turn]]] = Queue()
-        load.work(doors.Purse(storage, name, batch), 2, threading.Barrier(2), 0.01, results)
+        load.work(doors.Purse(storage, name, batch), crowd, threading.Barrier(2), 0.01, results)
         turns = results.get()
         assert [{turn.pairs for turn in mine} for mine in turns] == [{batch}, {batch}]
     status = purse.Campaign.open(name, storage=storage).status()

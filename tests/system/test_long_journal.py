@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import long_journal
+
 from tests.support.soak import SOAK
 
 MILLION = 1_000_000

@@ -343,6 +343,10 @@ class Campaign:
         Raise `PurseError` when an audit finds something, when there is nothing to move, or when the
         file exists; then nothing has changed.
         """
+        if hasattr(self.storage, "committer"):
+            raise PurseError(
+                "an archive is made with the database's own address, not over a socket"
+            )
         found = self.audit()
         if not found.ok:
             raise PurseError(f"nothing was archived, because of the audit: {found.findings[0]}")

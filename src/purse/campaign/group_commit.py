@@ -52,14 +52,15 @@ class GroupCommitter:
 
     def do(self, operation: Operation) -> Any:
         """Have the operation done; returns its answer once that is durable, or raises its error."""
+        ready = operation.ready = threading.Event()
         self._queue.append(operation)
         try:
             while not operation.done:
                 if self._lock.acquire(blocking=False):
                     self._lead(operation)
                 else:
-                    operation.ready.wait()
-                    operation.ready.clear()
+                    ready.wait()
+                    ready.clear()
         except BaseException:  # this thread was interrupted: nobody may wait for it to lead
             with suppress(ValueError):
                 self._queue.remove(operation)
@@ -78,13 +79,13 @@ class GroupCommitter:
                 self.commit([each for each in list(self._queue)[:MAX_BATCH] if not each.done])
         finally:
             while self._queue and self._queue[0].done:
-                self._queue.popleft().ready.set()
+                wake(self._queue.popleft())
             self._lock.release()
             self._wake_next()  # after the lock is free: nobody who found it taken is overlooked
 
     def _wake_next(self) -> None:
         with suppress(IndexError):
-            self._queue[0].ready.set()
+            wake(self._queue[0])
 
     def commit(self, operations: list[Operation]) -> None:
         """Do these in one transaction; one by one where that fails for another reason than the
@@ -195,6 +196,12 @@ class GroupCommitter:
             learner.learn(parsed(page.rows), page.seq, page.last or "")
             if not page.rows:
                 return True
+
+
+def wake(operation: Operation) -> None:
+    """Let the thread go on that waits for an operation."""
+    if operation.ready is not None:
+        operation.ready.set()
 
 
 def unique(values: Any) -> tuple[Any, ...]:

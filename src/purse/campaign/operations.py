@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,8 @@ class Operation:
     needs_look: bool = False  # the policy's probabilities, which have to be compiled first
     expires: bool = False  # needs expired holds to be settled first
     done: bool = False
-    # it is done, or it is its thread's turn to work
-    ready: threading.Event = field(default_factory=threading.Event)
+    # it is done, or it is its thread's turn to work; None where no thread waits for it
+    ready: threading.Event | None = None
     answer: Any = None
     error: BaseException | None = None
 

@@ -92,7 +92,7 @@ def stored(function: F) -> F:
         envvar="PURSE_STORAGE",
         show_envvar=True,
         metavar="URL",
-        help="Storage of campaigns: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+        help="Storage of campaigns: sqlite:///FILE, postgresql://USER@HOST/DATABASE or unix:SOCKET.",
     )(function)
 
 

@@ -4,13 +4,13 @@ goes.
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
 
 import uvicorn
 from fastapi import FastAPI
 
+from purse.campaign.server.serve import shown
 from purse.errors import InvalidInput
 from purse.service import request_log
 from purse.service.app import make_app
@@ -54,7 +54,9 @@ def serve(settings: Settings) -> None:
         request_log.configure(settings.log)
         told = {
             "url": address_of(listener),
-            "storage": shown(settings.storage),
+            "storage": shown(settings.storage)
+            if isinstance(settings.storage, str)
+            else type(settings.storage).__name__,
             "tokens": settings.tokens and str(settings.tokens),
         }
         request_log.LOGGER.info("listening", extra={request_log.FACTS: told})
@@ -81,12 +83,3 @@ def address_of(listener: socket.socket) -> str:
     """Where a socket can be reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def shown(storage: object) -> str:
-    """A storage's address without user, password and options."""
-    return re.sub(
-        r"//[^/@]*@|\?.*",
-        lambda found: "//" if found[0].startswith("//") else "",
-        storage if isinstance(storage, str) else type(storage).__name__,
-    )

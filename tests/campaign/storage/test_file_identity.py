@@ -276,6 +276,22 @@ def test_a_symbolic_link_is_the_same_database(
     assert elsewhere(path, "print(c.status().counts['told'])") == "3"
 
 
+def test_a_symbolic_link_that_leads_elsewhere_is_noticed(
+    campaign: Campaign, path: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    other = Campaign.open("c", storage=f"sqlite:///{link}")
+    other.tell(other.ask(), reward=1, cost=1)
+    SqliteHarness(tmp_path / "other.db").create("c", **TERMS)
+    link.unlink()
+    link.symlink_to(tmp_path / "other.db")
+    for call in (other.ask, other.status):
+        with pytest.raises(StorageUnavailable, match="leads to another file now"):
+            call()
+    assert campaign.status().counts["told"] == 2
+
+
 def test_a_file_that_is_a_mount_point_is_refused(
     campaign: Campaign, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,13 +25,14 @@ class FileIdentity(NamedTuple):
     shared: tuple[int, int] | None  # FILE-shm
 
 
-def identify(path: str) -> FileIdentity:
+def identify(path: str, real: str | None = None) -> FileIdentity:
     """Find the files of the database at this path.
 
-    SQLite keeps log and shared memory beside the file that a symbolic link leads to.
+    real   the file that symbolic links led to, where that is known: SQLite keeps log and shared
+           memory beside it; where they lead to another one now, the file itself differs
     """
-    real = os.path.realpath(path)
-    return FileIdentity(inode(real), inode(f"{real}-wal"), inode(f"{real}-shm"))
+    real = real or os.path.realpath(path)
+    return FileIdentity(inode(path), inode(f"{real}-wal"), inode(f"{real}-shm"))
 
 
 def inode(path: str) -> tuple[int, int] | None:

@@ -85,7 +85,7 @@ class SqliteFile:
                 elif db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-            if self._files[db] != identify(self.path):
+            if self._files[db] != identify(self.path, self._real):
                 self._drop_writer()
                 raise StorageUnavailable(
                     f"{self.path}: the file or its write-ahead log was replaced while this was "
@@ -127,7 +127,7 @@ class SqliteFile:
         All connections of this process have to go, because SQLite shares memory among them.
         Raise `StorageUnavailable` where another thread does not leave the file.
         """
-        found = identify(self.path)
+        found = identify(self.path, self._real)
         sharing = [each for each in list(_open) if each._real == self._real]
         if all(known == found for each in sharing for known in list(each._files.values())):
             return
@@ -156,7 +156,7 @@ class SqliteFile:
 
         A file without a log yet has to be locked as a whole before it gets one.
         """
-        self._files[db] = identify(self.path)
+        self._files[db] = identify(self.path, self._real)
         if self._files[db].shared is not None:
             hold(self._real)
 
@@ -172,13 +172,13 @@ class SqliteFile:
             db.close(True)
 
     def _close_reader(self, db: apsw.Connection) -> None:
-        self._close(db, tidy=self._files.get(db) == identify(self.path))
+        self._close(db, tidy=self._files.get(db) == identify(self.path, self._real))
 
     def _close_writer(self) -> None:
         """The last connection of all moves the log into the file, and has to write for that."""
         if self._writer is not None:
             db, self._writer = self._writer, None
-            self._close(db, tidy=self._files.get(db) == identify(self.path))
+            self._close(db, tidy=self._files.get(db) == identify(self.path, self._real))
         self._lock.close()
 
     @contextmanager
@@ -193,6 +193,10 @@ class SqliteFile:
             raise StorageUnavailable(f"{self.path}: {error}") from error
 
     def _connected(self, flags: int) -> apsw.Connection:
+        if os.path.realpath(self.path) != self._real:
+            raise StorageUnavailable(
+                f"{self.path} leads to another file now (a symbolic link); open the campaign again"
+            )
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         db.set_busy_timeout(round(LOCK_TIMEOUT_S * 1000))
         # otherwise SQLite plans a statement anew whenever other values are bound to it
