@@ -92,7 +92,7 @@ def stored(function: F) -> F:
         envvar="PURSE_STORAGE",
         show_envvar=True,
         metavar="URL",
-        help="Storage of campaigns: sqlite:///FILE, postgresql://USER@HOST/DATABASE or unix:SOCKET.",
+        help="Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE or unix:SOCKET.",
     )(function)
 
 

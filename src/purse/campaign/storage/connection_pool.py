@@ -114,9 +114,9 @@ class ConnectionPool(Generic[C]):
                 self._changed.notify_all()
 
     @contextmanager
-    def drained(self, timeout: float | None = None) -> Iterator[bool]:
+    def drained(self, close: Callable[[C], None], timeout: float | None = None) -> Iterator[bool]:
         """Within this no connection is in use or open; False where a thread keeps one for longer
-        than `timeout` seconds.
+        than `timeout` seconds. `close` is the owner's method, which may be going.
         """
         with self._changed:
             self._draining += 1
@@ -124,7 +124,7 @@ class ConnectionPool(Generic[C]):
             idle, self.idle = self.idle, []
         try:
             for connection in idle:
-                self._close(connection)
+                close(connection)
             yield free
         finally:
             with self._changed:

@@ -419,7 +419,7 @@ class Postgres:
 
     def close(self) -> None:
         """Let go of the connections."""
-        with self._writers.drained(), self._readers.drained():
+        with self._writers.drained(self._close), self._readers.drained(self._close):
             pass
 
     def __del__(self) -> None:

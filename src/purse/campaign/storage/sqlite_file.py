@@ -54,7 +54,7 @@ class SqliteFile:
         self._resting = ExitStack()
         self._resting.enter_context(self._write_lock)
         with suppress(apsw.Error):  # whatever it is, a fork must not be kept from happening
-            self._resting.enter_context(self._readers.drained())
+            self._resting.enter_context(self._readers.drained(self._close_reader))
             self._close_writer()
 
     def go_on(self) -> None:
@@ -136,7 +136,7 @@ class SqliteFile:
                 if not each._write_lock.acquire(timeout=RECONNECT_S):
                     raise StorageUnavailable(self._replaced())
                 held.callback(each._write_lock.release)
-                if not held.enter_context(each._readers.drained(RECONNECT_S)):
+                if not held.enter_context(each._readers.drained(each._close_reader, RECONNECT_S)):
                     raise StorageUnavailable(self._replaced())
                 each._drop_writer()
 
@@ -239,7 +239,7 @@ class SqliteFile:
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._write_lock, self._translate_errors(), self._readers.drained():
+        with self._write_lock, self._translate_errors(), self._readers.drained(self._close_reader):
             self._close_writer()
 
     def __del__(self) -> None:
