@@ -291,3 +291,26 @@ def test_a_policy_that_learns_all_anew_gets_the_reports_as_they_were(tmp_path: P
     harness.drop_checkpoints("c")
     expected = {name: part.tobytes() for name, part in fresh.state.items()}
     assert state_of(harness.open("c")) == expected
+
+
+def test_an_audit_begins_at_a_checkpoint_that_older_code_made(
+    harness: StorageHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an upgrade the policy's state is computed again, from archived reports, too."""
+    campaign = played(harness)
+    campaign.archive(tmp_path / "old.jsonl")
+    campaign.tell(campaign.ask(), 1, 1)
+    expected = campaign.audit(full=True, archives=[tmp_path / "old.jsonl"])
+    restore, refused = Learner.restore, [0]
+
+    def of_other_code(learner: Learner, stored: Any) -> bool:
+        refused[0] += 1
+        return False
+
+    monkeypatch.setattr(Learner, "restore", of_other_code)
+    found = harness.open("c").audit()
+    assert found == expected
+    assert found.ok
+    assert found.after > 0
+    assert refused[0] > 0
+    monkeypatch.setattr(Learner, "restore", restore)

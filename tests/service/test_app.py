@@ -333,3 +333,33 @@ def test_a_campaign_that_was_made_anew_is_opened_again() -> None:
     Campaign.create(**{**PROMPTS, "arms": {"p": 1, "q": 2}}, storage=storage)
     problem(client.post("/campaigns/prompts/asks"), 404, "no-such-campaign")
     assert ask(client)[0]["arm"] in ("p", "q")
+
+
+def test_cost_and_reward_may_come_apart_and_a_call_may_fail() -> None:
+    client = running()
+    client.post("/campaigns/prompts/asks", json={"n": 3})
+    at = "/campaigns/prompts/tickets"
+    assert client.post(f"{at}/1/settle", json={"cost": "0.003"}).json()["state"] == "settled"
+    assert client.post(f"{at}/1/reward", json={"reward": 0.5}).json()["state"] == "told"
+    assert client.post(f"{at}/2/reward", json={"reward": 0.5}).json()["state"] == "held"
+    assert client.post(f"{at}/2/settle", json={"cost": 0}).json()["state"] == "told"
+    failed = client.post(f"{at}/3/fail", json={"cost": "0.001", "reason": "429"}).json()
+    assert (failed["state"], failed["spent"]) == ("failed", ["0.001"])
+    assert client.post(f"{at}/3/settle", json={"cost": "0.001"}).json()["duplicate"] is True
+    for path, body in (
+        ("1/settle", {"cost": "0.004"}),
+        ("1/reward", {"reward": 1}),
+        ("3/fail", {}),
+        ("3/void", None),
+    ):
+        assert client.post(f"{at}/{path}", json=body).status_code == 409
+    for path, body in (
+        ("1/settle", {}),
+        ("1/settle", {"cost": -1}),
+        ("1/reward", {"reward": 2}),
+        ("3/fail", {"reason": "x" * 201}),
+        ("3/fail", {"why": ""}),
+    ):
+        assert client.post(f"{at}/{path}", json=body).status_code == 400
+    found = client.get(at, params={"state": ["failed"]}).json()["tickets"]
+    assert [ticket["id"] for ticket in found] == [3]

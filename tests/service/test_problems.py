@@ -308,6 +308,9 @@ def test_nothing_is_admitted_while_the_storage_cannot_write(
     for path, body in (
         ("asks", {}),
         ("tells", {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]}),
+        ("tickets/1/settle", {"cost": 0}),
+        ("tickets/1/reward", {"reward": 1}),
+        ("tickets/1/fail", {}),
         ("tickets/1/void", None),
         ("pause", None),
     ):

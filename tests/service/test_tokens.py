@@ -41,6 +41,9 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/asks"): "act",
     ("POST", "/campaigns/prompts/tells"): "act",
     ("POST", "/campaigns/prompts/tickets/1/tell"): "act",
+    ("POST", "/campaigns/prompts/tickets/1/settle"): "act",
+    ("POST", "/campaigns/prompts/tickets/1/reward"): "act",
+    ("POST", "/campaigns/prompts/tickets/1/fail"): "act",
     ("POST", "/campaigns/prompts/tickets/1/void"): "act",
     ("GET", "/campaigns/prompts/tickets"): "read",
     ("GET", "/campaigns/prompts/tickets/1"): "read",
@@ -57,6 +60,8 @@ BODY = {
     "/campaigns": {**PROMPTS, "name": "another"},
     "/campaigns/prompts/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
     "/campaigns/prompts/tickets/1/tell": {"reward": 1, "cost": 0},
+    "/campaigns/prompts/tickets/1/settle": {"cost": 0},
+    "/campaigns/prompts/tickets/1/reward": {"reward": 1},
     "/campaigns/prompts/top-ups": {"amount": 1},
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 from purse import BudgetExhausted, Campaign, PurseError, StorageUnavailable
 from purse.base import amounts
 from purse.campaign.archive_file import complete
+from purse.campaign.results import Receipt
 
 TERMS: dict[str, Any] = {
     "arms": {"left": 1, "right": "1.5"},
@@ -84,8 +85,12 @@ class LoggingClient:
             for number in line.get("tickets", ())
         }
         self.tickets -= {
-            line["ticket"] for line in log.lines if line.get("got") in ("tell", "void")
+            line["ticket"]
+            for line in log.lines
+            if line.get("got") in ("tell", "void", "settle", "fail")
         }
+        self.settled = {line["ticket"] for line in log.lines if line.get("got") == "settle"}
+        self.settled -= {line["ticket"] for line in log.lines if line.get("got") == "reward"}
 
     def resume(self) -> None:
         """Ask again for what was not answered, twice: both answers must be one."""
@@ -115,14 +120,17 @@ class LoggingClient:
         if not self.tickets or self.rng.random() < 0.5:
             return {"do": "ask", "request": request, "n": self.rng.choice((1, 1, 1, 3))}
         ticket = self.rng.choice(sorted(self.tickets))
-        if self.rng.random() < 0.1:
+        reward, cost = self.rng.randrange(9) / 8, f"{self.rng.uniform(0.05, 1.7):.3f}"
+        draw = self.rng.random()
+        if draw < 0.1:
             return {"do": "void", "ticket": ticket}
-        return {
-            "do": "tell",
-            "ticket": ticket,
-            "reward": self.rng.randrange(9) / 8,
-            "cost": f"{self.rng.uniform(0.05, 1.7):.3f}",
-        }
+        if draw < 0.2:
+            return {"do": "fail", "ticket": ticket, "cost": cost}
+        if draw < 0.4:
+            return {"do": "settle", "ticket": ticket, "cost": cost}
+        if draw < 0.6 and self.settled:
+            return {"do": "reward", "ticket": min(self.settled), "reward": reward}
+        return {"do": "tell", "ticket": ticket, "reward": reward, "cost": cost}
 
     def have(self, line: Line) -> None:
         """Do it, and write down the answer."""
@@ -135,6 +143,10 @@ class LoggingClient:
             }
         )
         self.tickets = self.tickets - {line.get("ticket")} | set(answer.get("tickets", ()))
+        if line["want"] == "settle":
+            self.settled.add(line["ticket"])
+        if line["want"] == "reward":
+            self.settled.remove(line["ticket"])
 
     def call(self, line: Line) -> Line:
         """The answer to what is wanted, as far as repeats must share it."""
@@ -162,12 +174,25 @@ class LoggingClient:
             return {}
         if line["want"] == "void":
             return {"state": self.campaign.void(line["ticket"]).state}
-        receipt = self.campaign.tell(line["ticket"], line["reward"], line["cost"])
+        receipt = self.report(line)
         return {
             "spent": receipt.spent[0],
             "overrun": receipt.overrun[0],
             "duplicate": receipt.duplicate,
         }
+
+    def report(self, line: Line) -> Receipt:
+        """The receipt for a report, or for a part of one."""
+        campaign, ticket = self.campaign, line["ticket"]
+        match line["want"]:
+            case "settle":
+                return campaign.settle(ticket, line["cost"])
+            case "reward":
+                return campaign.reward(ticket, line["reward"])
+            case "fail":
+                return campaign.fail(ticket, line["cost"])
+            case _:
+                return campaign.tell(ticket, line["reward"], line["cost"])
 
 
 def check_promises(
@@ -186,10 +211,18 @@ def check_promises(
         if "want" in line
     }
     written: dict[tuple[str, Any], dict[str, Any]] = {}
-    verbs = {"asked": "ask", "told": "tell", "voided": "void", "topped_up": "top_up"}
+    verbs = {
+        "asked": "ask",
+        "told": "tell",
+        "settled": "settle",
+        "failed": "fail",
+        "voided": "void",
+        "topped_up": "top_up",
+    }
     for entry in entries:
         if entry.kind in verbs:
-            key = (verbs[entry.kind], entry.request or entry.ticket)
+            verb = "reward" if entry.body.get("settled") else verbs[entry.kind]
+            key = (verb, entry.request or entry.ticket)
             assert key not in written, f"{key} is in the journal twice"
             assert key in wanted, f"{key} is in the journal, and nobody wanted it"
             written[key] = entry.body
@@ -223,9 +256,12 @@ def check_line(campaign: Campaign, line: Line, body: dict[str, Any] | None) -> N
             line,
             body,
         )
-    elif line["got"] == "tell":
+    elif line["got"] == "reward":
+        assert body["rewards"] == [line["reward"]], (line, body)
+    elif line["got"] in ("tell", "settle", "fail"):
         cost = amounts.to_units("cost", line["cost"])
-        assert (body["rewards"], body["costs"]) == ([line["reward"]], [cost]), (line, body)
+        assert body["costs"] == [cost], (line, body)
+        assert body.get("rewards") == ([line["reward"]] if line["got"] == "tell" else None)
         assert [amounts.text(body["spent"][0]), amounts.text(body["overrun"][0])] == [
             line["spent"],
             line["overrun"],
@@ -247,9 +283,9 @@ def check_sums(campaign: Campaign, entries: list[Any]) -> None:
             apart.update({each["id"]: ("held", each["held"][0]) for each in body["tickets"]})
         elif entry.kind == "expired":
             apart[entry.ticket] = (body["to"], apart[entry.ticket][1])
-        elif entry.kind in ("told", "voided"):
+        elif entry.kind in ("told", "settled", "failed", "voided") and "settled" not in body:
             _, hold = apart.pop(entry.ticket)
-            cost = body["costs"][0] if entry.kind == "told" else 0
+            cost = body["costs"][0] if entry.kind != "voided" else 0
             spent, overrun = spent + min(cost, hold), overrun + max(cost - hold, 0)
         elif entry.kind == "topped_up":
             budget += body["units"][0]

@@ -16,7 +16,7 @@ from purse.campaign import rules
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.ledger import Ledger, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import HELD, RELEASED, TOLD
 from purse.campaign.storage import postgres, schema
@@ -245,6 +245,33 @@ class Deferred(apsw.Connection):
 
     def execute(self, statements: str, *arguments: Any, **named: Any) -> Any:
         return super().execute(statements.replace("BEGIN IMMEDIATE", "BEGIN"), *arguments, **named)
+
+
+def pay_what_was_settled_again(patch: Patch) -> None:
+    """The money of a settled ticket moves once more when its reward comes."""
+    told = Ledger.told
+
+    def greedy(book: Ledger, entry: Any) -> None:
+        told(book, entry._replace(body={**entry.body, "settled": False}))
+
+    patch.setattr(Ledger, "told", greedy)
+
+
+def keep_the_hold_of_what_failed(patch: Patch) -> None:
+    """A call that failed costs all that was held for it."""
+    fail = Transaction.fail
+    patch.setattr(
+        Transaction,
+        "fail",
+        lambda book, ticket, costs, reason: fail(
+            book, ticket, list(book.find(ticket).body["held"]), reason
+        ),
+    )
+
+
+def learn_from_what_was_void(patch: Patch) -> None:
+    """A report teaches whatever its ticket was."""
+    patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void", "released"))
 
 
 def forget_conflicts(patch: Patch) -> None:

@@ -17,14 +17,16 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from purse import Campaign, PurseError
+from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
-DIFFERENT, SAME, LAST, REPEAT = KINDS = (
+DIFFERENT, SAME, LAST, REPEAT, PARTS = KINDS = (
     "different-reports",
     "the-same-report",
     "the-last-of-the-budget",
     "the-same-request",
+    "parts-of-a-report",
 )
 TERMS: dict[str, Any] = {
     "arms": ["left", "right"],
@@ -49,10 +51,27 @@ def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> di
                 return campaign.tell(ticket, 0.5, f"0.{racer + 100}").as_dict()
             case "the-same-report":
                 return campaign.tell(ticket, 0.5, "0.5").as_dict()
+            case "parts-of-a-report":
+                return part(campaign, racer + race // len(KINDS), ticket).as_dict()
             case _:
                 return campaign.ask(f"race {race}" if kind == REPEAT else None).as_dict()
     except PurseError as error:
         return {"error": type(error).__name__}
+
+
+def part(campaign: Campaign, which: int, ticket: int) -> Receipt:
+    """One of the verbs that report something of a ticket."""
+    match which % 5:
+        case 0:
+            return campaign.settle(ticket, "0.5")
+        case 1:
+            return campaign.reward(ticket, 0.5)
+        case 2:
+            return campaign.fail(ticket, "0.5")
+        case 3:
+            return campaign.void(ticket)
+        case _:
+            return campaign.tell(ticket, 0.5, "0.5")
 
 
 def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
@@ -88,7 +107,7 @@ def main(storage: str, races: int, most: int) -> None:
         campaign = campaigns[kind]
         if race >= len(KINDS):
             campaign.top_up(1)
-        ticket = campaign.ask().id if kind in (DIFFERENT, SAME) else 0
+        ticket = campaign.ask().id if kind in (DIFFERENT, SAME, PARTS) else 0
         for pipe in running:
             pipe.send((kind, race, ticket))
         for pipe in running:

@@ -20,6 +20,8 @@ COUNTS = (
     "presumed",
     "released",
     "skipped",
+    "settled",
+    "failed",
     "conflicts",
     "overruns",
     "below_minimum",
@@ -74,7 +76,9 @@ class Ticket:
     asked_at: int
     deadline: int | None
     state: str = "held"
-    report: Report | None = None
+    report: Report | None = None  # once it is told
+    rewards: tuple[float, ...] | None = None  # as soon as they are known
+    costs: tuple[tuple[int, ...], ...] | None = None  # as soon as they are known
     receipt: Receipt | None = None
 
 
@@ -133,7 +137,7 @@ class Ledger:
     def counts(self) -> dict[str, int]:
         """How many tickets there are in each state, and how often something odd was told."""
         states = [ticket.state for ticket in self.tickets.values()]
-        of_states = {state: states.count(state) for state in COUNTS[1:7]}
+        of_states = {state: states.count(state) for state in COUNTS[1:9]}
         return {
             "tickets": len(states),
             **of_states,
@@ -308,14 +312,83 @@ class Ledger:
         return Refusal("Conflict")
 
     def tell(self, id: int, report: Report) -> Receipt:
-        """Up to the hold it is spent, the rest is overrun; where the hold is gone all of it is."""
+        """Both at once; what was known before has to be the same."""
         ticket = self.find(id)
-        if ticket.report is not None:
-            assert ticket.receipt is not None
+        if ticket.state == "told":
             if report == ticket.report:
-                return again(ticket.receipt)
+                return self.answer(ticket, duplicate=True)
             raise self.conflict()
-        costs = [sum(play[m] for play in report.costs) for m in range(len(self.budget))]
+        if (
+            ticket.state == "failed"
+            or ticket.costs not in (None, report.costs)
+            or ticket.rewards not in (None, report.rewards)
+        ):
+            raise self.conflict()
+        self.pay(ticket, report.costs)
+        return self.complete(ticket, report.rewards)
+
+    def settle(self, id: int, costs: tuple[tuple[int, ...], ...]) -> Receipt:
+        """The money is known."""
+        ticket = self.find(id)
+        if ticket.costs is not None:
+            if ticket.costs == costs:
+                return self.answer(ticket, duplicate=True)
+            raise self.conflict()
+        self.pay(ticket, costs)
+        if ticket.rewards is not None:
+            return self.complete(ticket, ticket.rewards)
+        return self.turn(ticket, "settled")
+
+    def reward(self, id: int, rewards: tuple[float, ...]) -> Receipt:
+        """The reward is known; with the cost it makes a report, but not of what failed."""
+        ticket = self.find(id)
+        if ticket.rewards is not None:
+            if ticket.rewards == rewards:
+                return self.answer(ticket, duplicate=True)
+            raise self.conflict()
+        if ticket.state == "settled":
+            return self.complete(ticket, rewards)
+        ticket.rewards = rewards
+        return self.turn(ticket, ticket.state)
+
+    def fail(self, id: int, costs: tuple[tuple[int, ...], ...]) -> Receipt:
+        """The call did not work."""
+        ticket = self.find(id)
+        if ticket.state == "failed" and ticket.costs == costs:
+            return self.answer(ticket, duplicate=True)
+        if ticket.state not in ("held", "presumed"):
+            raise self.conflict()
+        self.pay(ticket, costs)
+        if ticket.t <= self.terms.initial:
+            self.waiting.append((ticket.t, ticket.arms))
+        return self.turn(ticket, "failed")
+
+    def complete(self, ticket: Ticket, rewards: tuple[float, ...]) -> Receipt:
+        assert ticket.costs is not None
+        ticket.rewards, ticket.report = rewards, Report(rewards, ticket.costs)
+        return self.turn(ticket, "told")
+
+    def turn(self, ticket: Ticket, state: str) -> Receipt:
+        """A ticket in a state, by one more entry."""
+        self.entries += 1
+        ticket.state = state
+        return self.answer(ticket)
+
+    def answer(self, ticket: Ticket, *, duplicate: bool = False) -> Receipt:
+        """What was spent, refunded and overrun, where the cost is known."""
+        nothing = (0,) * len(self.budget)
+        paid = ticket.receipt or Receipt(ticket.id, "", False, False, nothing, nothing, nothing)
+        if ticket.costs is None and ticket.state in ("void", "released"):
+            paid = paid._replace(refunded=ticket.held)
+        return paid._replace(state=ticket.state, duplicate=duplicate)
+
+    def pay(self, ticket: Ticket, play_costs: tuple[tuple[int, ...], ...]) -> None:
+        """Up to the hold it is spent, the rest is overrun; where the hold is gone all of it is.
+        What was paid before is paid.
+        """
+        if ticket.costs is not None:
+            return
+        costs = [sum(play[m] for play in play_costs) for m in range(len(self.budget))]
         hold = ticket.held if ticket.state in ("held", "presumed") else (0,) * len(costs)
         spent = [min(cost, units) for cost, units in zip(costs, hold, strict=True)]
         over = [cost - paid for cost, paid in zip(costs, spent, strict=True)]
@@ -324,34 +397,26 @@ class Ledger:
         self.overruns += any(over)
         self.below_minimum += any(
             cost < least
-            for arm, play in zip(ticket.arms, report.costs, strict=True)
+            for arm, play in zip(ticket.arms, play_costs, strict=True)
             for cost, least in zip(play, self.terms.least[arm], strict=True)
         )
-        self.entries += 1
-        late, ticket.state, ticket.report = ticket.state != "held", "told", report
         refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
+        ticket.costs = play_costs
         ticket.receipt = Receipt(
-            id, "told", False, late, tuple(spent), tuple(refunded), tuple(over)
-        )
-        return ticket.receipt
+            ticket.id, "", False, ticket.state != "held",
+            tuple(spent), tuple(refunded), tuple(over),
+        )  # fmt: skip
 
     def void(self, id: int) -> Receipt:
-        """Only this releases a hold."""
+        """Only this releases a hold for which nothing was spent."""
         ticket = self.find(id)
-        if ticket.state == "told":
+        if ticket.state in ("told", "settled", "failed"):
             raise self.conflict()
-        nothing = (0,) * len(self.budget)
         if ticket.state in ("void", "released"):
-            return again(
-                ticket.receipt
-                or Receipt(id, "released", True, False, nothing, ticket.held, nothing)
-            )
-        self.entries += 1
-        ticket.state = "void"
+            return self.answer(ticket, duplicate=True)
         if ticket.t <= self.terms.initial:
             self.waiting.append((ticket.t, ticket.arms))
-        ticket.receipt = Receipt(id, "void", False, False, nothing, ticket.held, nothing)
-        return ticket.receipt
+        return self.turn(ticket, "void")
 
     # the rest
 
@@ -373,8 +438,3 @@ class Ledger:
             raise Refusal("CampaignClosed")
         self.status = status
         self.entries += 1
-
-
-def again(receipt: Receipt) -> Receipt:
-    """The same answer, marked."""
-    return receipt._replace(duplicate=True)

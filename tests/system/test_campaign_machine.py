@@ -292,6 +292,34 @@ class CampaignMachine(RuleBasedStateMachine):
             is None
         )
 
+    @precondition(lambda self: self.has_tickets and hasattr(self.campaign, "settle"))
+    @rule(
+        which=picks,
+        verb=st.sampled_from(["settle", "reward", "fail"]),
+        reward=rewards,
+        parts=shares,
+        again=st.booleans(),
+    )
+    def report_a_part(
+        self, which: int, verb: str, reward: list[float], parts: list[int], again: bool
+    ) -> None:
+        """The cost or the reward alone, or that a call failed; some say it twice."""
+        ticket = self.pick(which)
+        report = self.report(ticket, reward, parts)
+        if again and ticket.costs is not None:
+            report = report._replace(costs=ticket.costs)
+        given, costs = self.shaped(report)
+        calls = {
+            "settle": (lambda: self.campaign.settle(ticket.id, costs), report.costs),
+            "reward": (lambda: self.campaign.reward(ticket.id, given), report.rewards),
+            "fail": (lambda: self.campaign.fail(ticket.id, costs, "down"), report.costs),
+        }
+        call, part = calls[verb]
+        for _ in range(1 + again):
+            answers = self.same(call, lambda: getattr(self.ledger, verb)(ticket.id, part))
+            if answers:
+                assert as_text(answers[0]) == in_text(answers[1])
+
     @precondition(lambda self: self.has_tickets)
     @rule(which=picks)
     def void(self, which: int) -> None:
@@ -358,6 +386,8 @@ class CampaignMachine(RuleBasedStateMachine):
     @rule()
     def archive(self) -> None:
         path = Path(self.folder.name, str(len(self.archives)))
+        if self.archives:  # checkpoints may have been dropped
+            assert self.campaign.audit(archives=self.archives).ok
         answer = attempt(lambda: self.campaign.archive(path))
         if isinstance(answer, PurseError):
             assert "nothing can be archived" in str(answer)
@@ -388,7 +418,8 @@ class CampaignMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "ledger"):
-            audit = self.campaign.audit()
+            more = {"archives": self.archives} if self.archives else {}
+            audit = self.campaign.audit(**more)
             assert not audit.findings
             assert audit.ok
             entries = list(complete(self.campaign.journal(), self.archives))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ import pytest
 from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
-from tests.campaign import test_campaign, test_limits, test_requests
+from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import mutations, storages
 from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
@@ -220,6 +221,18 @@ ROWS = [
     Row(mutations.trust_checkpoints, a_damaged_checkpoint_is_not_used),
     Row(mutations.write_over_the_journal, the_journal_stays_as_it_is),
     Row(mutations.lock_nothing, two_at_once_wait_for_each_other),
+    Row(
+        mutations.pay_what_was_settled_again,
+        test_partial_reports.test_whichever_comes_last_the_money_moves_once,
+    ),
+    Row(
+        mutations.keep_the_hold_of_what_failed,
+        test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void,
+    ),
+    Row(
+        mutations.learn_from_what_was_void,
+        test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void,
+    ),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -287,6 +300,8 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
         row.check(build(place).address)
     elif row.check.__module__ == __name__:
         row.check(lambda: build(place))
+    elif "harness" in signature(row.check).parameters:
+        row.check(build(place))
     else:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(storages, "MemoryHarness", lambda: build(place))

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support import race_worker
 from tests.support.paths import ROOT
-from tests.support.race_worker import DIFFERENT, KINDS, LAST, REPEAT, SAME, size
+from tests.support.race_worker import DIFFERENT, KINDS, LAST, PARTS, REPEAT, SAME, size
 from tests.support.soak import scale
 
 RACES = scale(40, 10_000)
@@ -55,6 +55,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
     *races, findings = map(json.loads, done.stdout.splitlines())
     assert len(races) == RACES
     spent = dict.fromkeys(KINDS, Decimal(0))  # what should have been, race by race
+    parts, conflicts = Decimal(0), 0
     for number, race in enumerate(races):
         kind, answers, purse = race["kind"], race["answers"], race["purse"]
         assert len(answers) == size(number, most)
@@ -77,6 +78,17 @@ def test_exactly_one_wins_every_race(address: str) -> None:
             case race_worker.REPEAT:
                 assert answers == [answers[0]] * len(answers)
                 assert (answers[0]["state"], purse["held"], purse["left"]) == ("held", "1", "0")
+            case race_worker.PARTS:
+                # whoever came first, the money moved once at most, and a conflict is counted
+                moved = Decimal(purse["spent"]) + Decimal(purse["overrun"]) - parts
+                assert moved in (0, Decimal("0.5"))
+                assert {answer.get("error", "Conflict") for answer in answers} == {"Conflict"}
+                conflicts += sum("error" in answer for answer in answers)
+                assert race["counts"]["conflicts"] == conflicts
+                # a ticket that got only its reward is told afterwards, with a cost of 1
+                held = Decimal(purse["held"])
+                parts += moved + held
+                spent[kind] = Decimal(purse["spent"])
         assert Decimal(purse["spent"]) == spent[kind]
         spent[kind] += 1 if kind in (LAST, REPEAT) else 0  # the winner is told afterwards
         assert race["counts"]["tickets"] == number // len(KINDS) + 1
@@ -85,6 +97,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
         for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)
     } == {
         DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
+        PARTS: conflicts,
         **dict.fromkeys((SAME, LAST, REPEAT), 0),
     }
     assert findings == {kind: [] for kind in KINDS}

@@ -22,7 +22,7 @@ from purse.campaign.group_commit import check_same, write_set
 from purse.campaign.journal import Entry, write_lines
 from purse.campaign.ledger import Ledger, TicketRecord
 from purse.campaign.rules import Transaction
-from purse.campaign.states import OPEN, TOLD
+from purse.campaign.states import TOLD, UNFINISHED
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import PurseError
@@ -79,7 +79,7 @@ def archive(terms: Terms, storage: Storage, path: Path, before: int | None) -> A
 
 def last_finished(terms: Terms, storage: Storage, first: int, before: int | None) -> int:
     """The last entry that can be archived: before the ask of any ticket that is open."""
-    oldest = storage.tickets(terms.name, OPEN, 0, 1)
+    oldest = storage.tickets(terms.name, UNFINISHED, 0, 1)
     upto, last = storage.overview(terms.name).seq, first - 1
     for entry in pages(storage, terms.name, first - 1, upto):
         if before is not None and entry.at >= before:
@@ -87,8 +87,8 @@ def last_finished(terms: Terms, storage: Storage, first: int, before: int | None
         if oldest and any(each["id"] >= oldest[0].id for each in entry.body.get("tickets", ())):
             if last < first:
                 raise PurseError(
-                    f"nothing can be archived: ticket {oldest[0].id} is {oldest[0].state}; tell "
-                    "or void it first"
+                    f"nothing can be archived: ticket {oldest[0].id} is {oldest[0].state}; "
+                    "finish it first"
                 )
             break
         last = entry.seq
@@ -143,7 +143,7 @@ class Mover:
 
     def row(self, record: TicketRecord) -> ArchivedTicket:
         """The short row of a ticket, which may have been archived before it was told."""
-        if record.state in OPEN:
+        if record.state in UNFINISHED:
             raise PurseError(f"ticket {record.id} is {record.state}: it cannot be archived")
         told = self.told.get(record.id)
         if record.id in self.asks:

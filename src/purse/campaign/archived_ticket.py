@@ -14,7 +14,7 @@ import orjson
 from purse.base.json import compact
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import TicketRecord, settle, total_costs
-from purse.campaign.states import OPEN, TOLD
+from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
 
@@ -26,8 +26,8 @@ class ArchivedTicket(NamedTuple):
     told: int | None  # the entry that its report is in
     # the hash of the request id, where it is the first ticket of an ask; None for the others
     request: bytes | None
-    # state, at, deadline, t, arms, probabilities, held, [n, tickets] of the ask, and where it is
-    # told: from, rewards, costs
+    # state, at, deadline, t, arms, probabilities, held, [n, tickets] of the ask; where it is
+    # told or failed: from, rewards, costs; where a reward is kept with it: that
     body: str
 
 
@@ -54,9 +54,10 @@ def archive_ticket(record: TicketRecord, told: int | None, ask: Entry) -> Archiv
         body["held"],
         [ask.body["n"], len(issued)] if is_first else None,
     ]
-    if record.state == TOLD:
-        report = body["report"]
-        facts += [report["from"], report["rewards"], report["costs"]]
+    if report := body.get("report"):
+        facts += [report["from"], report.get("rewards"), report["costs"]]
+    if "reward" in body:
+        facts += [*[None] * (11 - len(facts)), body["reward"]]
     request = request_hash(ask.request or "") if is_first else None
     return ArchivedTicket(record.id, told, request, compact(facts))
 
@@ -71,19 +72,22 @@ def unpack_ticket(ticket: ArchivedTicket, request: str | None = None) -> TicketR
         "held": held,
         "request": request,
     }
-    if report:
-        body["report"] = whole_report(held, *report)
+    if report and report[0] is not None:
+        body["report"] = whole_report(held, *report[:3])
+    if len(report) > 3:
+        body["reward"] = report[3]
     return TicketRecord(ticket.id, state, at, deadline, body)
 
 
 def whole_report(
-    held: list[int], state: str, rewards: list[float], costs: list[int]
+    held: list[int], state: str, rewards: list[float] | None, costs: list[int]
 ) -> dict[str, Any]:
     """A report with what was spent and what was overrun."""
     spent, overrun = settle(
         held if state in OPEN else [0] * len(held), total_costs(costs, len(held))
     )
-    return {"rewards": rewards, "costs": costs, "from": state, "spent": spent, "overrun": overrun}
+    money = {"costs": costs, "from": state, "spent": spent, "overrun": overrun}
+    return money if rewards is None else {"rewards": rewards, **money}
 
 
 def told_body(ticket: ArchivedTicket) -> str:

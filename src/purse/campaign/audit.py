@@ -11,9 +11,10 @@ from pathlib import Path
 
 from purse.campaign.archive_file import complete
 from purse.campaign.archived_ticket import unpack_ticket
-from purse.campaign.checkpoint import LEDGER, POLICY
-from purse.campaign.group_commit import check_same
+from purse.campaign.checkpoint import LEDGER, POLICY, Checkpoint
+from purse.campaign.group_commit import check_same, parsed
 from purse.campaign.journal import Entry
+from purse.campaign.learner import Learner
 from purse.campaign.ledger import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
 from purse.campaign.states import STATES, TOLD
@@ -98,7 +99,23 @@ def begin(replay: JournalReplay, storage: Storage) -> bool:
     if stored is None:
         return False
     found = storage.told(replay.terms.name, stored.seq, 1).digest
-    return found in (stored.digest, ARCHIVED) and replay.begin_at(stored)
+    return found in (stored.digest, ARCHIVED) and replay.begin_at(
+        stored, lambda learner, upto: relearn(learner, storage, upto)
+    )
+
+
+def relearn(learner: Learner, storage: Storage, upto: Checkpoint) -> bool:
+    """Teach a policy all reports up to a checkpoint, archived ones too."""
+    while learner.seq < upto.seq:
+        page = storage.told(learner.terms.name, learner.seq, PAGE_SIZE)
+        if page.digest not in (learner.digest, ARCHIVED):
+            return False
+        told = [(seq, body) for seq, body in parsed(page.rows) if seq <= upto.seq]
+        if len(told) < len(page.rows) or not told or page.seq > upto.seq:
+            learner.learn(told, upto.seq, upto.digest)
+        else:
+            learner.learn(told, page.seq, page.last or "")
+    return True
 
 
 def unchanged(found: LockedState) -> WriteSet:

@@ -15,17 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
-from purse.base import amounts, validation
+from purse.base import validation
 from purse.base.files import write_atomically
 from purse.campaign import defaults, make_results, operations
 from purse.campaign.archive import Archived, archive
 from purse.campaign.archive_file import read_journal
 from purse.campaign.audit import Audit, audit, stored_ticket
-from purse.campaign.by_name import by_name
 from purse.campaign.group_commit import GroupCommitter, check_same, write_set
 from purse.campaign.journal import Entry, write_lines
 from purse.campaign.ledger import Ledger
 from purse.campaign.operations import Report
+from purse.campaign.read_report import read_costs, read_report, read_rewards
 from purse.campaign.restore import restore
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.rules import Transaction
@@ -33,7 +33,7 @@ from purse.campaign.states import CLOSED, OPEN, PAUSED, RUNNING, STATES
 from purse.campaign.storage.base import MOST_DUE, Storage
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms
-from purse.errors import InvalidInput, PurseError, TicketError, invalid, shorten
+from purse.errors import InvalidInput, PurseError, TicketError, invalid
 from purse.policies import DEFAULT
 
 PAGE_SIZE = 1_000  # entries read at a time
@@ -202,12 +202,59 @@ class Campaign:
         )
         return [next(found) if isinstance(report, Report) else report for report in read]
 
+    def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
+        """Report the cost of a ticket whose reward is not known yet, and return a receipt.
+
+        cost   as for `tell`
+
+        The money is spent and the rest of the hold released at once; the ticket waits for `reward`,
+        and the policy learns when both are known. A repeat has no second effect.
+
+        Raise `Conflict` when another cost was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        number = self._number(ticket)
+        return self._committer.do(operations.settle(number, read_costs(self.terms, cost)))
+
+    def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
+        """Report the reward of a ticket, before or after its cost, and return a receipt.
+
+        reward   as for `tell`
+
+        The policy learns when the cost is known, too, with the probability that the ticket was
+        drawn with. It learns nothing from a ticket that was voided, released or failed. A repeat
+        has no second effect.
+
+        Raise `Conflict` when another reward was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        number = self._number(ticket)
+        return self._committer.do(operations.reward(number, read_rewards(self.terms, reward)))
+
+    def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
+        """Report that the call of a ticket did not work, and return a receipt.
+
+        cost     what it cost all the same, as for `tell`; 0: nothing
+        reason   at most 200 printable characters for people, kept in the journal
+
+        The cost is spent, the rest of the hold released, and nothing is learnt. The next ask
+        repeats an initial pull that failed. A repeat has no second effect.
+
+        Raise `Conflict` when the ticket was told, settled or voided, or failed with another cost,
+        before.
+        Raise `TicketError` as `tell` does.
+        """
+        if not isinstance(reason, str) or len(reason) > 200 or not reason.isprintable():
+            raise invalid("reason", reason, "must be text of at most 200 printable characters")
+        number = self._number(ticket)
+        return self._committer.do(operations.fail(number, read_costs(self.terms, cost), reason))
+
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
 
         The next ask repeats an initial pull that was cancelled. A repeat has no second effect.
 
-        Raise `Conflict` when the ticket was told before.
+        Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
@@ -266,7 +313,8 @@ class Campaign:
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first, without archived ones.
 
-        states   any of "held", "told", "void", "presumed", "released" and "skipped"
+        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled" and
+                 "failed"
         """
         wanted = [validation.choice("states", state, STATES) for state in states]
         limit = validation.integer("limit", limit, low=1, high=2**62)
@@ -425,41 +473,8 @@ class Campaign:
         return validation.integer("ticket", ticket, low=1, high=2**62)
 
     def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
-        """Return a report, or the error that says why it is not one.
-
-        A cost has no upper limit here: a true report is never refused.
-        """
-        plays, resources = self.terms.plays, len(self.terms.resources)
+        """Return a report, or the error that says why it is not one."""
         try:
-            number = self._number(ticket)
-            rewards = validation.numbers("reward", reward)
-            costs = (
-                [amounts.to_units("cost", cost)]
-                if isinstance(cost, (str, int, float))
-                else self._read_costs(cost)
-            )
-            if len(rewards) != plays or len(costs) != plays * resources:
-                given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
-                raise InvalidInput(
-                    f"{given}: must be {plays} rewards and {plays * resources} costs, not "
-                    f"{len(rewards)} and {len(costs)}"
-                )
-            for value in rewards:
-                if not 0 <= value <= 1:
-                    raise invalid("reward", value, "must lie between 0 and 1")
-            if min(costs) < 0:
-                raise invalid("cost", cost, "must not be negative")
+            return Report(self._number(ticket), *read_report(self.terms, reward, cost))
         except PurseError as error:
             return error
-        return Report(number, rewards, costs)
-
-    def _read_costs(self, cost: Any) -> list[int]:
-        """Return the units of each play and resource, from lists and dicts of amounts."""
-        rows = cost if isinstance(cost, (list, tuple)) else [cost]
-        return (
-            amounts.unit_array(
-                "cost", [by_name("cost", row, self.terms.resources, "resource") for row in rows]
-            )
-            .ravel()
-            .tolist()
-        )

@@ -43,6 +43,8 @@ class History:
         doings = {
             "asked": self._asked,
             "told": self._told,
+            "settled": self._paid,
+            "failed": self._paid,
             "voided": self._voided,
             "expired": self._expired,
             "topped_up": self._topped_up,
@@ -52,7 +54,7 @@ class History:
                 self._move(at)
             if doing := doings.get(kind):
                 doing(ticket or 0, body)
-            elif kind != "conflict":
+            elif kind in ("created", "resumed", "paused", "closed"):
                 self.running = kind in ("created", "resumed")
             self.seq = seq
 
@@ -109,14 +111,18 @@ class History:
             self._holds[ticket["id"]] = ticket["held"]
             add(held, ticket["held"])
 
-    def _told(self, ticket: int, body: dict[str, Any]) -> None:
+    def _paid(self, ticket: int, body: dict[str, Any]) -> None:
         _, spent, held, presumed, overrun = self._purses
         if units := self._holds.pop(ticket, None):
             take(held if body["from"] == "held" else presumed, units)
-        self.tells += 1
         add(spent, body["spent"])
         add(overrun, body["overrun"])
-        costs, width = body["costs"], len(spent)
+
+    def _told(self, ticket: int, body: dict[str, Any]) -> None:
+        if not body.get("settled"):
+            self._paid(ticket, body)
+        self.tells += 1
+        costs, width = body["costs"], len(self._purses[0])
         for place, (arm, reward) in enumerate(zip(body["arms"], body["rewards"], strict=True)):
             self._arms[arm].add(reward, costs[place * width : (place + 1) * width])
 

@@ -5,7 +5,11 @@ created    the terms
 asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
            (units per resource)
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
-           state before), spent, overrun
+           state before the cost was known), spent, overrun; settled: true, where the money moved
+           with an entry before
+settled    costs, from, spent, overrun: the cost is known, and the reward is not
+rewarded   rewards: the reward is known, and the cost is not, or nothing is learnt from it
+failed     costs, from, spent, overrun, reason: the call did not work
 voided     from, released
 expired    to (`presumed` or `released`), units
 conflict   report: what was said too late to count
@@ -35,6 +39,9 @@ KINDS = (
     "created",
     "asked",
     "told",
+    "settled",
+    "rewarded",
+    "failed",
     "voided",
     "expired",
     "conflict",
@@ -44,7 +51,10 @@ KINDS = (
     "closed",
     "archived",
 )
-ARCHIVABLE = ("asked", "told", "voided", "expired", "conflict")  # kinds that are about tickets
+# kinds that are about tickets
+ARCHIVABLE = (
+    "asked", "told", "settled", "rewarded", "failed", "voided", "expired", "conflict",
+)  # fmt: skip
 DIGEST_BYTES = 16
 OF_THIS_COPY = ("name", "id", "restored_from")  # terms that a copy of a campaign has of its own
 

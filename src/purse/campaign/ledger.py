@@ -13,11 +13,13 @@ import orjson
 from purse.campaign.journal import Entry, chain
 from purse.campaign.states import (
     CLOSED,
+    FAILED,
     HELD,
     OPEN,
     PAUSED,
     PRESUMED,
     RUNNING,
+    SETTLED,
     SKIPPED,
     STATES,
     TOLD,
@@ -86,6 +88,7 @@ class CampaignRecord:
         """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
         facts = orjson.loads(text)
         facts.pop("handover", None)
+        facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}  # new states
         return cls(**facts)
 
 
@@ -151,17 +154,45 @@ class Ledger:
         )
 
     def told(self, entry: Entry) -> None:
-        """Settle a hold: spend up to it, count the rest as overrun."""
+        """Take in a whole report; the money moves where it has not done so before."""
         body, record = entry.body, self.tickets[entry.ticket or 0]
+        if not body.get("settled"):
+            self.pay(record, body)
+        report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
+        self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
+
+    def settled(self, entry: Entry) -> None:
+        """Take in what a pull cost, whose reward is not known yet."""
+        self.close_hold(entry, SETTLED)
+
+    def failed(self, entry: Entry) -> None:
+        """Take in what a pull cost that did not work; an initial pull will be asked for again."""
+        record = self.tickets[entry.ticket or 0]
+        self.close_hold(entry, FAILED)
+        self.ask_again(record)
+
+    def close_hold(self, entry: Entry, state: TicketState) -> None:
+        """Let the money of a report without a reward move."""
+        body, record = entry.body, self.tickets[entry.ticket or 0]
+        self.pay(record, body)
+        report = {name: body[name] for name in ("costs", "from", "spent", "overrun")}
+        self.put(record._replace(state=state, body={**record.body, "report": report}), record.state)
+
+    def rewarded(self, entry: Entry) -> None:
+        """Keep a reward with its ticket."""
+        record = self.tickets[entry.ticket or 0]
+        body = {**record.body, "reward": entry.body["rewards"]}
+        self.tickets[record.id] = record._replace(body=body)
+
+    def pay(self, record: TicketRecord, body: dict[str, Any]) -> None:
+        """Settle a hold: spend up to it, count the rest as overrun."""
         if record.state in OPEN:
             self.move(record.body["held"], **{record.state: -1})
         self.move(body["spent"], spent=1)
         if any(body["overrun"]):
             self.move(body["overrun"], overrun=1)
             self.count("overruns", 1)
-        report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
-        self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
-        least = [units for arm in body["arms"] for units in self.terms.cost_min[arm]]
+        least = [units for arm in record.body["arms"] for units in self.terms.cost_min[arm]]
         if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
             self.count("below_minimum", 1)
 
@@ -171,6 +202,10 @@ class Ledger:
         self.move(record.body["held"], **{record.state: -1})
         self.put(record._replace(state=VOID), record.state)
         add_pulls(self.head.taken, record.body["arms"], -1)
+        self.ask_again(record)
+
+    def ask_again(self, record: TicketRecord) -> None:
+        """Have an initial pull asked for again that brought no reward."""
         if record.body["t"] <= self.terms.initial_rounds:
             self.head.again.append(
                 [record.body["t"], record.body["arms"], record.body["probabilities"]]

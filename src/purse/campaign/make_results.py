@@ -9,7 +9,7 @@ from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
-from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, TOLD, VOID
+from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
 from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
 
@@ -38,9 +38,12 @@ def ticket(terms: Terms, record: TicketRecord) -> CampaignTicket:
 
 
 def receipt(record: TicketRecord, *, duplicate: bool = False) -> Receipt:
-    """What became of a ticket that was told, voided or released."""
+    """What became of a ticket: what was spent and refunded so far."""
     held = record.body["held"]
-    if record.state != TOLD:
+    if record.state in OPEN:  # its reward is known, and its cost is not
+        nothing = texts([0] * len(held))
+        return Receipt(record.id, record.state, duplicate, False, nothing, nothing, nothing)
+    if "report" not in record.body:
         return Receipt(
             record.id,
             record.state,

@@ -84,6 +84,36 @@ def void(ticket: int) -> Operation:
     )
 
 
+def settle(ticket: int, costs: Sequence[int]) -> Operation:
+    """A receipt."""
+    return Operation(
+        "settle",
+        (ticket, costs),
+        lambda transaction, _: transaction.settle(ticket, costs),
+        tickets=(ticket,),
+    )
+
+
+def reward(ticket: int, rewards: Sequence[float]) -> Operation:
+    """A receipt."""
+    return Operation(
+        "reward",
+        (ticket, rewards),
+        lambda transaction, _: transaction.reward(ticket, rewards),
+        tickets=(ticket,),
+    )
+
+
+def fail(ticket: int, costs: Sequence[int], reason: str) -> Operation:
+    """A receipt."""
+    return Operation(
+        "fail",
+        (ticket, costs, reason),
+        lambda transaction, _: transaction.fail(ticket, costs, reason),
+        tickets=(ticket,),
+    )
+
+
 def top_up(units: Sequence[int], request: str) -> Operation:
     """More budget."""
     return Operation(
@@ -130,6 +160,5 @@ def needed(learner: Learner | None) -> Learner:
     return learner
 
 
-OPERATIONS: dict[str, Callable[..., Operation]] = {
-    made.__name__: made for made in (ask, tell, void, top_up, set_status, expire, probabilities)
-}
+VERBS = (ask, tell, settle, reward, fail, void, top_up, set_status, expire, probabilities)
+OPERATIONS: dict[str, Callable[..., Operation]] = {made.__name__: made for made in VERBS}

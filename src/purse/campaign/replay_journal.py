@@ -17,14 +17,16 @@ from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import Balance, CampaignRecord, Ledger, TicketRecord
+from purse.campaign.ledger import COUNTS, Balance, CampaignRecord, Ledger, TicketRecord
 from purse.campaign.rules import Transaction
-from purse.campaign.states import CLOSED, PAUSED, RUNNING, TOLD
+from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
 from purse.errors import InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
+# counts that are in every digest; others only where they are not 0
+OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED}
 
 
 class WouldAppend(Exception):
@@ -68,9 +70,7 @@ class JournalReplay:
         try:
             check_types(entry)
             if entry.ticket is not None:
-                self.tickets.recall(
-                    entry.ticket, entry.body["from"] if entry.kind == TOLD else None
-                )
+                self.tickets.recall(entry)
             self.compare(entry)
             self.ledger.fold(entry)
             self.ledger.requests.clear()  # the storage refuses one that comes twice
@@ -111,10 +111,14 @@ class JournalReplay:
                 transaction.ask(body["n"], entry.request or "", self.learner.choose)
             case "told":
                 transaction.tell(ticket, body["rewards"], body["costs"])
+            case "settled":
+                transaction.settle(ticket, body["costs"])
+            case "rewarded":
+                transaction.reward(ticket, body["rewards"])
+            case "failed":
+                transaction.fail(ticket, body["costs"], body["reason"])
             case "conflict":
-                transaction.void(ticket) if "void" in body["report"] else transaction.tell(
-                    ticket, body["report"]["rewards"], body["report"]["costs"]
-                )
+                self.decide_conflict(transaction, ticket, body["report"])
             case "voided":
                 transaction.void(ticket)
             case "expired":
@@ -128,6 +132,22 @@ class JournalReplay:
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
 
+    def decide_conflict(
+        self, transaction: DryRunRules, ticket: int, report: dict[str, Any]
+    ) -> None:
+        """Whatever was said too late, again."""
+        match report:
+            case {"void": _}:
+                transaction.void(ticket)
+            case {"settle": costs}:
+                transaction.settle(ticket, costs)
+            case {"reward": rewards}:
+                transaction.reward(ticket, rewards)
+            case {"fail": costs}:
+                transaction.fail(ticket, costs, "")
+            case _:
+                transaction.tell(ticket, report["rewards"], report["costs"])
+
     def find(self, text: str) -> None:
         """Something that does not agree."""
         if len(self.findings) < MOST_FINDINGS:
@@ -140,6 +160,8 @@ class JournalReplay:
         """
         own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": "", "archived": 0}
         counts = {**vars(self.ledger.head), **own}
+        told = self.ledger.head.counts
+        counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}
         digest = sha256(
             compact([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()]).encode()
         )
@@ -162,9 +184,11 @@ class JournalReplay:
         books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
         return [books, *others]
 
-    def begin_at(self, stored: Checkpoint) -> bool:
-        """Begin at a checkpoint of the ledger; False, and nothing happens, where it is damaged or
-        the policy's state in it was made by other code.
+    def begin_at(self, stored: Checkpoint, relearn: Callable[[Learner, Checkpoint], bool]) -> bool:
+        """Begin at a checkpoint of the ledger; False, and nothing happens, where it is damaged.
+
+        relearn   teaches a policy all reports up to a checkpoint, where the state in it was made by
+                  other code; False where it cannot
         """
         if not stored.is_whole:
             return False
@@ -172,7 +196,9 @@ class JournalReplay:
         policy, history = (
             Checkpoint(each[0], each[1], each[2], each[3], b64decode(each[4])) for each in others
         )
-        if not self.learner.restore(policy) or not self.history.restore(history):
+        if not self.history.restore(history):
+            return False
+        if not self.learner.restore(policy) and not relearn(self.learner, stored):
             return False
         self.ledger.seq, self.ledger.head = stored.seq, CampaignRecord(**head)
         self.ledger.balances = [Balance(*purse) for purse in balances]

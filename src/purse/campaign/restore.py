@@ -42,7 +42,9 @@ def restore(
 
 def speaks_of_the_past(entry: Entry) -> bool:
     """Whether an entry is about a ticket that was finished before."""
-    return entry.kind == "conflict" or (entry.kind == "told" and entry.body.get("from") not in OPEN)
+    return entry.kind in ("conflict", "rewarded") or (
+        entry.kind in ("told", "settled") and entry.body.get("from") not in OPEN
+    )
 
 
 def write_sets(replay: JournalReplay, entries: Iterable[Entry]) -> Iterator[WriteSet]:

@@ -17,11 +17,13 @@ from purse.campaign.make_results import receipt
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
     CLOSED,
+    FAILED,
     HELD,
     OPEN,
     PRESUMED,
     RELEASED,
     RUNNING,
+    SETTLED,
     SKIPPED,
     TOLD,
     VOID,
@@ -254,20 +256,73 @@ class Transaction:
         return " and ".join(repr(self.terms.arms[arm]) for arm in arms)
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
-        """Settle a ticket (P3, P6)."""
+        """Take a whole report (P3, P6)."""
         record = self.find(ticket)
-        report = {"rewards": list(rewards), "costs": list(costs)}
-        if record.state == SKIPPED:
-            raise TicketError(f"ticket {ticket} skipped its round: there is nothing to tell")
-        if record.state == TOLD:
-            said = record.body["report"]
-            if said["rewards"] == report["rewards"] and said["costs"] == report["costs"]:
+        self.refuse_skipped(record)
+        report: dict[str, Any] = {"rewards": list(rewards), "costs": list(costs)}
+        if record.state == TOLD and same(record.body["report"], report):
+            return receipt(record, duplicate=True)
+        if (
+            record.state in (TOLD, FAILED)
+            or (record.state == SETTLED and record.body["report"]["costs"] != report["costs"])
+            or record.body.get("reward", report["rewards"]) != report["rewards"]
+        ):
+            raise self.conflict(record, report, said(report))
+        return self.report(record, report["rewards"], report["costs"])
+
+    def settle(self, ticket: int, costs: Sequence[int]) -> Receipt:
+        """Take what a pull cost; its reward may be known already, or come later."""
+        record = self.find(ticket)
+        self.refuse_skipped(record)
+        if record.state in (TOLD, SETTLED, FAILED):
+            if record.body["report"]["costs"] == list(costs):
                 return receipt(record, duplicate=True)
-            self.add("conflict", {"report": report}, ticket=ticket)
-            raise Conflict(
-                f"ticket {ticket} was told before with another report: {format_report(said)}; "
-                f"the first report stands, this one is only recorded: {format_report(report)}"
-            )
+            raise self.conflict(record, {"settle": list(costs)}, said({"costs": costs}))
+        if "reward" in record.body:
+            return self.report(record, record.body["reward"], list(costs))
+        self.add("settled", self.price(record, list(costs)), ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def reward(self, ticket: int, rewards: Sequence[float]) -> Receipt:
+        """Take the reward of a pull; its cost may be known already, or come later."""
+        record, given = self.find(ticket), list(rewards)
+        self.refuse_skipped(record)
+        known = (
+            record.body["report"]["rewards"] if record.state == TOLD else record.body.get("reward")
+        )
+        if known == given:
+            return receipt(record, duplicate=True)
+        if known is not None:
+            raise self.conflict(record, {"reward": given}, said({"rewards": given}))
+        if record.state == SETTLED:
+            return self.report(record, given, record.body["report"]["costs"])
+        self.add("rewarded", {"rewards": given}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def fail(self, ticket: int, costs: Sequence[int], reason: str) -> Receipt:
+        """Take that a call did not work, and what it cost; nothing is learnt."""
+        record = self.find(ticket)
+        self.refuse_skipped(record)
+        if record.state == FAILED and record.body["report"]["costs"] == list(costs):
+            return receipt(record, duplicate=True)
+        if record.state not in OPEN:
+            raise self.conflict(record, {"fail": list(costs)}, f"failed, {said({'costs': costs})}")
+        priced = self.price(record, list(costs))
+        self.add("failed", {**priced, "reason": reason}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def report(self, record: TicketRecord, rewards: list[float], costs: list[int]) -> Receipt:
+        """Bring reward and cost together: the entry that the policy learns from."""
+        known = {name: record.body[name] for name in ("t", "arms", "probabilities")}
+        if record.state == SETTLED:
+            money = {**record.body["report"], "settled": True}
+        else:
+            money = self.price(record, costs)
+        self.add("told", {**known, "rewards": rewards, **money}, ticket=record.id)
+        return receipt(self.ledger.tickets[record.id])
+
+    def price(self, record: TicketRecord, costs: list[int]) -> dict[str, Any]:
+        """What is spent of a hold, and what is overrun (P6)."""
         total = total_costs(costs, len(self.terms.resources))
         spent, overrun = settle(
             record.body["held"] if record.state in OPEN else [0] * len(total), total
@@ -278,29 +333,34 @@ class Transaction:
                     f"cost={amounts.text(more)}: with it the overrun would exceed what can "
                     f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
                 )
-        known = {name: record.body[name] for name in ("t", "arms", "probabilities")}
-        self.add(
-            "told",
-            {**known, **report, "from": record.state, "spent": spent, "overrun": overrun},
-            ticket=ticket,
-        )
-        return receipt(self.ledger.tickets[ticket])
+        return {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
 
     def void(self, ticket: int) -> Receipt:
         """Release a hold."""
         record = self.find(ticket)
-        if record.state == TOLD:
-            self.add("conflict", {"report": {"void": True}}, ticket=ticket)
-            raise Conflict(
-                f"ticket {ticket} was told before: {format_report(record.body['report'])}; "
-                "that report stands"
-            )
-        if record.state == SKIPPED:
-            raise TicketError(f"ticket {ticket} skipped its round: there is nothing to void")
+        self.refuse_skipped(record, "void")
+        if record.state in (TOLD, SETTLED, FAILED):
+            raise self.conflict(record, {"void": True}, "void")
         if record.state in (VOID, RELEASED):
             return receipt(record, duplicate=True)
         self.add("voided", {"from": record.state, "released": record.body["held"]}, ticket=ticket)
         return receipt(self.ledger.tickets[ticket])
+
+    def conflict(self, record: TicketRecord, report: dict[str, Any], what: str) -> Conflict:
+        """Keep what was said too late, and say that what was said first stands."""
+        self.add("conflict", {"report": report}, ticket=record.id)
+        first = record.body.get("report") or {"rewards": record.body.get("reward")}
+        known = record.state if "report" in record.body or not first["rewards"] else "rewarded"
+        return Conflict(
+            f"ticket {record.id} was {known} before with another report: "
+            f"{said(first) or record.state}; the first report stands, this one is only recorded: "
+            f"{what}"
+        )
+
+    def refuse_skipped(self, record: TicketRecord, verb: str = "tell") -> None:
+        """Refuse what is said of a round that passed without a pull."""
+        if record.state == SKIPPED:
+            raise TicketError(f"ticket {record.id} skipped its round: there is nothing to {verb}")
 
     def find(self, ticket: int) -> TicketRecord:
         """A ticket that was issued."""
@@ -351,9 +411,18 @@ class Transaction:
         self.add("archived", {"first": first, "last": last, "file": file})
 
 
-def format_report(report: dict[str, Any]) -> str:
+def same(first: dict[str, Any], report: dict[str, Any]) -> bool:
+    """Whether two reports say the same."""
+    return first["rewards"] == report["rewards"] and first["costs"] == report["costs"]
+
+
+def said(report: dict[str, Any]) -> str:
     """A report for people."""
-    return (
-        f"reward {', '.join(f'{reward:g}' for reward in report['rewards'])}, cost "
-        f"{', '.join(map(amounts.text, report['costs']))}"
-    )
+    rewards, costs = report.get("rewards"), report.get("costs")
+    parts = [f"reward {', '.join(f'{reward:g}' for reward in rewards)}"] if rewards else []
+    return ", ".join([*parts, f"cost {texts(costs)}"] if costs is not None else parts)
+
+
+def texts(units: Sequence[int]) -> str:
+    """Amounts as text."""
+    return ", ".join(map(amounts.text, units))

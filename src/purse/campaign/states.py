@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-TicketState = Literal["held", "told", "void", "presumed", "released", "skipped"]
+TicketState = Literal[
+    "held", "told", "void", "presumed", "released", "skipped", "settled", "failed"
+]
 CampaignState = Literal["running", "paused", "closed"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED = STATES
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
+UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)

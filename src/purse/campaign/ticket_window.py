@@ -11,8 +11,9 @@ from hashlib import blake2b
 from typing import Any
 
 from purse.base.json import compact
+from purse.campaign.journal import Entry
 from purse.campaign.ledger import TicketRecord
-from purse.campaign.states import OPEN, TOLD
+from purse.campaign.states import SETTLED, TOLD, UNFINISHED
 
 BUCKET = 4_096  # tickets that share a sum
 YOUNG = 2 * BUCKET  # tickets that are kept whatever their state: they may change while we look
@@ -40,15 +41,14 @@ class TicketWindow(dict[int, TicketRecord]):
         self.touched.add(number // BUCKET)
         self.issued = max(self.issued, number)
 
-    def recall(self, number: int, told_from: str | None) -> None:
-        """Keep a ticket again, as it was before it was told from a state (None: as it is)."""
+    def recall(self, entry: Entry) -> None:
+        """Keep the ticket of an entry again, as it was before the entry."""
+        number = entry.ticket or 0
         if number in self or number > self.issued:
             return
         record = self._load(number)
         if record is not None:
-            if told_from is not None and record.state == TOLD:
-                body = {name: part for name, part in record.body.items() if name != "report"}
-                record = record._replace(state=told_from, body=body)  # type: ignore[arg-type]
+            record = before(record, entry)
             self._add(record, -1)
             self[number] = record
 
@@ -61,7 +61,7 @@ class TicketWindow(dict[int, TicketRecord]):
             number
             for number, record in self.items()
             if number <= self.issued - YOUNG
-            and record.state not in OPEN
+            and record.state not in UNFINISHED
             and number not in self.keep
         ]:
             self._add(self.pop(number), 1)
@@ -84,6 +84,21 @@ class TicketWindow(dict[int, TicketRecord]):
         """A hash of all tickets, without their times."""
         kept = sum(hashes(record)[0] for record in self.values())
         return (kept + sum(sums[0] for sums in self.sums.values())) % MODULUS
+
+
+def before(record: TicketRecord, entry: Entry) -> TicketRecord:
+    """A ticket as it was before an entry that was written when the ticket was finished, from what
+    it is now: void or released tickets may get a cost or a reward, and others a reward.
+    """
+    body = dict(record.body)
+    if entry.kind == "rewarded":
+        body.pop("reward", None)
+    if entry.kind in ("told", "settled") or (
+        entry.kind == "rewarded" and record.state in (TOLD, SETTLED)
+    ):
+        report = body.pop("report", None)
+        return record._replace(state=record.state if report is None else report["from"], body=body)
+    return record._replace(body=body)
 
 
 def hashes(record: TicketRecord) -> Sums:

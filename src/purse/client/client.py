@@ -134,6 +134,21 @@ class Client:
         }
         return self._send(receipts_of, "POST", path(name, "tells"), body)
 
+    def settle(self, name: str, ticket: Ticket, cost: Any) -> Receipt:
+        """Report the cost of a ticket whose reward is not known yet, and return a receipt."""
+        where = path(name, "tickets", number(name, ticket), "settle")
+        return self._result(Receipt, "POST", where, {"cost": cost})
+
+    def reward(self, name: str, ticket: Ticket, reward: Any) -> Receipt:
+        """Report the reward of a ticket, before or after its cost, and return a receipt."""
+        where = path(name, "tickets", number(name, ticket), "reward")
+        return self._result(Receipt, "POST", where, {"reward": reward})
+
+    def fail(self, name: str, ticket: Ticket, cost: Any = 0, reason: str = "") -> Receipt:
+        """Report that the call of a ticket did not work, and return a receipt."""
+        where = path(name, "tickets", number(name, ticket), "fail")
+        return self._result(Receipt, "POST", where, {"cost": cost, "reason": reason})
+
     def void(self, name: str, ticket: Ticket) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing."""
         return self._result(Receipt, "POST", path(name, "tickets", number(name, ticket), "void"))

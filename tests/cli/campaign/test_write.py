@@ -156,3 +156,13 @@ def test_the_defaults_are_those_of_the_library() -> None:
     given = {option.name: option.default for option in verbs.new.params}
     assert (given["policy"], given["storage"]) == (DEFAULT, defaults.STORAGE)
     assert Duration().convert(given["expires_after"], None, None) == defaults.EXPIRES_AFTER
+
+
+def test_cost_and_reward_are_told_apart_and_calls_fail(run: Run) -> None:
+    run(*NEW)
+    run("ask prompts -n 2")
+    assert run("settle prompts 1 --cost 0.003").stdout.startswith("ticket 1 settled, spent 0.003")
+    assert run("reward prompts 1 --reward 0.5").stdout.startswith("ticket 1 told, spent 0.003")
+    assert run("fail prompts 2 --reason down").stdout.startswith("ticket 2 failed, spent 0")
+    assert "another report" in str(run("fail prompts 2 --cost 0.001", code=1).exception)
+    assert data(run("audit prompts --json"))["ok"] is True

@@ -104,7 +104,7 @@ CREATE TABLE purse_identity (id TEXT NOT NULL);
 INSERT INTO purse_identity VALUES ({random});
 """
 # An entry about tickets may be deleted once an archive that holds it is recorded; no other may.
-ARCHIVABLE = "('asked', 'told', 'voided', 'expired', 'conflict')"
+ARCHIVABLE = "('asked', 'told', 'settled', 'rewarded', 'failed', 'voided', 'expired', 'conflict')"
 SQLITE_ARCHIVE_GUARDS = f"""
 CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal
   BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;

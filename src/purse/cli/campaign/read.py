@@ -72,7 +72,7 @@ def print_list(as_json: bool, storage: str) -> None:
     multiple=True,
     default=OPEN,
     show_default=True,
-    help="State: held, told, void, presumed, released or skipped; repeat it for several.",
+    help="State, such as held, told, void, presumed or settled; repeat it for several.",
 )
 @click.option(
     "--limit",

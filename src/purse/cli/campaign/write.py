@@ -1,6 +1,7 @@
 """Verbs that change campaigns.
 
-These are `purse campaign new`, `ask`, `tell`, `void`, `top-up`, `pause`, `resume` and `close`.
+These are `purse campaign new`, `ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`,
+`pause`, `resume` and `close`.
 """
 
 from __future__ import annotations
@@ -223,6 +224,39 @@ def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -
 @click.command()
 @click.argument("name")
 @click.argument("ticket")
+@click.option("--cost", required=True, metavar="AMOUNT", help="True cost, as for tell.")
+@stored
+def settle(name: str, ticket: str, cost: str, storage: str) -> None:
+    """Report the cost of a ticket whose reward comes later."""
+    found = read.opened(name, storage)
+    read.print_receipt(found.settle(read.number_of(ticket), listed(cost)))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("ticket")
+@click.option("--reward", "gained", type=float, required=True, help="Reward, from 0 to 1.")
+@stored
+def reward(name: str, ticket: str, gained: float, storage: str) -> None:
+    """Report the reward of a ticket, before or after its cost."""
+    read.print_receipt(read.opened(name, storage).reward(read.number_of(ticket), gained))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("ticket")
+@click.option("--cost", default="0", metavar="AMOUNT", help="What it cost all the same.")
+@click.option("--reason", default="", help="Reason, for people.")
+@stored
+def fail(name: str, ticket: str, cost: str, reason: str, storage: str) -> None:
+    """Report that a call did not work: its cost is spent, and nothing is learnt."""
+    found = read.opened(name, storage)
+    read.print_receipt(found.fail(read.number_of(ticket), listed(cost), reason))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("ticket")
 @stored
 def void(name: str, ticket: str, storage: str) -> None:
     """Cancel a ticket for which nothing was spent, and release its hold."""
@@ -284,7 +318,7 @@ def listed(text: str) -> str | list[str]:
 
 
 for command in (
-    new, ask, tell, void, top_up,
+    new, ask, tell, settle, reward, fail, void, top_up,
     switch("pause", "Issue no tickets until the campaign is resumed; reports are accepted."),
     switch("resume", "Issue tickets again."),
     switch("close", "Issue no tickets from now on; reports are accepted."),

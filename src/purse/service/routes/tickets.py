@@ -1,4 +1,4 @@
-"""Routes of tickets: ask, tell, void, look."""
+"""Routes of tickets: ask, tell, settle, reward, fail, void, look."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ from purse.service.openapi import refusals
 from purse.service.routes.common import Key, Name, answer, request_of
 from purse.service.schemas import responses
 from purse.service.schemas.fields import LARGEST_ID
-from purse.service.schemas.requests import Ask, Outcome, Reports, TicketQuery
+from purse.service.schemas.requests import (
+    Ask,
+    Failure,
+    Gain,
+    Outcome,
+    Reports,
+    Settlement,
+    TicketQuery,
+)
 from purse.service.threads import Threads
 
 Number = Annotated[
@@ -99,6 +107,40 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         receipt = cache.get(name).tell(id, body.reward, body.cost)
         metrics.tells.labels(name).inc()
         return answer(receipt.as_dict())
+
+    @router.post(
+        "/campaigns/{name}/tickets/{id}/settle",
+        summary="Tell what a ticket cost, whose reward comes later",
+        dependencies=act,
+        response_model=responses.Receipt,
+        responses=refusals(TicketError, Conflict, body=True),
+    )
+    def settle(name: Name, id: Number, body: Settlement) -> Response:
+        return answer(cache.get(name).settle(id, body.cost).as_dict())
+
+    @router.post(
+        "/campaigns/{name}/tickets/{id}/reward",
+        summary="Tell what a ticket brought, before or after its cost",
+        dependencies=act,
+        response_model=responses.Receipt,
+        responses=refusals(TicketError, Conflict, body=True),
+    )
+    def reward(name: Name, id: Number, body: Gain) -> Response:
+        return answer(cache.get(name).reward(id, body.reward).as_dict())
+
+    @router.post(
+        "/campaigns/{name}/tickets/{id}/fail",
+        summary="Tell that the call of a ticket did not work",
+        dependencies=act,
+        response_model=responses.Receipt,
+        responses=refusals(TicketError, Conflict, body=True),
+    )
+    def fail(
+        name: Name,
+        id: Number,
+        body: Annotated[Failure, Body()] = Failure(),  # noqa: B008 - it never changes
+    ) -> Response:
+        return answer(cache.get(name).fail(id, body.cost, body.reason).as_dict())
 
     @router.post(
         "/campaigns/{name}/tickets/{id}/void",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from purse.campaign import defaults
-from purse.campaign.states import OPEN, TicketState
+from purse.campaign.states import OPEN, STATES, TicketState
 from purse.campaign.terms import MOST_SECONDS
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
@@ -126,6 +126,15 @@ class Ask(RequestModel):
     ] = 1
 
 
+Gained = Annotated[Rewards, Field(description="From 0 to 1; a list with several plays.")]
+Paid = Annotated[
+    Table,
+    Field(
+        description="One amount; with several resources or plays a list, or an object by resource."
+    ),
+]
+
+
 class Outcome(RequestModel):
     """What a ticket brought and cost."""
 
@@ -135,14 +144,35 @@ class Outcome(RequestModel):
         }
     )
 
-    reward: Annotated[Rewards, Field(description="From 0 to 1; a list with several plays.")]
-    cost: Annotated[
-        Table,
-        Field(
-            description="One amount; with several resources or plays a list, or an object by "
-            "resource."
-        ),
-    ]
+    reward: Gained
+    cost: Paid
+
+
+class Settlement(RequestModel):
+    """What a ticket cost; its reward comes later."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"cost": examples.REPORT["cost"]}]})
+
+    cost: Paid
+
+
+class Gain(RequestModel):
+    """What a ticket brought."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"reward": examples.REPORT["reward"]}]}
+    )
+
+    reward: Gained
+
+
+class Failure(RequestModel):
+    """A call that did not work."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "429 rate limit"}]})
+
+    cost: Paid = 0
+    reason: Annotated[str, Field(max_length=200, description="For people.")] = ""
 
 
 class Report(Outcome):
@@ -189,6 +219,8 @@ class TicketQuery(KnownFields):
 
     state: Annotated[
         list[TicketState],
-        Field(max_length=6, description="May be repeated; those that are open without it."),
+        Field(
+            max_length=len(STATES), description="May be repeated; those that are open without it."
+        ),
     ] = list(OPEN)
     limit: Annotated[int, Field(ge=1, le=MOST)] = MOST

@@ -121,7 +121,7 @@ def write_set(row: Any) -> WriteSet:
 ANSWERS: dict[str, Callable[[Any], Any]] = {
     "ask": lambda rows: [TicketRecord(*row) for row in rows],
     "tell": lambda rows: [receipt_or_error(row) for row in rows],
-    "void": receipt,
+    **dict.fromkeys(("settle", "reward", "fail", "void"), receipt),
     "overview": overview,
     "entries": lambda rows: [Entry(*row) for row in rows],
     "told": reports,
