@@ -134,10 +134,11 @@ def part(facts: dict[str, Any]) -> str:
             "To append two lines to a plain file, each on disk before the next, went "
             f"{number(floor['pairs_per_second'])} times a second (median "
             f"{number(floor['median_ms'])} ms), so that is what one process can hope for "
-            "that waits for every answer. Who comes while a transaction is under "
-            "way shares the next one, other processes of the machine too, which is why "
-            "many do better than one; threads do best, as they also share "
-            f"the memory. One process that only asks gets so many tickets a second: {alone}.",
+            "that waits for every answer. Threads of a process, and clients of a socket or of "
+            "the service, that come while a transaction is under way share the next one, which "
+            "is why many of them do better than one. Processes that open the database "
+            "themselves take turns, one transaction each. One process that only asks gets so "
+            f"many tickets a second: {alone}.",
             f"A campaign of {facts['recovery']['entries']:,} entries in SQLite, with the "
             "policy's machine code loaded:",
             recovery_table(facts),

@@ -43,7 +43,7 @@ def complete(
     """
     known = sorted((describe(path) for path in archives), key=lambda each: each.first)
     digests: dict[int, str] = {}  # at the ends of archives, where all before is known
-    digest = "" if after == 0 else None
+    digest = "" if after == 0 and known else None  # nobody compares it where there are no archives
     wanted = after + 1
     for entry in entries:
         while wanted < entry.seq:
