@@ -166,6 +166,20 @@ def test_tickets_that_are_not_finished_are_not_archived(
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["old.jsonl"]
 
 
+def test_an_archive_without_tickets_is_not_made(harness: StorageHarness, tmp_path: Path) -> None:
+    campaign = played(harness)
+    campaign.archive(tmp_path / "old.jsonl")
+    campaign.pause()
+    with pytest.raises(PurseError, match="no ticket was finished since the last archive"):
+        campaign.archive(tmp_path / "more.jsonl")
+    assert not (tmp_path / "more.jsonl").exists()
+    with pytest.raises(Conflict):
+        campaign.tell(1, 1, "0.8")
+    campaign.archive(tmp_path / "more.jsonl")  # the conflict alone
+    assert [entry.kind for entry in campaign.journal()].count("conflict") == 0
+    assert campaign.audit().ok
+
+
 def test_nothing_is_archived_where_an_audit_finds_something(
     make_harness: Callable[[str], StorageHarness], tmp_path: Path
 ) -> None:

@@ -195,6 +195,15 @@ def test_nothing_is_learnt_from_what_failed_or_was_void(harness: StorageHarness)
     assert campaign.audit(full=True).ok
 
 
+def test_a_call_that_failed_may_cost_nothing_and_is_counted(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS)
+    campaign.fail(campaign.ask())
+    campaign.settle(campaign.ask(), "0.5")
+    status = campaign.status()
+    assert status.alarms == ()
+    assert "tickets: 1 settled, 1 failed" in str(status)
+
+
 def test_an_initial_pull_that_failed_is_asked_again(harness: StorageHarness) -> None:
     campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"})
     first = campaign.ask()

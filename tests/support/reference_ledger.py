@@ -358,7 +358,7 @@ class Ledger:
             return self.answer(ticket, duplicate=True)
         if ticket.state not in ("held", "presumed"):
             raise self.conflict()
-        self.pay(ticket, costs)
+        self.pay(ticket, costs, failed=True)
         if ticket.t <= self.terms.initial:
             self.waiting.append((ticket.t, ticket.arms))
         return self.turn(ticket, "failed")
@@ -382,9 +382,11 @@ class Ledger:
             paid = paid._replace(refunded=ticket.held)
         return paid._replace(state=ticket.state, duplicate=duplicate)
 
-    def pay(self, ticket: Ticket, play_costs: tuple[tuple[int, ...], ...]) -> None:
+    def pay(
+        self, ticket: Ticket, play_costs: tuple[tuple[int, ...], ...], *, failed: bool = False
+    ) -> None:
         """Up to the hold it is spent, the rest is overrun; where the hold is gone all of it is.
-        What was paid before is paid.
+        What was paid before is paid. A call that failed may cost less than any other.
         """
         if ticket.costs is not None:
             return
@@ -395,7 +397,7 @@ class Ledger:
         self.spent = [before + paid for before, paid in zip(self.spent, spent, strict=True)]
         self.overrun = [before + more for before, more in zip(self.overrun, over, strict=True)]
         self.overruns += any(over)
-        self.below_minimum += any(
+        self.below_minimum += not failed and any(
             cost < least
             for arm, play in zip(ticket.arms, play_costs, strict=True)
             for cost, least in zip(play, self.terms.least[arm], strict=True)

@@ -19,7 +19,7 @@ from purse.base.files import sync_folder, write_atomically
 from purse.campaign.archived_ticket import ArchivedTicket, archive_ticket
 from purse.campaign.audit import pages
 from purse.campaign.group_commit import check_same, write_set
-from purse.campaign.journal import Entry, write_lines
+from purse.campaign.journal import ARCHIVABLE, Entry, write_lines
 from purse.campaign.ledger import Ledger, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import TOLD, UNFINISHED
@@ -48,11 +48,10 @@ def archive(terms: Terms, storage: Storage, path: Path, before: int | None) -> A
     An audit up to this moment must have found everything right. Raise `PurseError` where there is
     nothing to archive or the file is there already; then nothing has changed.
     """
-    head = storage.overview(terms.name).head
-    first = max(2, head.archived + 1)
-    last = last_finished(terms, storage, first, before)
     if path.exists():
         raise PurseError(f"{str(path)!r} exists already")
+    first = max(2, storage.overview(terms.name).head.archived + 1)
+    last = last_finished(terms, storage, first, before)
     write_atomically(
         path,
         lambda raw: write_lines(
@@ -80,7 +79,7 @@ def archive(terms: Terms, storage: Storage, path: Path, before: int | None) -> A
 def last_finished(terms: Terms, storage: Storage, first: int, before: int | None) -> int:
     """The last entry that can be archived: before the ask of any ticket that is open."""
     oldest = storage.tickets(terms.name, UNFINISHED, 0, 1)
-    upto, last = storage.overview(terms.name).seq, first - 1
+    upto, last, some = storage.overview(terms.name).seq, first - 1, False
     for entry in pages(storage, terms.name, first - 1, upto):
         if before is not None and entry.at >= before:
             break
@@ -91,9 +90,11 @@ def last_finished(terms: Terms, storage: Storage, first: int, before: int | None
                     "finish it first"
                 )
             break
-        last = entry.seq
+        last, some = entry.seq, some or entry.kind in ARCHIVABLE
     if last < first:
         raise PurseError(f"nothing can be archived: entry {first} is not that old")
+    if not some:
+        raise PurseError("nothing can be archived: no ticket was finished since the last archive")
     return last
 
 

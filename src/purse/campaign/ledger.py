@@ -158,11 +158,13 @@ class Ledger:
         body, record = entry.body, self.tickets[entry.ticket or 0]
         if not body.get("settled"):
             self.pay(record, body)
+            self.compare_minimum(record, body)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
         self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
 
     def settled(self, entry: Entry) -> None:
         """Take in what a pull cost, whose reward is not known yet."""
+        self.compare_minimum(self.tickets[entry.ticket or 0], entry.body)
         self.close_hold(entry, SETTLED)
 
     def failed(self, entry: Entry) -> None:
@@ -192,6 +194,9 @@ class Ledger:
         if any(body["overrun"]):
             self.move(body["overrun"], overrun=1)
             self.count("overruns", 1)
+
+    def compare_minimum(self, record: TicketRecord, body: dict[str, Any]) -> None:
+        """Count a report of less than the declared minimum; a call that failed may cost nothing."""
         least = [units for arm in record.body["arms"] for units in self.terms.cost_min[arm]]
         if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
             self.count("below_minimum", 1)

@@ -11,10 +11,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple
 
-from purse.campaign.states import HELD, PRESUMED, TOLD, VOID, CampaignState, TicketState
+from purse.campaign.states import (
+    FAILED,
+    HELD,
+    PRESUMED,
+    SETTLED,
+    TOLD,
+    VOID,
+    CampaignState,
+    TicketState,
+)
 
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
 Amounts = tuple[Amount, ...]  # one per resource
+SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED)  # counted in the status for people
 
 
 # Tickets and receipts are tuples, for each ask and tell makes one: a frozen dataclass of ten fields
@@ -121,9 +131,7 @@ class Status:
         rounds = f"round {self.rounds}" + (
             f" of {self.horizon}" if self.horizon is not None else ""
         )
-        shown = {
-            name: self.counts[name] for name in (HELD, TOLD, VOID, PRESUMED) if self.counts[name]
-        }
+        shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
             f"{self.name}: {self.status}, {self.policy}, {rounds}",
             *(

@@ -57,8 +57,9 @@ class WriteSet(NamedTuple):
     entries: list[Entry]
     digests: list[str]  # of the journal up to each entry
     checkpoints: Sequence[Checkpoint] = ()
-    # tickets that move to the archive, with all entries about tickets up to `head.archived`
-    archived: Sequence[ArchivedTicket] = ()
+    # tickets that move to the archive, with all entries about tickets up to `head.archived`; None
+    # where nothing moves
+    archived: Sequence[ArchivedTicket] | None = None
 
 
 class Overview(NamedTuple):

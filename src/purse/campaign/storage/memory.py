@@ -180,12 +180,12 @@ class Memory:
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]
         stored.checkpoints.update({each.kind: each for each in change.checkpoints})
-        if change.archived:
+        if change.archived is not None:
             self._archive(stored, change)
 
     def _archive(self, stored: StoredCampaign, change: WriteSet) -> None:
         """Move tickets to the archive and drop the entries about them, which a file holds."""
-        for ticket in change.archived:
+        for ticket in change.archived or ():
             stored.archived[ticket.id] = ticket
             stored.tickets.pop(ticket.id, None)
         last = change.head.archived

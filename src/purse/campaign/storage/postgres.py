@@ -496,7 +496,7 @@ def write(
         "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
         (change.seq, compact(vars(change.head)), campaign),
     )
-    if change.archived:
+    if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)
 
 

@@ -319,7 +319,7 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
         "UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?",
         (change.seq, compact(vars(change.head)), campaign),
     )
-    if change.archived:
+    if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)
 
 

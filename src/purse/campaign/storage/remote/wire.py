@@ -114,7 +114,7 @@ def write_set(row: Any) -> WriteSet:
         [Entry(*each) for each in entries],
         digests,
         [checkpoint(each) for each in checkpoints],
-        [archived(each) for each in moved],
+        None if moved is None else [archived(each) for each in moved],
     )
 
 
