@@ -131,6 +131,23 @@ def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
     assert campaign.audit().ok
 
 
+def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise each would wait for as long again."""
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    campaign.ask()
+    before = storage.changes
+    storage.failure = StorageUnavailable("another process has held it for 30 seconds")
+    monkeypatch.setattr("purse.campaign.group_commit.STUCK_S", 0)
+    results = together(campaign, storage, [campaign.ask, lambda: campaign.tell(1, 1, 1)])
+    assert {type(result).__name__ for result in results} == {"StorageUnavailable"}
+    assert storage.changes == before + 1
+    storage.failure = None
+    assert campaign.audit().ok
+
+
 def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,6 +5,7 @@ it share his next transaction.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 PAGE_SIZE = 5_000  # reports read at a time
 CHECKPOINT_EVERY = 5_000  # entries
 MAX_BATCH = 256  # operations that share a transaction
+STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 
 class JournalRewound(StorageUnavailable):
@@ -76,12 +78,22 @@ class GroupCommitter:
         """
         try:
             while not operation.done:
+                start = time.monotonic()
                 self.commit([each for each in list(self._queue)[:MAX_BATCH] if not each.done])
+                stuck = time.monotonic() - start > STUCK_S
+                if stuck and isinstance(operation.error, StorageUnavailable):
+                    self._refuse_all(operation.error)
         finally:
             while self._queue and self._queue[0].done:
                 wake(self._queue.popleft())
             self._lock.release()
             self._wake_next()  # after the lock is free: nobody who found it taken is overlooked
+
+    def _refuse_all(self, error: StorageUnavailable) -> None:
+        """Refuse those who came while the storage did not answer: they have waited for it, too."""
+        for operation in list(self._queue):
+            if not operation.done:
+                operation.error, operation.done = error, True
 
     def _wake_next(self) -> None:
         with suppress(IndexError):
