@@ -117,7 +117,7 @@ def repeat(path: Path) -> dict[str, float]:
         start = time.perf_counter()
         assert campaign.tell(*report(number)).duplicate
         taken.append(time.perf_counter() - start)
-    for batch in range(0, 5):
+    for batch in range(min(5, told // AT_ONCE)):
         first = campaign.ask_many(AT_ONCE, f"batch-{batch}")
         assert [ticket.id for ticket in first] == [batch * AT_ONCE + k + 1 for k in range(AT_ONCE)]
     return {"repeated report after the archive, p50 (ms)": 1000 * median(taken)}

@@ -93,10 +93,11 @@ def do(harness: StorageHarness, campaign: Campaign, ticket: int, step: tuple[Any
 @pytest.mark.parametrize(
     ("state", "step", "expected"), TABLE, ids=lambda each: str(each).replace(" ", "")
 )
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])  # the rules are the same everywhere
 def test_every_cell_of_the_table_of_states(
-    harness: StorageHarness, state: str, step: tuple[Any, ...], expected: Any
+    make_harness: Any, kind: str, state: str, step: tuple[Any, ...], expected: Any
 ) -> None:
-    name = "c"
+    name, harness = "c", make_harness(kind)
     on_expiry = "release" if state == "released" else "presume"
     campaign = harness.create(name, **TERMS, on_expiry=on_expiry)
     ticket = campaign.ask().id

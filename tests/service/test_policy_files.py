@@ -9,7 +9,8 @@ from purse import Campaign
 from purse.campaign.storage.memory import Memory
 from tests.support.service import PROMPTS, TestClient, problem, service
 
-EPSILON_GREEDY = Path(__file__).parents[2] / "examples/epsilon_greedy.py"
+# it brings no code of its own: nothing has to be compiled
+MINE = "from purse.policies.exp3_bwk import *\n"
 MARK = "from pathlib import Path\n(Path(__file__).parent / 'was-run').touch()\n"
 READS = ("", "/tickets", "/journal", "/picture", "/tickets/1")
 
@@ -18,14 +19,14 @@ READS = ("", "/tickets", "/journal", "/picture", "/tickets/1")
 def file(tmp_path: Path) -> Path:
     """A policy file that leaves a trace when it is run."""
     path = tmp_path / "mine.py"
-    path.write_text(EPSILON_GREEDY.read_text())
+    path.write_text(MINE)
     return path
 
 
 def with_a_campaign(file: Path, **settings: Any) -> TestClient:
     """A service on a storage where somebody has made a campaign that plays a file, and asked."""
     storage = Memory()
-    terms = {**PROMPTS, "policy": f"{file}:epsilon=0.5"}
+    terms = {**PROMPTS, "policy": f"{file}:gamma=0.5"}
     Campaign.create(**terms, storage=storage).ask()
     file.write_text(file.read_text() + MARK)
     return service(storage, **settings)
@@ -34,7 +35,7 @@ def with_a_campaign(file: Path, **settings: Any) -> TestClient:
 def test_a_policy_file_in_the_storage_is_not_run_and_all_else_works(file: Path) -> None:
     client = with_a_campaign(file)
     said = problem(client.post("/campaigns/prompts/asks"), 403, "policy-file")
-    assert "the policy file 'mine.py:epsilon=0.5'" in said
+    assert "the policy file 'mine.py:gamma=0.5'" in said
     assert "--allow-policy-files" in said
     for path in READS:
         assert client.get(f"/campaigns/prompts{path}").status_code == 200, path
@@ -56,7 +57,7 @@ def test_readers_do_not_see_the_folder_of_a_policy_file(file: Path, allowed: boo
     client = with_a_campaign(file, allow_policy_files=allowed)
     for path in READS:
         assert str(file.parent) not in client.get(f"/campaigns/prompts{path}").text
-    assert client.get("/campaigns/prompts").json()["policy"] == "mine.py:epsilon=0.5"
-    assert '"policy":"mine.py:epsilon=0.5"' in client.get("/campaigns/prompts/journal").text
+    assert client.get("/campaigns/prompts").json()["policy"] == "mine.py:gamma=0.5"
+    assert '"policy":"mine.py:gamma=0.5"' in client.get("/campaigns/prompts/journal").text
     for verb in ("pause", "resume", "close"):
         assert str(file.parent) not in client.post(f"/campaigns/prompts/{verb}").text
