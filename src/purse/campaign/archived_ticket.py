@@ -1,7 +1,7 @@
 """Tickets whose entries were archived: as much as is needed to answer for them as before.
 
 A repeated ask finds its tickets by a hash of its request id, and a repeated report finds the first
-one. The policy can still learn all of them anew, in their order.
+one. The policy can still learn all of them again, in their order.
 """
 
 from __future__ import annotations

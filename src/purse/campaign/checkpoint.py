@@ -2,7 +2,7 @@
 first one.
 
 A checkpoint is a cache. It counts where it is whole and the journal still has the digest that it
-had when the checkpoint was made; otherwise whoever needs it begins earlier.
+had when the checkpoint was made; otherwise its reader begins at an earlier entry.
 
 kind      body
 policy    what the policy has learnt; made every few thousand entries

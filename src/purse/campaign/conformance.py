@@ -213,8 +213,8 @@ def check_archive(opened: Open) -> None:
     """
     storage, other = opened(), opened()
     made = begun(storage, "archive")
-    for request in ("r", "s"):
-        changed(storage, made, ReadSet(), lambda t, request=request: t.ask(2, request, cheap))  # type: ignore[misc]
+    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(2, "r", cheap))
+    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(2, "s", cheap))
     told = ReadSet(tickets=(1, 2, 3))
     changed(storage, made, told, lambda transaction: transaction.tell(2, [0.5], [10**9]))
     changed(storage, made, told, lambda transaction: transaction.tell(1, [0.25], [10**9]))

@@ -166,7 +166,9 @@ class GroupCommitter:
         checkpoints: list[Checkpoint] = []
         if learner is not None:
             if learner.digest != found.digest:
-                raise JournalRewound
+                raise JournalRewound(
+                    f"the journal of {self.terms.name!r} was replaced by another one; try again"
+                )
             learner.learn(parsed(found.told), found.seq, found.head.digest)
             if ledger.seq - ledger.head.snapshot >= CHECKPOINT_EVERY:
                 ledger.head.snapshot = ledger.seq

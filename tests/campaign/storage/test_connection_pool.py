@@ -72,8 +72,10 @@ def test_one_that_was_lost_is_replaced_when_it_cannot_begin() -> None:
     with owner.pool.use(begin) as used:
         assert used is not lost
     assert lost.closed
+    owner.pool.close_idle()
     with pytest.raises(ZeroDivisionError), owner.pool.use(lambda _: 1 / 0):  # a new one, too
         pass
+    assert owner.made[-1].closed
     with owner.pool.use(), owner.pool.use():
         pass  # none of them counts as used
 

@@ -15,7 +15,7 @@ import orjson
 
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.journal import Entry
+from purse.campaign.journal import Entry, chain
 from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
 
@@ -148,6 +148,15 @@ def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
         Entry(seq, at, kind, request, ticket, body)
         for (seq, at, kind, request, ticket, _), body in zip(known, bodies, strict=True)
     ]
+
+
+def chain_rows(digest: str, rows: Iterable[Sequence[Any]]) -> tuple[str, list[tuple[bytes, int]]]:
+    """The digest after the entries of these rows, and the digest up to each with its number."""
+    made = []
+    for entry in entries_of(rows):
+        digest = chain(digest, entry)
+        made.append((bytes.fromhex(digest), entry.seq))
+    return digest, made
 
 
 def ticket_record(row: Sequence[Any]) -> TicketRecord:

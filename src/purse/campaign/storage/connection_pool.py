@@ -81,12 +81,16 @@ class ConnectionPool(Generic[C]):
             if idle is not None:
                 try:
                     begin(idle)
-                except Exception:
+                except Exception:  # it was lost; a new one says what else may be wrong
                     self._close(idle)
                 else:
                     return idle
             connection = self._connect()
-            begin(connection)
+            try:
+                begin(connection)
+            except BaseException:
+                self._close(connection)
+                raise
         except BaseException:
             with self._changed:
                 self._used -= 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from purse.base.json import compact
-from purse.campaign.journal import chain
 from purse.campaign.ledger import CampaignRecord
 from purse.campaign.storage import schema
-from purse.campaign.storage.base import entries_of
+from purse.campaign.storage.base import chain_rows
 
 if TYPE_CHECKING:
     import psycopg
@@ -51,13 +50,12 @@ def fill_digests(db: psycopg.Connection[Any]) -> None:
             "WHERE campaign = %s AND seq > %s ORDER BY seq LIMIT %s",
             (campaign, seq, PAGE_SIZE),
         ).fetchall():
-            made: list[tuple[Any, ...]] = []
-            for entry in entries_of(rows):
-                record.digest, seq = chain(record.digest, entry), entry.seq
-                made.append((bytes.fromhex(record.digest), campaign, seq))
+            record.digest, made = chain_rows(record.digest, rows)
+            seq = made[-1][1]
             with db.cursor() as cursor:
                 cursor.executemany(
-                    "UPDATE purse_journal SET digest = %s WHERE campaign = %s AND seq = %s", made
+                    "UPDATE purse_journal SET digest = %s WHERE seq = %s AND campaign = %s",
+                    [(*each, campaign) for each in made],
                 )
         record.snapshot = 0
         db.execute(

@@ -71,7 +71,7 @@ CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal
   FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
 """
-# The digest of each entry, checkpoints, archives, an identity. The guards are made anew in version
+# The digest of each entry, checkpoints, archives, an identity. The guards are made again in version
 # 3, after the digests of old entries have been written.
 ARCHIVES = """
 {drop_guards}

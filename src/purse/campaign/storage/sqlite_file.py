@@ -62,7 +62,7 @@ class SqliteFile:
         self._resting.close()
 
     def renew(self) -> None:
-        """Begin anew in a child process."""
+        """Begin without connections in a child process."""
         self._begin()
         self._readers.renew()
         self._lock.renew()
@@ -199,7 +199,7 @@ class SqliteFile:
             )
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
         db.set_busy_timeout(round(LOCK_TIMEOUT_S * 1000))
-        # otherwise SQLite plans a statement anew whenever other values are bound to it
+        # otherwise SQLite plans a statement again whenever other values are bound to it
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return db
 

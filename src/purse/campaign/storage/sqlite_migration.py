@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 import apsw
 
 from purse.base.json import compact
-from purse.campaign.journal import chain
 from purse.campaign.ledger import CampaignRecord
 from purse.campaign.storage import schema
-from purse.campaign.storage.base import entries_of
+from purse.campaign.storage.base import chain_rows
 from purse.errors import StorageUnavailable
 
 # versions of SQLite without the bug that corrupts a WAL
@@ -47,12 +46,11 @@ def fill_digests(db: apsw.Connection) -> None:
             "WHERE campaign = ? AND seq > ? ORDER BY seq LIMIT ?",
             (campaign, seq, PAGE_SIZE),
         ).fetchall():
-            made: list[tuple[Any, ...]] = []
-            for entry in entries_of(rows):
-                record.digest, seq = chain(record.digest, entry), entry.seq
-                made.append((bytes.fromhex(record.digest), campaign, seq))
+            record.digest, made = chain_rows(record.digest, rows)
+            seq = made[-1][1]
             db.executemany(
-                "UPDATE purse_journal SET digest = ? WHERE campaign = ? AND seq = ?", made
+                "UPDATE purse_journal SET digest = ? WHERE seq = ? AND campaign = ?",
+                [(*each, campaign) for each in made],
             )
         record.snapshot = 0
         db.execute(

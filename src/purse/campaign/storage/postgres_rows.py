@@ -1,0 +1,137 @@
+"""The rows of a campaign in PostgreSQL: what is written, and what was archived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.json import compact
+from purse.campaign.archived_ticket import (
+    ArchivedTicket,
+    repeated_ask,
+    request_hash,
+    unpack_ticket,
+)
+from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.storage.base import WriteSet
+
+if TYPE_CHECKING:
+    import psycopg
+
+ADD_ENTRIES = """INSERT INTO purse_journal
+SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5,
+  decode(e ->> 6, 'hex')
+FROM json_array_elements(%s::json) e"""
+PUT_TICKETS = """INSERT INTO purse_tickets
+SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
+FROM json_array_elements(%s::json) e
+ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+MOVE = """UPDATE purse_purses
+SET budget = budget + %s, spent = spent + %s, held = held + %s,
+  presumed = presumed + %s, overrun = overrun + %s
+WHERE campaign = %s AND resource = %s"""
+PUT_CHECKPOINT = """INSERT INTO purse_checkpoints VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT (campaign, kind) DO UPDATE
+SET seq = excluded.seq, digest = excluded.digest, checksum = excluded.checksum,
+  body = excluded.body"""
+DIGEST = "SELECT encode(digest, 'hex') FROM purse_journal WHERE campaign = %s AND seq = %s"
+ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = %s"
+PUT_ARCHIVED = """INSERT INTO purse_archived
+SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, decode(e ->> 2, 'hex'), e ->> 3
+FROM json_array_elements(%s::json) e
+ON CONFLICT (campaign, id) DO UPDATE
+SET told = excluded.told, request = excluded.request, body = excluded.body"""
+
+
+def archived_asks(
+    db: psycopg.Connection[Any], campaign: int, requests: set[str]
+) -> dict[str, Entry]:
+    """The archived asks of these requests."""
+    hashes = {request_hash(request): request for request in requests}
+    found = db.execute(f"{ARCHIVED} AND request = ANY(%s)", (campaign, list(hashes)))
+    asks = [
+        repeated_ask(ticket, hashes[ticket.request or b""]) for ticket in archived_tickets(found)
+    ]
+    return {ask.request or "": ask for ask in asks}
+
+
+def archived_records(
+    db: psycopg.Connection[Any], campaign: int, numbers: set[int], asks: dict[str, Entry]
+) -> dict[int, TicketRecord]:
+    """The archived ones among these tickets, and among those of these asks."""
+    requests = {
+        each["id"]: request
+        for request, ask in asks.items()
+        if ask.seq == 0
+        for each in ask.body["tickets"]
+    }
+    found = db.execute(f"{ARCHIVED} AND id = ANY(%s)", (campaign, [*numbers, *requests]))
+    return {
+        ticket.id: unpack_ticket(ticket, requests.get(ticket.id))
+        for ticket in archived_tickets(found)
+    }
+
+
+def archived_tickets(rows: Iterable[Sequence[Any]]) -> list[ArchivedTicket]:
+    """Archived tickets from the columns of their rows."""
+    return [ArchivedTicket(*row) for row in rows]
+
+
+def digest_at(head: CampaignRecord, seq: int, row: Sequence[Any] | None) -> str | None:
+    """The digest of the journal up to an entry, whose row is given; nothing up to the end of the
+    archive, and None where there is no such entry.
+    """
+    if seq <= head.archived:
+        return ""
+    return None if row is None else row[0]
+
+
+def write(
+    db: psycopg.Connection[Any], campaign: int, before: list[Balance], change: WriteSet
+) -> None:
+    """What was decided. Purses move by what changed: whatever the caller believed, the database's
+    own counters decide.
+    """
+    rows = [
+        (*entry[:5], compact(entry.body), digest)
+        for entry, digest in zip(change.entries, change.digests, strict=True)
+    ]
+    db.execute(ADD_ENTRIES, (campaign, compact(rows)))
+    if change.tickets:
+        slots = [(*record[:4], compact(record.body)) for record in change.tickets]
+        db.execute(PUT_TICKETS, (campaign, compact(slots)))
+    for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
+        if new != old:
+            db.execute(
+                MOVE,
+                (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m),
+            )
+    for checkpoint in change.checkpoints:
+        db.execute(PUT_CHECKPOINT, (campaign, *checkpoint))
+    db.execute(
+        "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
+        (change.seq, compact(vars(change.head)), campaign),
+    )
+    if change.archived is not None:
+        archive(db, campaign, change.head.archived, change.archived)
+
+
+def archive(
+    db: psycopg.Connection[Any], campaign: int, last: int, tickets: Sequence[ArchivedTicket]
+) -> None:
+    """Move tickets to the archive and drop the entries about them, which a file holds."""
+    db.execute("UPDATE purse_campaigns SET archived = %s WHERE id = %s", (last, campaign))
+    rows = [
+        (each.id, each.told, None if each.request is None else each.request.hex(), each.body)
+        for each in tickets
+    ]
+    db.execute(PUT_ARCHIVED, (campaign, compact(rows)))
+    db.execute(
+        "DELETE FROM purse_tickets WHERE campaign = %s AND id = ANY(%s)",
+        (campaign, [ticket.id for ticket in tickets]),
+    )
+    db.execute(
+        "DELETE FROM purse_journal WHERE campaign = %s AND seq <= %s AND kind = ANY(%s)",
+        (campaign, last, list(ARCHIVABLE)),
+    )
