@@ -180,6 +180,24 @@ def test_an_archive_without_tickets_is_not_made(harness: StorageHarness, tmp_pat
     assert campaign.audit().ok
 
 
+def test_what_came_after_the_audit_is_not_archived(
+    harness: StorageHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = played(harness)
+    audit, seen = campaign.audit, campaign.status().entries
+
+    def and_more() -> Any:
+        found = audit()
+        campaign.tell(campaign.ask(), 1, 1)
+        return found
+
+    monkeypatch.setattr(campaign, "audit", and_more)
+    assert campaign.archive(tmp_path / "old.jsonl").last == seen
+    found = audit()
+    assert (found.ok, found.after) == (True, seen)
+    assert [entry.kind for entry in campaign.journal()].count("told") == 1
+
+
 def test_nothing_is_archived_where_an_audit_finds_something(
     make_harness: Callable[[str], StorageHarness], tmp_path: Path
 ) -> None:

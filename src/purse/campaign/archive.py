@@ -18,6 +18,7 @@ import orjson
 from purse.base.files import sync_folder, write_atomically
 from purse.campaign.archived_ticket import ArchivedTicket, archive_ticket
 from purse.campaign.audit import pages
+from purse.campaign.checkpoint import LEDGER
 from purse.campaign.group_commit import check_same, write_set
 from purse.campaign.journal import ARCHIVABLE, Entry, write_lines
 from purse.campaign.ledger import Ledger, TicketRecord
@@ -77,10 +78,16 @@ def archive(terms: Terms, storage: Storage, path: Path, before: int | None) -> A
 
 
 def last_finished(terms: Terms, storage: Storage, first: int, before: int | None) -> int:
-    """The last entry that can be archived: before the ask of any ticket that is open."""
+    """The last entry that can be archived: one that an audit has seen, before the ask of any ticket
+    that is open.
+    """
     oldest = storage.tickets(terms.name, UNFINISHED, 0, 1)
-    upto, last, some = storage.overview(terms.name).seq, first - 1, False
-    for entry in pages(storage, terms.name, first - 1, upto):
+    checked = storage.checkpoint(terms.name, LEDGER)
+    if checked is None:
+        raise PurseError("nothing can be archived: the audit could not leave its checkpoint")
+    last, some = first - 1, False
+    # not what came since the audit: the next one begins at its checkpoint, and has to find that
+    for entry in pages(storage, terms.name, first - 1, checked.seq):
         if before is not None and entry.at >= before:
             break
         if oldest and any(each["id"] >= oldest[0].id for each in entry.body.get("tickets", ())):
