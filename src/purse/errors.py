@@ -29,6 +29,17 @@ class BudgetHeld(BudgetExhausted):
     """
 
 
+class ArmsCoolingDown(AskRefused):
+    """An ask that gets no ticket, because calls to all arms that it allows failed just now.
+
+    seconds   until the first of them may be tried again
+    """
+
+    def __init__(self, text: str, seconds: float = 0.0) -> None:
+        super().__init__(text)
+        self.seconds = seconds
+
+
 class HorizonReached(AskRefused):
     """An ask that gets no ticket, because all rounds of the horizon have been asked for."""
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from purse import Campaign
-from purse.campaign.ledger import COUNTS
+from purse.campaign.records import COUNTS
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.memory import Memory
 from purse.errors import StorageUnavailable

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import apsw
-import numpy as np
 import pytest
 
-from purse.campaign import rules
+from purse.campaign import report_rules as rules
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import Ledger, TicketRecord
+from purse.campaign.ledger import Ledger
+from purse.campaign.records import TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import HELD, RELEASED, TOLD
 from purse.campaign.storage import postgres, schema
@@ -204,11 +204,10 @@ def use_the_probability_of_now(patch: Patch) -> None:
 
     def confused(mind: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
-            now = np.zeros(len(mind.terms.arms))
-            mind.probabilities(body["t"], list(mind.terms.budget), [0] * len(now), now)
-            learn(
-                mind, [(number, {**body, "probabilities": now[body["arms"]].tolist()})], number, ""
-            )
+            arms = mind.terms.n_arms
+            now = mind.probabilities(body["t"], list(mind.terms.budget), [0] * arms, [], None)
+            wrong = {**body, "probabilities": [now[arm] for arm in body["arms"]]}
+            learn(mind, [(number, wrong)], number, "")
         learn(mind, [], seq, digest)
 
     patch.setattr(Learner, "learn", confused)

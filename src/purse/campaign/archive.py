@@ -21,7 +21,8 @@ from purse.campaign.audit import pages
 from purse.campaign.checkpoint import LEDGER
 from purse.campaign.group_commit import check_same, write_set
 from purse.campaign.journal import ARCHIVABLE, Entry, write_lines
-from purse.campaign.ledger import Ledger, TicketRecord
+from purse.campaign.ledger import Ledger
+from purse.campaign.records import TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import TOLD, UNFINISHED
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet

@@ -13,10 +13,12 @@ import orjson
 
 from purse.base.json import compact
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import TicketRecord, settle, total_costs
+from purse.campaign.ledger import settle, total_costs
+from purse.campaign.records import TicketRecord
 from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
+MORE = ("initial", "names")  # what few tickets have
 
 
 class ArchivedTicket(NamedTuple):
@@ -26,8 +28,8 @@ class ArchivedTicket(NamedTuple):
     told: int | None  # the entry that its report is in
     # the hash of the request id, where it is the first ticket of an ask; None for the others
     request: bytes | None
-    # state, at, deadline, t, arms, probabilities, held, [n, tickets] of the ask; where it is
-    # told or failed: from, rewards, costs; where a reward is kept with it: that
+    # state, at, deadline, t, arms, probabilities, held, [n, tickets, mask] of the ask; where its
+    # cost is known: from, rewards, costs; where a reward is kept with it: that; more of its body
     body: str
 
 
@@ -52,12 +54,15 @@ def archive_ticket(record: TicketRecord, told: int | None, ask: Entry) -> Archiv
         body["arms"],
         body["probabilities"],
         body["held"],
-        [ask.body["n"], len(issued)] if is_first else None,
+        [ask.body["n"], len(issued), *([ask.body["mask"]] if "mask" in ask.body else [])]
+        if is_first
+        else None,
     ]
     if report := body.get("report"):
         facts += [report["from"], report.get("rewards"), report["costs"]]
-    if "reward" in body:
-        facts += [*[None] * (11 - len(facts)), body["reward"]]
+    more = {name: body[name] for name in MORE if name in body}
+    if "reward" in body or more:
+        facts += [*[None] * (11 - len(facts)), body.get("reward"), *([more] if more else [])]
     request = request_hash(ask.request or "") if is_first else None
     return ArchivedTicket(record.id, told, request, compact(facts))
 
@@ -74,8 +79,10 @@ def unpack_ticket(ticket: ArchivedTicket, request: str | None = None) -> TicketR
     }
     if report and report[0] is not None:
         body["report"] = whole_report(held, *report[:3])
-    if len(report) > 3:
+    if len(report) > 3 and report[3] is not None:
         body["reward"] = report[3]
+    if len(report) > 4:
+        body |= report[4]
     return TicketRecord(ticket.id, state, at, deadline, body)
 
 
@@ -100,6 +107,7 @@ def told_body(ticket: ArchivedTicket) -> str:
 
 def repeated_ask(first: ArchivedTicket, request: str) -> Entry:
     """The ask whose first ticket this is, as far as a repeat of it has to know."""
-    n, count = orjson.loads(first.body)[7]
+    n, count, *mask = orjson.loads(first.body)[7]
     tickets = [{"id": number} for number in range(first.id, first.id + count)]
-    return Entry(0, 0, "asked", request, None, {"n": n, "tickets": tickets})
+    body = {"n": n, "tickets": tickets, **({"mask": mask[0]} if mask else {})}
+    return Entry(0, 0, "asked", request, None, body)

@@ -15,7 +15,7 @@ from purse.campaign.checkpoint import LEDGER, POLICY, Checkpoint
 from purse.campaign.group_commit import check_same, parsed
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
 from purse.campaign.states import STATES, TOLD
 from purse.campaign.storage.base import LockedState, Overview, ReadSet, Storage, WriteSet

@@ -20,12 +20,16 @@ from purse.base.files import write_atomically
 from purse.campaign import defaults, make_results, operations
 from purse.campaign.archive import Archived, archive
 from purse.campaign.archive_file import read_journal
+from purse.campaign.arms import Arms
 from purse.campaign.audit import Audit, audit, stored_ticket
+from purse.campaign.by_name import names
 from purse.campaign.group_commit import GroupCommitter, check_same, write_set
 from purse.campaign.journal import Entry, write_lines
 from purse.campaign.ledger import Ledger
+from purse.campaign.mask import Mask, read_mask
 from purse.campaign.operations import Report
 from purse.campaign.read_report import read_costs, read_report, read_rewards
+from purse.campaign.read_terms import IGNORE
 from purse.campaign.restore import restore
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.rules import Transaction
@@ -71,6 +75,16 @@ class Campaign:
         seed: int = 0,
         expires_after: float | None = defaults.EXPIRES_AFTER,
         on_expiry: str = PRESUME,
+        stop: str = defaults.STOP,
+        cooldown: float | None = defaults.COOLDOWN,
+        cooldown_max: float | None = None,
+        reward_within: float | None = None,
+        missing_reward: float | str = IGNORE,
+        reward_range: Sequence[float] | None = None,
+        explore: float | str | None = None,
+        capacity: int | None = None,
+        cost_floor: Any = None,
+        cost_ceiling: Any = None,
         storage: str | Storage = defaults.STORAGE,
     ) -> Campaign:
         """Create a campaign in its storage and return it.
@@ -91,6 +105,21 @@ class Campaign:
                        None: never
         on_expiry      "presume"; or "release", which gives the money back, a weaker promise, and
                        warns
+        stop           "fit": an arm whose maximum does not fit into what is left is not chosen;
+                       "hold": the policy may choose it, and the ask is refused
+        cooldown       seconds for which an arm is not chosen after a call of it failed; twice as
+                       long after the next failure, at most `cooldown_max`, 300 where it is left
+                       out; None: failures have no consequence
+        reward_within  seconds after its cost in which the reward of a ticket has to come; None: it
+                       may come at any time
+        missing_reward   what a reward counts as that does not come in time; "ignore": nothing
+        reward_range   the least and the largest reward, such as (0, 20) for revenue; None: rewards
+                       lie between 0 and 1
+        explore        a share of the money for arms drawn at random, such as 0.05, so that the
+                       journal can be evaluated; "uniform:0.05" is a share of the rounds
+        capacity       places for arms, for `add_arm`; None: as many as are named
+        cost_floor, cost_ceiling   how low and how high `set_arm` may move the costs of each arm;
+                                   None: `cost_min` and `cost_max`
         storage        an address such as sqlite:///purse.db or postgresql://user@host/database
 
         Raise `CampaignExists` when the storage has a campaign of this name.
@@ -111,6 +140,16 @@ class Campaign:
             seed=seed,
             expires_after=expires_after,
             on_expiry=on_expiry,
+            stop=stop,
+            cooldown=cooldown,
+            cooldown_max=cooldown_max,
+            reward_within=reward_within,
+            missing_reward=missing_reward,
+            reward_range=reward_range,
+            explore=explore,
+            capacity=capacity,
+            cost_floor=cost_floor,
+            cost_ceiling=cost_ceiling,
         )
         if terms.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=2)
@@ -138,33 +177,56 @@ class Campaign:
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
-    def ask(self, request_id: str | None = None) -> CampaignTicket:
+    def ask(
+        self,
+        request_id: str | None = None,
+        *,
+        arms: Sequence[str] | Mapping[str, Any] | None = None,
+    ) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         request_id   1 to 200 printable characters that name this ask; a repeat returns the same
                      ticket and holds nothing more
+        arms         the arms that may be chosen; or {arm: the most that this call may cost}, at
+                     most the arm's own maximum, which is then held; None: all arms
 
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
+        Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
         Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
         Raise `Conflict` when `request_id` was used before for another request, or when its ticket
-        is void or released by now.
+        is void, released or failed by now.
         """
-        return self.ask_many(1, request_id)[0]
+        return self.ask_many(1, request_id, arms=arms)[0]
 
-    def ask_many(self, n: int, request_id: str | None = None) -> list[CampaignTicket]:
+    def ask_many(
+        self,
+        n: int,
+        request_id: str | None = None,
+        *,
+        arms: Sequence[str] | Mapping[str, Any] | None = None,
+    ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
         n            from 1 to 1,000
         request_id   as for `ask`; a repeat returns the same tickets
+        arms         as for `ask`, the same for all tickets
 
         Raise what `ask` raises when not even one ticket fits.
         """
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
-        return [
-            make_results.ticket(self.terms, record)
-            for record in self._committer.do(operations.ask(n, self._request(request_id)))
-        ]
+        operation = operations.ask(n, self._request(request_id), self._mask(arms))
+        return [make_results.ticket(self.terms, record) for record in self._committer.do(operation)]
+
+    def _mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
+        """Return which arms an ask allows; arms that were added later are looked up."""
+        known: Sequence[str] = self.terms.arms
+        if arms is not None and self.terms.capacity and not set(arms) <= set(known):
+            known = self._arms().names
+        return read_mask(self.terms, arms, known)
+
+    def _arms(self) -> Arms:
+        return Arms(self.terms, self.storage.overview(self.name).head.arms)
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         """Report the reward and the cost of a ticket, and return a receipt.
@@ -294,6 +356,7 @@ class Campaign:
         """Expire the tickets past their deadline, as every ask does, and return their number.
 
         Their money is presumed spent, or released where the terms say `on_expiry="release"`.
+        Tickets that have waited `reward_within` for their reward wait no longer.
         """
         count, total = MOST_DUE, 0
         while count == MOST_DUE:
@@ -313,8 +376,8 @@ class Campaign:
     def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first, without archived ones.
 
-        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled" and
-                 "failed"
+        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled",
+                 "failed" and "unrewarded"
         """
         wanted = [validation.choice("states", state, STATES) for state in states]
         limit = validation.integer("limit", limit, low=1, high=2**62)
@@ -345,10 +408,51 @@ class Campaign:
             yield from page
             after = page[-1].seq
 
-    def probabilities(self) -> dict[str, float]:
-        """Return {arm: the probability of this arm in the next round}."""
-        chances = self._committer.do(operations.probabilities())
-        return dict(zip(self.terms.arms, chances, strict=True))
+    def probabilities(
+        self, arms: Sequence[str] | Mapping[str, Any] | None = None
+    ) -> dict[str, float]:
+        """Return {arm: the probability of this arm in the next round}.
+
+        arms   as for `ask`
+        """
+        chances = self._committer.do(operations.probabilities(self._mask(arms)))
+        return dict(zip(self._arms().names, chances, strict=False))
+
+    def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        """Add an arm, or take back a retired one with all that was learnt of it.
+
+        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: the
+                             floor and the ceiling of its place
+
+        The campaign needs a free place: see `capacity` of `create`. A new arm owes its initial
+        pull where the policy begins so. Return the new status.
+
+        Raise `InvalidInput` when there is no place, or the costs are outside floor and ceiling.
+        """
+        (name,) = names("name", [name])
+        return self._change_arm("add_arm", name, cost_min, cost_max)
+
+    def retire_arm(self, name: str) -> Status:
+        """Choose an arm no more, and return the new status; its open tickets are told as usual."""
+        self._committer.do(operations.change_arm("retire_arm", name))
+        return self.status()
+
+    def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        """Change what an arm may cost from the next ask on, and return the new status.
+
+        cost_min, cost_max   as for `add_arm`; None: as before
+
+        Raise `InvalidInput` when the costs are outside the arm's floor and ceiling.
+        """
+        return self._change_arm("set_arm", name, cost_min, cost_max)
+
+    def _change_arm(self, verb: str, name: str, cost_min: Any, cost_max: Any) -> Status:
+        low, high = (
+            None if value is None else self.terms.amounts(field, value)
+            for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
+        )
+        self._committer.do(operations.change_arm(verb, name, low, high))
+        return self.status()
 
     def audit(
         self,

@@ -112,9 +112,21 @@ def changed(
     return seen
 
 
-def cheap(*_: object) -> tuple[list[int], list[float]]:
+class FirstArm:
     """A policy that always takes the first arm."""
-    return [0], [0.5]
+
+    def choose(self, *_: object) -> tuple[list[int], list[float]]:
+        """Return arms and their probabilities."""
+        return [0], [0.5]
+
+    def probabilities(self, *_: object) -> list[float]:
+        """Return the probability of each arm."""
+        return [0.5, 0.5]
+
+
+def ask(transaction: Transaction, n: int, request: str) -> None:
+    """Issue tickets for the first arm."""
+    transaction.ask(n, request, None, FirstArm())
 
 
 def check_names(opened: Open) -> None:
@@ -148,9 +160,7 @@ def check_write_and_read(opened: Open) -> None:
     """
     storage, other = opened(), opened()
     made = begun(storage, "round")
-    changed(
-        storage, made, ReadSet(requests=("r",)), lambda transaction: transaction.ask(3, "r", cheap)
-    )
+    changed(storage, made, ReadSet(requests=("r",)), lambda transaction: ask(transaction, 3, "r"))
     changed(
         storage,
         made,
@@ -213,8 +223,8 @@ def check_archive(opened: Open) -> None:
     """
     storage, other = opened(), opened()
     made = begun(storage, "archive")
-    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(2, "r", cheap))
-    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(2, "s", cheap))
+    changed(storage, made, ReadSet(), lambda transaction: ask(transaction, 2, "r"))
+    changed(storage, made, ReadSet(), lambda transaction: ask(transaction, 2, "s"))
     told = ReadSet(tickets=(1, 2, 3))
     changed(storage, made, told, lambda transaction: transaction.tell(2, [0.5], [10**9]))
     changed(storage, made, told, lambda transaction: transaction.tell(1, [0.25], [10**9]))
@@ -264,7 +274,7 @@ def check_refusals(opened: Open) -> None:
     """
     storage = opened()
     made = begun(storage, "refusals", budget=2)
-    changed(storage, made, ReadSet(), lambda transaction: transaction.ask(1, "r", cheap))
+    changed(storage, made, ReadSet(), lambda transaction: ask(transaction, 1, "r"))
     changed(
         storage,
         made,
@@ -325,7 +335,7 @@ def check_reading_while_writing(opened: Open) -> None:
     looked: list[int] = []
 
     def act(transaction: Transaction) -> None:
-        transaction.ask(1, "r", cheap)
+        ask(transaction, 1, "r")
         reader = threading.Thread(target=lambda: looked.append(other.overview("reading").seq))
         reader.start()
         reader.join(20)
@@ -347,7 +357,7 @@ def check_no_lost_update(opened: Open) -> None:
                 stores[number],
                 made,
                 ReadSet(),
-                lambda transaction, k=k: transaction.ask(1, f"{number}-{k}", cheap),  # type: ignore[misc]
+                lambda transaction, k=k: ask(transaction, 1, f"{number}-{k}"),  # type: ignore[misc]
             )
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]

@@ -7,3 +7,6 @@ from __future__ import annotations
 STORAGE = "sqlite:///purse.db"
 RESOURCES = ("units",)
 EXPIRES_AFTER = 3600  # seconds
+STOP = "fit"
+COOLDOWN = 1  # seconds
+COOLDOWN_MAX = 300  # seconds

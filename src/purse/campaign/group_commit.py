@@ -16,8 +16,9 @@ import orjson
 from purse.campaign.checkpoint import POLICY, Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import CampaignRecord, Ledger
+from purse.campaign.ledger import Ledger
 from purse.campaign.operations import Operation
+from purse.campaign.records import CampaignRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
@@ -107,7 +108,7 @@ class GroupCommitter:
         try:
             if any(operation.needs_policy for operation in operations):
                 learner = self.recovered()  # before others have to wait for it
-                if any(operation.needs_look for operation in operations):
+                if self.terms.explore or any(operation.needs_look for operation in operations):
                     learner.compile_look()
             self._transact(operations)
         except Exception as error:
@@ -146,6 +147,7 @@ class GroupCommitter:
                 unique(request for operation in operations for request in operation.requests),
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
+                self.terms.reward_within is not None,
             )
             self.storage.change(
                 self.terms.name,

@@ -30,9 +30,10 @@ class History:
         self.asks = self.tells = 0
         self.running = True
         none = (0,) * len(terms.resources)
-        self._now = Sample(0, terms.budget, none, none, none, none, (0,) * len(terms.arms))
+        self._now = Sample(0, terms.budget, none, none, none, none, (0,) * terms.n_arms)
         self._purses = [list(part) for part in self._now[1:6]]
-        self._arms = [ArmStats(len(none)) for _ in terms.arms]
+        self._arms = [ArmStats(len(none)) for _ in range(terms.n_arms)]
+        self._names = list(terms.arms)
         self._holds: dict[int, list[int]] = {}  # what is held or presumed for each open ticket
         self._series = TimeSeries(self._now)
         self._minute = LastMinute()
@@ -54,6 +55,8 @@ class History:
                 self._move(at)
             if doing := doings.get(kind):
                 doing(ticket or 0, body)
+            elif kind == "arm_added":
+                self._names[body["arm"] : body["arm"] + 1] = [body["name"]]
             elif kind in ("created", "resumed", "paused", "closed"):
                 self.running = kind in ("created", "resumed")
             self.seq = seq
@@ -65,6 +68,7 @@ class History:
             [self._purses, [arm.as_list() for arm in self._arms], list(self._holds.items())],
             [self._series.first, self._series.width, self._series.points],
             list(self._minute.seconds),
+            self._names,
         ]
         return checkpoint(HISTORY, self.seq, digest, compact(facts).encode())
 
@@ -72,7 +76,10 @@ class History:
         """Take over what was folded before; False, and nothing happens, where it is damaged."""
         if stored is None or not stored.is_whole:
             return False
-        numbers, (purses, arms, holds), (first, width, points), seconds = orjson.loads(stored.body)
+        numbers, (purses, arms, holds), (first, width, points), seconds, *names = orjson.loads(
+            stored.body
+        )
+        self._names = names[0] if names else self._names
         self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second = numbers
         self._purses, self._holds = purses, dict(holds)
         for arm, facts in zip(self._arms, arms, strict=True):
@@ -221,17 +228,17 @@ class History:
                 "share": arm.pulls / all_pulls,
                 "recent_share": new / all_recent,
             }
-            for name, arm, new in zip(self.terms.arms, self._arms, recent, strict=True)
+            for name, arm, new in zip(self._names, self._arms, recent, strict=False)
         ]
 
     def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
         """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
         others together (arm None).
         """
-        ranked = sorted(range(len(self._arms)), key=lambda arm: -self._arms[arm].pulls)
+        ranked = sorted(range(len(self._names)), key=lambda arm: -self._arms[arm].pulls)
         shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
         rows: list[dict[str, Any]] = [
-            {"arm": self.terms.arms[arm], "pulls": [point.pulls[arm] for point in points]}
+            {"arm": self._names[arm], "pulls": [point.pulls[arm] for point in points]}
             for arm in shown
         ]
         if len(shown) < len(ranked):

@@ -3,18 +3,21 @@
 kind       body
 created    the terms
 asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
-           (units per resource)
+           (units per resource), names (of arms, where the terms do not name them); mask: allowed or
+           forbidden (arms by number), most (units per arm and resource), where the ask said so
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
            state before the cost was known), spent, overrun; settled: true, where the money moved
-           with an entry before
+           with an entry before; missing: true, where no reward came in time
 settled    costs, from, spent, overrun: the cost is known, and the reward is not
 rewarded   rewards: the reward is known, and the cost is not, or nothing is learnt from it
+unrewarded no reward came in time, and nothing is learnt
 failed     costs, from, spent, overrun, reason: the call did not work
 voided     from, released
 expired    to (`presumed` or `released`), units
 conflict   report: what was said too late to count
 topped_up  units
 paused, resumed, closed
+arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max (units)
 archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
            digest (of the journal up to its last entry)
 
@@ -41,10 +44,14 @@ KINDS = (
     "told",
     "settled",
     "rewarded",
+    "unrewarded",
     "failed",
     "voided",
     "expired",
     "conflict",
+    "arm_added",
+    "arm_retired",
+    "arm_changed",
     "topped_up",
     "paused",
     "resumed",
@@ -53,7 +60,7 @@ KINDS = (
 )
 # kinds that are about tickets
 ARCHIVABLE = (
-    "asked", "told", "settled", "rewarded", "failed", "voided", "expired", "conflict",
+    "asked", "told", "settled", "rewarded", "unrewarded", "failed", "voided", "expired", "conflict",
 )  # fmt: skip
 DIGEST_BYTES = 16
 OF_THIS_COPY = ("name", "id", "restored_from")  # terms that a copy of a campaign has of its own

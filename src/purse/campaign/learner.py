@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -37,10 +37,11 @@ class Learner:
         self.terms = terms
         self.seq = 0  # of the last entry that it has seen
         self.digest = ""  # of the journal up to that entry
-        self._low = [list(row) for row in terms.cost_min]
-        self._high = [list(row) for row in terms.cost_max]
+        self._low = [list(row) for row in terms.floor]
+        self._high = [list(row) for row in terms.ceiling]
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
+        self._looked = False  # whether `probabilities` is compiled
         state, self._whole = in_one(self.module.init(params, problem))
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
@@ -50,57 +51,86 @@ class Learner:
         with compile_errors(terms.policy):
             self._steps = compile_steps(self.module, problem, self._game)
 
-    def choose(self, t: int, left: list[int], pending: list[int]) -> tuple[list[int], list[float]]:
+    def choose(
+        self,
+        t: int,
+        left: list[int],
+        pending: list[int],
+        owed: Sequence[int],
+        allowed: Sequence[int] | None,
+    ) -> tuple[list[int], list[float]]:
         """Return the arms of round t, and the probability that each was drawn with."""
         space = self._game.workspace
-        self._see(left, pending)
-        space.owed[:] = 0  # the initial pulls up to round t have been asked for
-        if t <= self.terms.initial_rounds:
-            space.owed[(t - 1) * len(space.arms) :] = 1
-        self._steps.ask(t, False)
+        masked = self._see(left, pending, allowed)
+        if self.terms.initial_rounds:
+            space.owed[:] = 0
+            space.owed[list(owed)] = 1
+        self._steps.ask(t, masked)
         return space.arms.tolist(), space.probs.tolist()
 
-    def _see(self, left: list[int], pending: list[int]) -> None:
+    def _see(self, left: list[int], pending: list[int], allowed: Sequence[int] | None) -> bool:
+        """Write what the policy sees; return whether arms are masked."""
         space = self._game.workspace
         space.left_units[:] = left
         if self.terms.pending:
             space.pending[:] = pending
+        if allowed is None:
+            return False
+        space.allowed[:] = False
+        space.allowed[list(allowed)] = True
+        return True
 
-    def probabilities(self, t: int, left: list[int], pending: list[int], out: Floats) -> None:
-        """Write the probability of each arm in round t."""
-        if t <= self.terms.initial_rounds:
-            out[self.choose(t, left, pending)[0]] = 1.0
+    def probabilities(
+        self,
+        t: int,
+        left: list[int],
+        pending: list[int],
+        owed: Sequence[int],
+        allowed: Sequence[int] | None,
+    ) -> list[float]:
+        """Return the probability of each arm in round t."""
+        out: Floats = np.zeros(self.terms.n_arms)
+        if any(allowed is None or arm in allowed for arm in owed):
+            arms = self.choose(t, left, pending, owed, allowed)[0]
+            out[[arm for arm in arms if arm >= 0]] = 1.0
         elif self._steps.look is None:
             raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._see(left, pending)
-            self._steps.look(t, False, out)
+            self._steps.look(t, self._see(left, pending, allowed), out)
+        return out.tolist()
 
     def compile_look(self) -> None:
         """Compile what `probabilities` needs, which takes seconds, before a lock is taken."""
-        if self._steps.look is not None:
-            self._see(list(self.terms.budget), [0] * len(self.terms.arms))
-            self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(len(self.terms.arms)))
+        if self._steps.look is not None and not self._looked:
+            self._looked = True
+            n_arms = self.terms.n_arms
+            self._see(list(self.terms.budget), [0] * n_arms, None)
+            self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(n_arms))
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
         those seen before are left out. `digest` is that of the journal up to `seq`.
 
         A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
-        declared bounds.
+        declared bounds, and rewards as parts of their declared range.
         """
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
         pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
-        step = self._steps.tell
+        step, bounds = self._steps.tell, self.terms.reward_range
         resources = range(len(zeros))
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
                 continue
-            t, arms, costs = body["t"], body["arms"], iter(body["costs"])
+            t, arms, costs, rewards = body["t"], body["arms"], iter(body["costs"]), body["rewards"]
+            if bounds is not None:
+                rewards = [scaled(reward, *bounds) for reward in rewards]
             seen = [
                 min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
             ]
-            pack(words, 0, *arms, *body["probabilities"], *zeros, *body["rewards"], *seen)
+            if len(arms) == buffer.plays:
+                pack(words, 0, *arms, *body["probabilities"], *zeros, *rewards, *seen)
+            else:
+                buffer.pack_fewer(arms, body["probabilities"], zeros, rewards, seen)
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
             if step(t) != DONE:
                 raise PurseError(
@@ -134,6 +164,15 @@ class Learner:
         self._whole[:] = np.frombuffer(state, np.uint8)
         self.seq, self.digest = stored.seq, stored.digest
         return True
+
+
+def scaled(reward: float, low: float, high: float) -> float:
+    """A reward as a part of its range, from 0 to 1.
+
+    >>> scaled(5, 0, 20), scaled(-3, 0, 20), scaled(21, 0, 20)
+    (0.25, 0.0, 1.0)
+    """
+    return min(1.0, max(0.0, (reward - low) / (high - low)))
 
 
 def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:

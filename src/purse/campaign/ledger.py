@@ -5,12 +5,14 @@ change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
-import orjson
-
+from purse.campaign import cooldown
+from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.journal import Entry, chain
+from purse.campaign.mask import from_body
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
     CLOSED,
     FAILED,
@@ -21,75 +23,16 @@ from purse.campaign.states import (
     RUNNING,
     SETTLED,
     SKIPPED,
-    STATES,
     TOLD,
+    UNFINISHED,
+    UNREWARDED,
     VOID,
-    CampaignState,
     TicketState,
 )
-from purse.campaign.terms import Terms
+from purse.campaign.terms import FIT, Terms
 from purse.types import SKIP
 
-COUNTS = ("tickets", *STATES, "conflicts", "overruns", "below_minimum")
-
-
-class Balance(NamedTuple):
-    """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
-
-    budget: int
-    spent: int = 0
-    held: int = 0
-    presumed: int = 0
-    overrun: int = 0  # what calls cost above what was held for them; P1 does not cover it
-
-    @property
-    def left(self) -> int:
-        """What can still be held."""
-        return self.budget - self.spent - self.held - self.presumed
-
-
-class TicketRecord(NamedTuple):
-    """A ticket as it is stored."""
-
-    id: int
-    state: TicketState
-    at: int  # ms
-    deadline: int | None  # ms
-    body: dict[str, Any]  # t, arms, probabilities, held, request; report once it is told
-
-
-@dataclass
-class CampaignRecord:
-    """What is known of a campaign besides its purses, tickets and journal."""
-
-    id: str = ""  # of the terms
-    status: CampaignState = RUNNING
-    rounds: int = 0  # asked for so far
-    created: int = 0  # ms
-    changed: int = 0  # ms
-    snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
-    digest: str = ""  # of the journal
-    archived: int = 0  # the entry up to which the journal was archived
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    # initial pulls that were voided: t, arms, probabilities
-    again: list[list[Any]] = field(default_factory=list)
-    # pulls of each arm that count against its cap, where there are caps
-    taken: list[int] = field(default_factory=list)
-    # pulls of each arm on tickets that are held, where the policy counts them
-    open: list[int] | tuple[()] = ()
-
-    def __post_init__(self) -> None:
-        """Leave out an empty `open`, which the class has: other heads are stored as in 0.1.0."""
-        if not self.open:
-            del self.open
-
-    @classmethod
-    def from_json(cls, text: str) -> CampaignRecord:
-        """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
-        facts = orjson.loads(text)
-        facts.pop("handover", None)
-        facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}  # new states
-        return cls(**facts)
+HEARD = -1  # of an arm that has brought a reward
 
 
 class Ledger:
@@ -108,6 +51,14 @@ class Ledger:
         self.balances = purses or []
         self.tickets: dict[int, TicketRecord] = {}
         self.requests: dict[str, Entry] = {}
+        if not self.head.owed and terms.initial_rounds and seq:
+            # a campaign of 0.1.0, or one whose arms have all had theirs
+            self.head.owed = list(range(self.head.rounds * terms.plays, len(terms.arms)))
+
+    @cached_property
+    def arms(self) -> Arms:
+        """The arms as they are now."""
+        return Arms(self.terms, self.head.arms) if self.head.arms else self.terms.first_arms
 
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""
@@ -123,11 +74,17 @@ class Ledger:
         self.head.id, self.head.created = self.terms.id, entry.at
         self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
         if self.terms.pending:
-            self.head.open = [0] * len(self.terms.arms)
+            self.head.open = [0] * self.terms.n_arms
+        if self.terms.stop == FIT:
+            self.head.silent = [0] * self.terms.n_arms
+        if self.terms.initial_rounds:
+            self.head.owed = list(range(len(self.terms.arms)))
 
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
         issued, skips = entry.body["tickets"], 0
+        self.count("crowded", self.held_excludes(entry.body))
+        cooling = cooldown.read(self.head.cooling)
         for each in issued:
             skipped = each["arms"][0] == SKIP
             skips += skipped
@@ -139,13 +96,22 @@ class Ledger:
                 "request": entry.request,
             }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
+            if "names" in each:
+                body["names"] = each["names"]
+            if self.is_initial(each) != (each["t"] <= self.terms.initial_rounds):
+                body["initial"] = each["t"] > self.terms.initial_rounds
             self.tickets[each["id"]] = TicketRecord(each["id"], state, entry.at, deadline, body)
             if each["t"] > self.head.rounds:
                 self.head.rounds = each["t"]
             else:
-                self.head.again.pop(0)
+                self.head.again = [row for row in self.head.again if row[0] != each["t"]]
+            if self.head.owed:
+                self.head.owed = [arm for arm in self.head.owed if arm not in each["arms"]]
             add_pulls(self.head.taken, each["arms"], 1)
             add_pulls(self.head.open, each["arms"], 1)
+            self.hear(each["arms"], 1)
+            cooldown.issued(cooling, each["arms"], each["id"], entry.at)
+        self.keep(cooling)
         self.count("tickets", len(issued))
         self.count(HELD, len(issued) - skips)
         self.count(SKIPPED, skips)
@@ -161,17 +127,40 @@ class Ledger:
             self.compare_minimum(record, body)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
         self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
+        self.compare_range(body["rewards"])
+        self.succeed(record)
+        if self.head.silent and body["from"] in OPEN:
+            for arm in record.body["arms"]:
+                self.head.silent[arm] = HEARD
 
     def settled(self, entry: Entry) -> None:
         """Take in what a pull cost, whose reward is not known yet."""
-        self.compare_minimum(self.tickets[entry.ticket or 0], entry.body)
+        record, within = self.tickets[entry.ticket or 0], self.terms.reward_within
+        self.compare_minimum(record, entry.body)
+        if within is not None:
+            self.tickets[record.id] = record._replace(deadline=entry.at + within)
         self.close_hold(entry, SETTLED)
+        self.succeed(record)
+
+    def unrewarded(self, entry: Entry) -> None:
+        """Wait no longer for a reward."""
+        record = self.tickets[entry.ticket or 0]
+        self.put(record._replace(state=UNREWARDED), record.state)
 
     def failed(self, entry: Entry) -> None:
-        """Take in what a pull cost that did not work; an initial pull will be asked for again."""
+        """Take in what a pull cost that did not work; an initial pull will be asked for again, and
+        the arm cools down.
+        """
         record = self.tickets[entry.ticket or 0]
         self.close_hold(entry, FAILED)
         self.ask_again(record)
+        self.hear(record.body["arms"], -1)
+        first, longest = self.terms.cooldown, self.terms.cooldown_max
+        if first is not None and longest is not None:
+            cooling, issued = cooldown.read(self.head.cooling), self.head.counts["tickets"]
+            arms = record.body["arms"]
+            cooldown.failed(cooling, arms, record.id, entry.at, issued, first, longest)
+            self.keep(cooling)
 
     def close_hold(self, entry: Entry, state: TicketState) -> None:
         """Let the money of a report without a reward move."""
@@ -185,6 +174,7 @@ class Ledger:
         record = self.tickets[entry.ticket or 0]
         body = {**record.body, "reward": entry.body["rewards"]}
         self.tickets[record.id] = record._replace(body=body)
+        self.compare_range(entry.body["rewards"])
 
     def pay(self, record: TicketRecord, body: dict[str, Any]) -> None:
         """Settle a hold: spend up to it, count the rest as overrun."""
@@ -197,9 +187,85 @@ class Ledger:
 
     def compare_minimum(self, record: TicketRecord, body: dict[str, Any]) -> None:
         """Count a report of less than the declared minimum; a call that failed may cost nothing."""
-        least = [units for arm in record.body["arms"] for units in self.terms.cost_min[arm]]
+        least = [units for arm in record.body["arms"] for units in self.arms.cost_min[arm]]
         if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
             self.count("below_minimum", 1)
+
+    def compare_range(self, rewards: Sequence[float]) -> None:
+        """Count a report of a reward outside the declared range."""
+        if self.terms.reward_range is not None:
+            low, high = self.terms.reward_range
+            self.count("outside_range", not all(low <= reward <= high for reward in rewards))
+
+    def succeed(self, record: TicketRecord) -> None:
+        """A call worked: its arms have recovered."""
+        if self.head.cooling:
+            cooling = cooldown.read(self.head.cooling)
+            cooldown.succeeded(cooling, record.body["arms"], record.id)
+            self.keep(cooling)
+
+    def end_probe(self, record: TicketRecord) -> None:
+        """A ticket ends without saying whether its call worked."""
+        if self.head.cooling:
+            cooling = cooldown.read(self.head.cooling)
+            cooldown.ended(cooling, record.body["arms"], record.id)
+            self.keep(cooling)
+
+    def keep(self, cooling: cooldown.CoolDowns) -> None:
+        """Record the cool-downs."""
+        if cooling:
+            self.head.cooling = cooldown.write(cooling)
+
+    def hear(self, arms: list[int], change: int) -> None:
+        """Count pulls of arms that have not brought a reward yet."""
+        for arm in arms if self.head.silent else ():
+            if arm >= 0 and self.head.silent[arm] >= 0:
+                self.head.silent[arm] += change
+
+    def is_initial(self, ticket: dict[str, Any]) -> bool:
+        """Whether a ticket that is issued is an initial pull: one of its arms owes it, or it is
+        asked for again.
+        """
+        return ticket["t"] <= self.head.rounds or any(
+            arm in self.head.owed for arm in ticket["arms"]
+        )
+
+    def held_excludes(self, ask: dict[str, Any]) -> bool:
+        """Whether an arm that an ask allows does not fit because money is held for others."""
+        left = [purse.left for purse in self.balances]
+        if self.terms.stop != FIT or fits(self.arms.most, left):
+            return False
+        rest = [purse.left + purse.held for purse in self.balances]
+        allowed, most = self.arms.there, dict[int, Sequence[int]]()
+        if "mask" in ask:
+            mask = from_body(ask["mask"], len(self.arms.names))
+            allowed, most = list(mask.allowed), dict(mask.most)
+        needs = [most.get(arm, self.arms.cost_max[arm]) for arm in allowed]
+        return any(fits(need, rest) and not fits(need, left) for need in needs)
+
+    def arm_added(self, entry: Entry) -> None:
+        """Take in an arm that is new, or back; a new one owes its initial pull."""
+        place = entry.body["arm"]
+        is_new = place == len(self.arms.names)
+        self.change_arm(entry, retired=False)
+        if is_new and self.terms.initial_rounds:
+            self.head.owed = [*self.head.owed, place]
+
+    def arm_retired(self, entry: Entry) -> None:
+        """Choose an arm no more."""
+        self.change_arm(entry, retired=True)
+
+    def arm_changed(self, entry: Entry) -> None:
+        """Move what an arm may cost."""
+        self.change_arm(entry, retired=self.arms.is_retired[entry.body["arm"]])
+
+    def change_arm(self, entry: Entry, *, retired: bool) -> None:
+        """Take in an arm that is not as the terms say."""
+        body = entry.body
+        arm = ArmRecord(body["arm"], body["name"], retired, body["cost_min"], body["cost_max"])
+        rows = {row[0]: row for row in [*self.head.arms, list(arm)]}
+        self.head.arms = [rows[place] for place in sorted(rows)]
+        self.arms = Arms(self.terms, self.head.arms)
 
     def voided(self, entry: Entry) -> None:
         """Release a hold; an initial pull will be asked for again."""
@@ -208,10 +274,12 @@ class Ledger:
         self.put(record._replace(state=VOID), record.state)
         add_pulls(self.head.taken, record.body["arms"], -1)
         self.ask_again(record)
+        self.hear(record.body["arms"], -1)
+        self.end_probe(record)
 
     def ask_again(self, record: TicketRecord) -> None:
         """Have an initial pull asked for again that brought no reward."""
-        if record.body["t"] <= self.terms.initial_rounds:
+        if record.body.get("initial", record.body["t"] <= self.terms.initial_rounds):
             self.head.again.append(
                 [record.body["t"], record.body["arms"], record.body["probabilities"]]
             )
@@ -221,6 +289,7 @@ class Ledger:
         record, state = self.tickets[entry.ticket or 0], entry.body["to"]
         self.move(record.body["held"], held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
         self.put(record._replace(state=state), HELD)
+        self.end_probe(record)
 
     def conflict(self, _: Entry) -> None:
         """Count what was said too late."""
@@ -273,7 +342,7 @@ class Ledger:
         self.tickets[record.id] = record
         self.count(before, -1)
         self.count(record.state, 1)
-        if before == HELD:
+        if before in UNFINISHED and record.state not in UNFINISHED:
             add_pulls(self.head.open, record.body["arms"], -1)
 
     def count(self, what: str, change: int) -> None:
@@ -313,3 +382,12 @@ def settle(held: list[int], cost: list[int]) -> tuple[list[int], list[int]]:
     """
     spent = [min(part, most) for part, most in zip(cost, held, strict=True)]
     return spent, [part - paid for part, paid in zip(cost, spent, strict=True)]
+
+
+def fits(need: Sequence[int], left: Sequence[int]) -> bool:
+    """Whether there is enough of each resource.
+
+    >>> fits([2, 3], [2, 4]), fits([2, 5], [9, 4])
+    (True, False)
+    """
+    return all(units <= rest for units, rest in zip(need, left, strict=True))

@@ -7,8 +7,18 @@ from functools import lru_cache
 
 from purse.base import amounts
 from purse.base.text import count
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
-from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
+from purse.campaign.arms import Arms
+from purse.campaign.cooldown import CoolDown
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.results import (
+    Alarm,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    Receipt,
+    Status,
+)
+from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
 from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
@@ -19,7 +29,10 @@ text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 def ticket(terms: Terms, record: TicketRecord) -> CampaignTicket:
     """A stored ticket for its user."""
     body = record.body
-    arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
+    if "names" in body:
+        arms = tuple(body["names"])
+    else:
+        arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
     deadline = None if record.deadline is None else record.deadline / 1000
     gone = record.state in (VOID, RELEASED)
     held = texts([0] * len(body["held"]) if gone else body["held"])
@@ -77,11 +90,12 @@ def status(
     danger: str | None = None,
 ) -> Status:
     """The status from what is stored."""
+    arms = Arms(terms, head.arms)
     return Status(
         terms.name,
         head.status,
         terms.policy,
-        terms.arms,
+        tuple(arms.names[place] for place in arms.there),
         terms.plays,
         head.rounds,
         terms.horizon,
@@ -110,6 +124,17 @@ def status(
         None if oldest is None else oldest / 1000,
         tuple(alarms(terms, head, purses, overdue, danger)),
         WEAKER_PROMISE if terms.on_expiry == RELEASE else None,
+        tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
+        tuple(
+            CoolingArm(
+                arms.names[each.arm],
+                (each.begun + each.length) / 1000,
+                each.length / 1000,
+                each.probe or None,
+            )
+            for each in map(CoolDown._make, head.cooling)
+            if each.length
+        ),
     )
 
 
@@ -158,8 +183,25 @@ def alarms(
                 "cost",
             )
         )
+    if counts["outside_range"]:
+        found.append(
+            Alarm(
+                "outside-range",
+                f"{count(counts['outside_range'], 'report')} of a reward outside the declared "
+                "range, which the policy saw as its nearest end",
+            )
+        )
+    arms = Arms(terms, head.arms)
+    for each in map(CoolDown._make, head.cooling):
+        if each.length:
+            text = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
+            found.append(Alarm("cooling-down", text))
+    for name, silent in zip(arms.names, head.silent, strict=False):
+        if silent >= SILENT and silent >= counts["tickets"] / SILENT_SHARE:
+            text = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
+            found.append(Alarm("silent", text))
     if head.status != CLOSED and not fits(
-        terms, [purse.budget - purse.spent - purse.presumed for purse in purses]
+        terms.plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
     ):
         found.append(
             Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
@@ -167,18 +209,18 @@ def alarms(
     return found
 
 
-def fits(terms: Terms, rest: list[int]) -> bool:
+def fits(plays: int, arms: Arms, rest: list[int]) -> bool:
     """Whether a round can be held for; with several plays and resources, whether each resource
     alone could.
     """
-    if terms.plays == 1:
+    most = [arms.cost_max[place] for place in arms.there]
+    if plays == 1:
         return any(
-            all(cost <= part for cost, part in zip(costs, rest, strict=True))
-            for costs in terms.cost_max
+            all(cost <= part for cost, part in zip(costs, rest, strict=True)) for costs in most
         )
     return all(
-        sum(sorted(costs)[: terms.plays]) <= part
-        for costs, part in zip(zip(*terms.cost_max, strict=True), rest, strict=True)
+        sum(sorted(costs)[:plays]) <= part
+        for costs, part in zip(zip(*most, strict=True), rest, strict=True)
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
+from purse.campaign.mask import Mask
 from purse.campaign.results import Receipt
 from purse.campaign.rules import Transaction
 from purse.errors import PurseError
@@ -46,12 +46,13 @@ class Operation:
     error: BaseException | None = None
 
 
-def ask(n: int, request: str) -> Operation:
-    """Up to n tickets."""
+def ask(n: int, request: str, mask: Sequence[Any] | None = None) -> Operation:
+    """Up to n tickets; `mask` is a `Mask`, or its parts as JSON has them."""
+    allowed = read_sent(mask)
     return Operation(
         "ask",
-        (n, request),
-        lambda transaction, learner: transaction.ask(n, request, needed(learner).choose),
+        (n, request, mask),
+        lambda transaction, learner: transaction.ask(n, request, allowed, needed(learner)),
         requests=(request,),
         needs_policy=True,
         expires=True,
@@ -138,20 +139,43 @@ def expire() -> Operation:
     return Operation(
         "expire",
         (),
-        lambda transaction, _: sum(entry.kind == "expired" for entry in transaction.entries),
+        lambda transaction, _: sum(is_expiry(entry) for entry in transaction.entries),
         expires=True,
     )
 
 
-def probabilities() -> Operation:
-    """(K,) The probability of each arm in the next round."""
+def is_expiry(entry: Entry) -> bool:
+    """Whether an entry says that a deadline has passed."""
+    return entry.kind in ("expired", "unrewarded") or bool(entry.body.get("missing"))
 
-    def decide(transaction: Transaction, learner: Learner | None) -> list[float]:
-        out = np.zeros(len(transaction.terms.arms))
-        transaction.foresee(needed(learner).probabilities, out)
-        return out.tolist()
 
-    return Operation("probabilities", (), decide, needs_policy=True, needs_look=True)
+def probabilities(mask: Sequence[Any] | None = None) -> Operation:
+    """(K,) The probability of each arm in the next round; `mask` as for `ask`."""
+    allowed = read_sent(mask)
+    return Operation(
+        "probabilities",
+        (mask,),
+        lambda transaction, learner: transaction.foresee(allowed, needed(learner)),
+        needs_policy=True,
+        needs_look=True,
+    )
+
+
+def change_arm(verb: str, name: str, *bounds: Sequence[int] | None) -> Operation:
+    """A new arm, a retired one, or other costs: `verb` is the name of one of `ArmRules`."""
+    return Operation(
+        "change_arm",
+        (verb, name, *bounds),
+        lambda transaction, _: ARM_VERBS[verb](transaction, name, *bounds),
+    )
+
+
+def read_sent(mask: Sequence[Any] | None) -> Mask | None:
+    """A mask from its parts."""
+    if mask is None:
+        return None
+    allowed, most = mask
+    return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in most))
 
 
 def needed(learner: Learner | None) -> Learner:
@@ -160,5 +184,22 @@ def needed(learner: Learner | None) -> Learner:
     return learner
 
 
-VERBS = (ask, tell, settle, reward, fail, void, top_up, set_status, expire, probabilities)
+ARM_VERBS: dict[str, Callable[..., None]] = {
+    "add_arm": Transaction.add_arm,
+    "retire_arm": Transaction.retire_arm,
+    "set_arm": Transaction.set_arm,
+}
+VERBS = (
+    ask,
+    tell,
+    settle,
+    reward,
+    fail,
+    void,
+    top_up,
+    set_status,
+    change_arm,
+    expire,
+    probabilities,
+)
 OPERATIONS: dict[str, Callable[..., Operation]] = {made.__name__: made for made in VERBS}

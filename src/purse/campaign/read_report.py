@@ -6,7 +6,7 @@ from typing import Any
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import by_name
-from purse.campaign.terms import Terms
+from purse.campaign.terms import FIT, Terms
 from purse.errors import InvalidInput, invalid, shorten
 
 
@@ -18,13 +18,13 @@ def read_report(terms: Terms, reward: Any, cost: Any) -> tuple[list[float], list
     """
     plays, resources = terms.plays, len(terms.resources)
     rewards, costs = validation.numbers("reward", reward), units_of(terms, cost)
-    if len(rewards) != plays or len(costs) != plays * resources:
+    if not is_number_of_plays(terms, len(rewards)) or len(costs) != len(rewards) * resources:
         given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
         raise InvalidInput(
             f"{given}: must be {plays} rewards and {plays * resources} costs, not "
             f"{len(rewards)} and {len(costs)}"
         )
-    check_rewards(rewards)
+    check_rewards(terms, rewards)
     check_costs(cost, costs)
     return rewards, costs
 
@@ -32,20 +32,21 @@ def read_report(terms: Terms, reward: Any, cost: Any) -> tuple[list[float], list
 def read_rewards(terms: Terms, reward: Any) -> list[float]:
     """Return a reward for each play. Raise `InvalidInput` where one is not allowed."""
     rewards = validation.numbers("reward", reward)
-    if len(rewards) != terms.plays:
+    if not is_number_of_plays(terms, len(rewards)):
         raise invalid("reward", reward, f"must be {terms.plays} rewards, not {len(rewards)}")
-    check_rewards(rewards)
+    check_rewards(terms, rewards)
     return rewards
 
 
 def read_costs(terms: Terms, cost: Any) -> list[int]:
-    """Return the units of each play and resource; 0 stands for all of them. Raise `InvalidInput`
-    where one is not allowed.
+    """Return the units of each play and resource, or [0], which stands for all of them. Raise
+    `InvalidInput` where one is not allowed.
     """
-    wanted, costs = terms.plays * len(terms.resources), units_of(terms, cost)
+    costs, resources = units_of(terms, cost), len(terms.resources)
     if costs == [0]:
-        costs = [0] * wanted
-    if len(costs) != wanted:
+        return costs
+    if len(costs) % resources or not is_number_of_plays(terms, len(costs) // resources):
+        wanted = terms.plays * resources
         raise invalid("cost", cost, f"must be {wanted} costs, not {len(costs)}")
     check_costs(cost, costs)
     return costs
@@ -60,10 +61,15 @@ def units_of(terms: Terms, cost: Any) -> list[int]:
     return amounts.unit_array("cost", named).ravel().tolist()
 
 
-def check_rewards(rewards: list[float]) -> None:
-    """Refuse rewards outside [0, 1]."""
+def is_number_of_plays(terms: Terms, plays: int) -> bool:
+    """Whether a ticket may have so many plays: under rule `fit` some may not fit."""
+    return plays == terms.plays or (terms.stop == FIT and 1 <= plays < terms.plays)
+
+
+def check_rewards(terms: Terms, rewards: list[float]) -> None:
+    """Refuse rewards outside [0, 1], unless the terms declare another range."""
     for value in rewards:
-        if not 0 <= value <= 1:
+        if terms.reward_range is None and not 0 <= value <= 1:
             raise invalid("reward", value, "must lie between 0 and 1")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -17,16 +18,18 @@ from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import COUNTS, Balance, CampaignRecord, Ledger, TicketRecord
+from purse.campaign.ledger import Ledger
+from purse.campaign.mask import from_body
+from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
-from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD
+from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
 from purse.errors import InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # counts that are in every digest; others only where they are not 0
-OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED}
+OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded"}
 
 
 class WouldAppend(Exception):
@@ -68,7 +71,7 @@ class JournalReplay:
     def fold(self, entry: Entry) -> None:
         """Check an entry against what is known so far, and take it in."""
         try:
-            check_types(entry)
+            check_types(entry, self.terms)
             if entry.ticket is not None:
                 self.tickets.recall(entry)
             self.compare(entry)
@@ -108,7 +111,10 @@ class JournalReplay:
             case "created":
                 transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
             case "asked":
-                transaction.ask(body["n"], entry.request or "", self.learner.choose)
+                mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
+                transaction.ask(body["n"], entry.request or "", mask, self.learner)
+            case "told" if body.get("missing"):
+                transaction.expire([self.tickets[ticket]])
             case "told":
                 transaction.tell(ticket, body["rewards"], body["costs"])
             case "settled":
@@ -121,7 +127,13 @@ class JournalReplay:
                 self.decide_conflict(transaction, ticket, body["report"])
             case "voided":
                 transaction.void(ticket)
-            case "expired":
+            case "arm_added":
+                transaction.add_arm(body["name"], body["cost_min"], body["cost_max"])
+            case "arm_retired":
+                transaction.retire_arm(body["name"])
+            case "arm_changed":
+                transaction.set_arm(body["name"], body["cost_min"], body["cost_max"])
+            case "expired" | "unrewarded":
                 transaction.expire([self.tickets[ticket]])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")
@@ -159,7 +171,7 @@ class JournalReplay:
         made.
         """
         own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": "", "archived": 0}
-        counts = {**vars(self.ledger.head), **own}
+        counts = {**self.ledger.head.as_dict(), **own}
         told = self.ledger.head.counts
         counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}
         digest = sha256(
@@ -174,7 +186,7 @@ class JournalReplay:
         ledger, tickets = self.ledger, self.tickets
         others = [self.learner.checkpoint(), self.history.checkpoint(ledger.head.digest)]
         body = [
-            vars(ledger.head),
+            ledger.head.as_dict(),
             ledger.balances,
             tickets.issued,
             list(tickets.values()),
@@ -209,13 +221,13 @@ class JournalReplay:
         return True
 
 
-def check_types(entry: Entry) -> None:
+def check_types(entry: Entry, terms: Terms) -> None:
     """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
-    are not whole units, rewards outside [0, 1].
+    are not whole units, rewards outside [0, 1] where no other range was declared.
     """
     amounts = [
         entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released")
+        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max")
         if entry.kind != "created"
     ]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
@@ -226,5 +238,9 @@ def check_types(entry: Entry) -> None:
         raise InvalidInput(
             f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
         )
-    if not all(type(reward) in (int, float) and 0 <= reward <= 1 for reward in rewards):
+    strict = terms.reward_range is None
+    if not all(
+        type(reward) in (int, float) and isfinite(reward) and (not strict or 0 <= reward <= 1)
+        for reward in rewards
+    ):
         raise InvalidInput(f"rewards={rewards}: must lie between 0 and 1")

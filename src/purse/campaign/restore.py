@@ -7,7 +7,7 @@ from pathlib import Path
 
 from purse.campaign.archive_file import complete
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
 from purse.campaign.states import OPEN
 from purse.campaign.storage.base import Storage, WriteSet

@@ -17,6 +17,7 @@ from purse.campaign.states import (
     PRESUMED,
     SETTLED,
     TOLD,
+    UNREWARDED,
     VOID,
     CampaignState,
     TicketState,
@@ -24,7 +25,8 @@ from purse.campaign.states import (
 
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
 Amounts = tuple[Amount, ...]  # one per resource
-SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED)  # counted in the status for people
+# counted in the status for people
+SHOWN_STATES = (HELD, SETTLED, TOLD, UNREWARDED, FAILED, VOID, PRESUMED)
 
 
 # Tickets and receipts are tuples, for each ask and tell makes one: a frozen dataclass of ten fields
@@ -93,6 +95,16 @@ class BalanceStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class CoolingArm:
+    """An arm whose calls failed, and none has worked since."""
+
+    arm: str
+    until: Annotated[float, "When one ticket may be issued to try it again. Seconds since 1970."]
+    length: float  # seconds
+    probe: Annotated[int | None, "The ticket that tries it, while it is open."]
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -121,6 +133,8 @@ class Status:
     oldest_held: float | None
     alarms: tuple[Alarm, ...]
     promise: Annotated[str | None, "The weaker promise, where holds are released on expiry."]
+    retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
+    cooling: tuple[CoolingArm, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""

@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 TicketState = Literal[
-    "held", "told", "void", "presumed", "released", "skipped", "settled", "failed"
+    "held",
+    "told",
+    "void",
+    "presumed",
+    "released",
+    "skipped",
+    "settled",
+    "failed",
+    "unrewarded",
 ]
 CampaignState = Literal["running", "paused", "closed"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED = STATES
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED, UNREWARDED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 from purse.base import amounts, validation
 from purse.base.json import compact
 from purse.base.spec import absolute
+from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
+from purse.campaign.read_terms import (
+    IGNORE,
+    Table,
+    optional_milliseconds,
+    read_bound,
+    read_capacity,
+    read_cooldown,
+    read_explore,
+    read_missing,
+    read_range,
+)
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
@@ -28,7 +40,7 @@ WEAKER_PROMISE = (
     "may have spent money that was given out again; such reports count as overrun, which "
     "the budget does not cover"
 )
-MOST_SECONDS = 10 * 365 * 86_400
+HOLD, FIT = STOP = ("hold", "fit")  # the stop rules of campaigns
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,19 @@ class Terms:
     id: str  # tells it from another campaign that had the same name before
     pending: bool = False  # whether the policy counts open tickets
     restored_from: str = ""  # the id of the campaign that this one is a copy of
+    stop: str = HOLD
+    cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
+    cooldown_max: int | None = None  # milliseconds
+    reward_within: int | None = None  # milliseconds from the cost to the reward
+    missing_reward: float | None = None  # None: a reward that does not come counts as nothing
+    reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
+    explore: str = ""  # how much, and how: see `read_explore`
+    capacity: int = 0  # places for arms; 0: as many as are named
+    # (K, d) units: bounds of what a pull costs that the policy knows, where they are wider than
+    # `cost_min` and `cost_max`
+    cost_floor: Table | None = None
+    cost_ceiling: Table | None = None
+    policy_version: int = 0  # of its rule, where the policy counts them
 
     @classmethod
     def of(
@@ -74,6 +99,16 @@ class Terms:
         seed: int,
         expires_after: float | None,
         on_expiry: str,
+        stop: str = HOLD,
+        cooldown: float | None = None,
+        cooldown_max: float | None = None,
+        reward_within: float | None = None,
+        missing_reward: float | str = IGNORE,
+        reward_range: Sequence[float] | None = None,
+        explore: float | str | None = None,
+        capacity: int | None = None,
+        cost_floor: Any = None,
+        cost_ceiling: Any = None,
         id: str = "",
     ) -> Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
@@ -118,35 +153,119 @@ class Terms:
                 "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
                 "has to be found again later",
             )
-        module, _ = make_policy(policy, problem)  # refuses what it cannot play
-        return cls(
+        within = optional_milliseconds("reward_within", reward_within)
+        bounds = read_range(reward_range)
+        first, longest = read_cooldown(cooldown, cooldown_max)
+        least, most = table(problem.cost_min), table(problem.cost_max)
+        terms = cls(
             name,
             armed,
             stuff,
             tuple(problem.budget.tolist()),
-            table(problem.cost_min),
-            table(problem.cost_max),
+            least,
+            most,
             problem.plays,
             problem.horizon,
             None if problem.costs is None else table(problem.costs),
             None if problem.caps is None else tuple(problem.caps.tolist()),
             absolute(policy),
-            make_game(module, problem, seed).seed,
-            None if expires_after is None else milliseconds("expires_after", expires_after),
+            seed,
+            optional_milliseconds("expires_after", expires_after),
             validation.choice("on_expiry", on_expiry, EXPIRY),
-            initial_rounds(module, problem.n_arms, problem.plays),
+            0,
             id or secrets.token_hex(8),
-            bool(getattr(module, "PENDING", False)),
+            stop=validation.choice("stop", stop, STOP),
+            cooldown=first,
+            cooldown_max=longest,
+            reward_within=within,
+            missing_reward=read_missing(missing_reward, within, bounds),
+            reward_range=bounds,
+            explore=read_explore(explore, problem.plays),
+            capacity=read_capacity(capacity, len(armed)),
+            cost_floor=read_bound("cost_floor", cost_floor, least, armed, stuff),
+            cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
         )
+        return terms.with_policy()
+
+    def with_policy(self) -> Terms:
+        """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
+        by them.
+        """
+        self.check_bounds()
+        module, _ = make_policy(self.policy, self.problem)  # refuses what it cannot play
+        if self.explore and not hasattr(module, "probabilities"):
+            raise invalid(
+                "explore",
+                self.explore,
+                f"needs a policy that can state its probabilities, not {self.policy}",
+            )
+        return replace(
+            self,
+            seed=make_game(module, self.problem, self.seed).seed,
+            initial_rounds=initial_rounds(module, self.n_arms, self.plays),
+            pending=bool(getattr(module, "PENDING", False)),
+            policy_version=getattr(module, "VERSION", 0),
+        )
+
+    def check_bounds(self) -> None:
+        """Refuse bounds of costs that contradict one another, and room for arms where costs or
+        caps are given arm by arm.
+        """
+        for field, inner, outer, sign in (
+            ("cost_floor", self.cost_min, self.cost_floor, 1),
+            ("cost_ceiling", self.cost_max, self.cost_ceiling, -1),
+        ):
+            for name, near, far in zip(self.arms, inner, outer or inner, strict=True):
+                if any(sign * (b - a) > 0 for a, b in zip(near, far, strict=True)):
+                    how = "at most cost_min" if sign > 0 else "at least cost_max"
+                    raise invalid(field, texts([far])[0], f"must be {how} for arm {name!r}")
+        for field in ("costs", "caps"):
+            if (self.capacity or self.cost_floor or self.cost_ceiling) and getattr(self, field):
+                raise invalid(
+                    field,
+                    "given",
+                    "must be left out where arms or their costs may change: capacity, cost_floor, "
+                    "cost_ceiling",
+                )
+
+    @property
+    def n_arms(self) -> int:
+        """K, the places for arms."""
+        return self.capacity or len(self.arms)
+
+    @cached_property
+    def floor(self) -> Table:
+        """(K, d) The least that a pull of each arm costs, as the policy knows it; for places
+        without an arm that of all arms.
+        """
+        return self.places(self.cost_floor or self.cost_min, min)
+
+    @cached_property
+    def ceiling(self) -> Table:
+        """(K, d) The most that a pull of each arm costs, as the policy knows it; for places without
+        an arm that of all arms.
+        """
+        return self.places(self.cost_ceiling or self.cost_max, max)
+
+    @cached_property
+    def first_arms(self) -> Arms:
+        """The arms at the beginning."""
+        return Arms(self)
+
+    def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
+        """(K, d) Bounds of all places, from those of the arms named in the terms."""
+        rest = tuple(extreme(column) for column in zip(*bounds, strict=True))
+        return (*bounds, *[rest] * (self.n_arms - len(bounds)))
 
     @cached_property
     def problem(self) -> Problem:
         """What the policy is told."""
+        known = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
         return Problem.of(
-            n_arms=len(self.arms),
+            n_arms=self.n_arms,
             n_resources=len(self.resources),
             stop="hold",
-            **self.in_users_unit(),
+            **{**self.in_users_unit(), **known},
         )
 
     def in_users_unit(self) -> dict[str, Any]:
@@ -164,9 +283,9 @@ class Terms:
     def as_dict(self) -> dict[str, Any]:
         """The terms as JSON has them; what 0.1.0 did not know is left out where it is empty."""
         facts = asdict(self)
-        for name in ("pending", "restored_from"):
-            if not facts[name]:
-                del facts[name]
+        for field in fields(self):
+            if field.default is not MISSING and facts[field.name] == field.default:
+                del facts[field.name]
         return facts
 
     @classmethod
@@ -181,10 +300,23 @@ class Terms:
         """The same terms, if they are what `of` would have made of them: for those that come from a
         file. A campaign that began before its policy counted open tickets goes on without a count.
         """
-        seconds = None if self.expires_after is None else self.expires_after / 1000
-        facts = {**asdict(self), **self.in_users_unit(), "expires_after": seconds}
-        del facts["initial_rounds"], facts["pending"], facts["restored_from"]
-        made = replace(Terms.of(**facts), restored_from=self.restored_from)
+        times = {
+            name: None if (value := getattr(self, name)) is None else value / 1000
+            for name in ("expires_after", "cooldown", "cooldown_max", "reward_within")
+        }
+        facts = {**asdict(self), **self.in_users_unit(), **times}
+        facts["missing_reward"] = IGNORE if self.missing_reward is None else self.missing_reward
+        facts["capacity"] = self.capacity or None
+        for name in ("cost_floor", "cost_ceiling"):
+            bounds = getattr(self, name)
+            facts[name] = None if bounds is None else texts(bounds)
+        for name in ("initial_rounds", "pending", "restored_from", "policy_version"):
+            del facts[name]
+        made = replace(
+            Terms.of(**facts),
+            restored_from=self.restored_from,
+            policy_version=self.policy_version,
+        )
         made = replace(made, pending=made.pending and self.pending is True)
         if (
             not all(isinstance(each, str) for each in (self.id, self.restored_from))
@@ -216,17 +348,12 @@ class Terms:
         return tuple(units.ravel().tolist())
 
 
-def milliseconds(field: str, seconds: float) -> int:
-    """A time of at least a millisecond."""
-    return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
-
-
-def table(units: Any) -> tuple[tuple[int, ...], ...]:
+def table(units: Any) -> Table:
     """An array of units as tuples."""
     return tuple(tuple(row) for row in units.tolist())
 
 
-def texts(rows: tuple[tuple[int, ...], ...]) -> list[list[str]]:
+def texts(rows: Iterable[Iterable[int]]) -> list[list[str]]:
     """Units as decimal text, which loses nothing."""
     return [[amounts.text(units) for units in row] for row in rows]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from purse.base.json import compact
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.records import TicketRecord
 from purse.campaign.states import SETTLED, TOLD, UNFINISHED
 
 BUCKET = 4_096  # tickets that share a sum

@@ -10,7 +10,7 @@ from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import checkpoint
 from purse.campaign.group_commit import JournalRewound
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.storage.base import Overview, Reports, WriteSet
 from purse.campaign.storage.remote.wire import decode, encode, error_of, write_set

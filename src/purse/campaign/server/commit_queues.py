@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from purse.campaign.group_commit import MAX_BATCH, GroupCommitter, check_same
-from purse.campaign.ledger import CampaignRecord
 from purse.campaign.operations import Operation
+from purse.campaign.records import CampaignRecord
 from purse.campaign.storage.base import Storage
 from purse.campaign.storage.remote.unix_socket import frame
 from purse.campaign.terms import Terms

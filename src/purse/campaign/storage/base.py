@@ -16,7 +16,7 @@ import orjson
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
 
 MOST_DUE = 1_000  # holds that expire in one transaction
@@ -29,8 +29,9 @@ class ReadSet(NamedTuple):
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()  # the entries that answered these, and their tickets
     told_after: int | None = None  # the reports after this entry, and the digest up to it
-    # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of them
+    # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of a state
     due: int | None = None
+    due_rewards: bool = False  # settled tickets, too, that are due for their reward
 
 
 class LockedState(NamedTuple):

@@ -17,8 +17,8 @@ from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import ARCHIVABLE, Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import HELD, TOLD
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.states import HELD, SETTLED, TOLD
 from purse.campaign.storage.base import (
     MOST_DUE,
     LockedState,
@@ -38,7 +38,7 @@ class StoredCampaign:
     head: CampaignRecord = field(default_factory=CampaignRecord)
     balances: list[Balance] = field(default_factory=list)
     tickets: dict[int, TicketRecord] = field(default_factory=dict)
-    held: dict[int, TicketRecord] = field(default_factory=dict)
+    waiting: dict[int, TicketRecord] = field(default_factory=dict)  # held or settled
     entries: list[Entry] = field(default_factory=list)
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
@@ -109,8 +109,9 @@ class Memory:
             }
             due = [
                 record
-                for record in stored.held.values()
+                for record in stored.waiting.values()
                 if wants.due is not None
+                and (record.state == HELD or wants.due_rewards)
                 and record.deadline is not None
                 and record.deadline <= wants.due
             ][:MOST_DUE]
@@ -161,8 +162,9 @@ class Memory:
         )
         stored.tickets.update({record.id: record for record in change.tickets})
         for record in change.tickets:
-            stored.held.pop(record.id, None)
-            stored.held.update({record.id: record} if record.state == HELD else {})
+            stored.waiting.pop(record.id, None)
+            if record.state in (HELD, SETTLED):
+                stored.waiting[record.id] = record
         stored.digests.update(
             {
                 entry.seq: digest
@@ -209,7 +211,7 @@ class Memory:
         """A glance at a campaign."""
         with self._lock:
             stored, now = self._find(name), self.now()
-            held = stored.held.values()
+            held = [each for each in stored.waiting.values() if each.state == HELD]
             overdue = sum(record.deadline is not None and record.deadline <= now for record in held)
             return Overview(
                 stored.seq,

@@ -14,7 +14,8 @@ from purse.campaign.archived_ticket import ArchivedTicket, told_body
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
     LockedState,
@@ -61,7 +62,10 @@ SESSION = (
     "current_setting('synchronous_commit') = 'off'"
 )
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-HEAD = "SELECT seq, head FROM purse_campaigns WHERE id = %s AND name = %s"
+HEAD = (
+    "SELECT seq, head, (SELECT max(version) FROM purse_schema) FROM purse_campaigns "
+    "WHERE id = %s AND name = %s"
+)
 LOCK = f"{HEAD} FOR UPDATE"
 PURSES = (
     "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s "
@@ -70,6 +74,7 @@ PURSES = (
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
 DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
+DUE_REWARDS = DUE.replace("'held'", "'settled'")
 # said in such a way that the index of reports, which is not in their order, is left alone
 TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = "
@@ -219,15 +224,20 @@ class Postgres:
                 if wants.tickets
                 else None
             )
-            due = db.execute(DUE, (campaign, wants.due)) if wants.due is not None else None
+            due = [
+                db.execute(query, (campaign, wants.due))
+                for query in (DUE, DUE_REWARDS)[: 1 + wants.due_rewards]
+                if wants.due is not None
+            ]
             after = wants.told_after
             told = db.execute(TOLD, (campaign, after)) if after is not None else None
             marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
+        schema.check_version(row[2], len(schema.POSTGRES), self._where())
         head = CampaignRecord.from_json(row[1])
-        late = [ticket_record(each) for each in due] if due else []
+        late = [ticket_record(each) for found in due for each in found]
         answered = {entry.request or "": entry for entry in entries_of(requests or ())}
         if head.archived:
             answered |= archived_asks(db, campaign, set(wants.requests) - set(answered))

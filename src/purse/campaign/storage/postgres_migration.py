@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from purse.base.json import compact
-from purse.campaign.ledger import CampaignRecord
+from purse.campaign.records import CampaignRecord
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import chain_rows
 
@@ -59,5 +59,6 @@ def fill_digests(db: psycopg.Connection[Any]) -> None:
                 )
         record.snapshot = 0
         db.execute(
-            "UPDATE purse_campaigns SET head = %s WHERE id = %s", (compact(vars(record)), campaign)
+            "UPDATE purse_campaigns SET head = %s WHERE id = %s",
+            (compact(record.as_dict()), campaign),
         )

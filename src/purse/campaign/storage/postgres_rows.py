@@ -13,7 +13,7 @@ from purse.campaign.archived_ticket import (
     unpack_ticket,
 )
 from purse.campaign.journal import ARCHIVABLE, Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.storage.base import WriteSet
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ FROM json_array_elements(%s::json) e"""
 PUT_TICKETS = """INSERT INTO purse_tickets
 SELECT %s, (e ->> 0)::bigint, e ->> 1, (e ->> 2)::bigint, (e ->> 3)::bigint, e ->> 4
 FROM json_array_elements(%s::json) e
-ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+ON CONFLICT (campaign, id) DO UPDATE
+SET state = excluded.state, deadline = excluded.deadline, body = excluded.body"""
 MOVE = """UPDATE purse_purses
 SET budget = budget + %s, spent = spent + %s, held = held + %s,
   presumed = presumed + %s, overrun = overrun + %s
@@ -111,7 +112,7 @@ def write(
         db.execute(PUT_CHECKPOINT, (campaign, *checkpoint))
     db.execute(
         "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
-        (change.seq, compact(vars(change.head)), campaign),
+        (change.seq, compact(change.head.as_dict()), campaign),
     )
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)

@@ -105,6 +105,7 @@ INSERT INTO purse_identity VALUES ({random});
 """
 # An entry about tickets may be deleted once an archive that holds it is recorded; no other may.
 ARCHIVABLE = "('asked', 'told', 'settled', 'rewarded', 'failed', 'voided', 'expired', 'conflict')"
+ARCHIVABLE_4 = ARCHIVABLE.replace(")", ", 'unrewarded')")
 SQLITE_ARCHIVE_GUARDS = f"""
 CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal
   BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
@@ -113,7 +114,7 @@ CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
     OR OLD.seq > (SELECT archived FROM purse_campaigns WHERE id = OLD.campaign)
   BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 """
-POSTGRES_ARCHIVE_GUARDS = f"""
+POSTGRES_REFUSE_LOSS = f"""
 CREATE FUNCTION purse_refuse_loss() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF OLD.kind IN {ARCHIVABLE}
@@ -121,10 +122,17 @@ CREATE FUNCTION purse_refuse_loss() RETURNS trigger LANGUAGE plpgsql AS $$
     THEN RETURN OLD; END IF;
     RAISE EXCEPTION 'the journal is append-only';
   END $$;
+"""
+POSTGRES_ARCHIVE_GUARDS = f"""{POSTGRES_REFUSE_LOSS}
 CREATE TRIGGER purse_no_change BEFORE UPDATE OR TRUNCATE ON purse_journal
   FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
 CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
   FOR EACH ROW EXECUTE FUNCTION purse_refuse_loss();
+"""
+# Rewards that do not come; the guards are made again, because there are more kinds of entries.
+REWARDS = """
+CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
+  WHERE state = 'settled' AND deadline IS NOT NULL;
 """
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
@@ -146,20 +154,29 @@ SQLITE = [
     TABLES.format(**SQLITE_WORDS) + SQLITE_GUARDS,
     ARCHIVES.format(**SQLITE_WORDS),
     SQLITE_ARCHIVE_GUARDS,
+    REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
 ]
 POSTGRES = [
     TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
     ARCHIVES.format(**POSTGRES_WORDS),
     POSTGRES_ARCHIVE_GUARDS,
+    REWARDS
+    + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
+
+
+def check_version(version: int, known: int, where: str) -> None:
+    """Refuse tables that another process has brought to a newer version since they were opened."""
+    if version != known:
+        raise StorageUnavailable(
+            f"{where} has schema version {version} and this version of purse knows {known}: "
+            + ("upgrade purse" if version > known else "open it again")
+        )
 
 
 def steps_from(version: int, migrations: list[str], where: str) -> list[tuple[int, str]]:
     """The migrations that are still to be made, each with the version that it leads to."""
     if version > len(migrations):
-        raise StorageUnavailable(
-            f"{where} has schema version {version} and this version of purse knows "
-            f"{len(migrations)}: upgrade purse"
-        )
+        check_version(version, len(migrations), where)
     return [(number, script) for number, script in enumerate(migrations, 1) if number > version]

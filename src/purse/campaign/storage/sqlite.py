@@ -23,7 +23,7 @@ from purse.campaign.archived_ticket import (
 )
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import ARCHIVABLE, Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
@@ -51,6 +51,10 @@ TICKET = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign
 OPEN_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_open WHERE")
 UNUSED_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_unused WHERE")
 DUE = f"{OPEN_TICKET} AND {among(('held',))} AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
+DUE_REWARDS = (
+    f"{TICKET.replace('WHERE', 'INDEXED BY purse_unrewarded WHERE')} AND state = 'settled' "
+    f"AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
+)
 TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' "
     "ORDER BY seq"
@@ -58,7 +62,8 @@ TOLD = (
 DIGEST = "SELECT lower(hex(digest)) FROM purse_journal WHERE campaign = ? AND seq = ?"
 ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = ?"
 PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (campaign, id) DO UPDATE SET state = excluded.state, body = excluded.body"""
+ON CONFLICT (campaign, id) DO UPDATE
+SET state = excluded.state, deadline = excluded.deadline, body = excluded.body"""
 DROP_ENTRIES = (
     "DELETE FROM purse_journal WHERE campaign = ? AND seq <= ? AND kind IN "
     f"({', '.join(repr(kind) for kind in ARCHIVABLE)})"
@@ -209,8 +214,15 @@ class Sqlite(SqliteFile):
             return Checkpoint(*cast(Any, row)) if row else None
 
 
+def check_tables(db: apsw.Connection) -> None:
+    """Refuse tables of another version than this library's."""
+    version = cast(int, db.execute("PRAGMA user_version").get)
+    schema.check_version(version, len(schema.SQLITE), db.filename)
+
+
 def read_head(db: apsw.Connection, name: str) -> tuple[int, int, CampaignRecord, list[Balance]]:
     """A campaign's key, length, head and purses."""
+    check_tables(db)
     rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
     if not rows:
         raise NoSuchCampaign(f"there is no campaign {name!r}")
@@ -234,11 +246,11 @@ def found(
     old = head.archived > 0
     requests = {request: answered(db, campaign, request, old) for request in wants.requests}
     known = {request: entry for request, entry in requests.items() if entry is not None}
-    due = (
-        [ticket_record(row) for row in db.execute(DUE, (campaign, wants.due))]
-        if wants.due is not None
-        else []
-    )
+    due = [
+        ticket_record(row)
+        for query in (DUE, DUE_REWARDS)[: 1 + wants.due_rewards]
+        for row in (db.execute(query, (campaign, wants.due)) if wants.due is not None else ())
+    ]
     tickets = {record.id: record for record in due}
     for number in wants.tickets:
         tickets.update(one_ticket(db, campaign, number, None, old))
@@ -317,7 +329,7 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
         )
     db.execute(
         "UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?",
-        (change.seq, compact(vars(change.head)), campaign),
+        (change.seq, compact(change.head.as_dict()), campaign),
     )
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)

@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 
 from purse.base.json import compact
-from purse.campaign.ledger import CampaignRecord
+from purse.campaign.records import CampaignRecord
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import chain_rows
 from purse.errors import StorageUnavailable
@@ -54,7 +54,8 @@ def fill_digests(db: apsw.Connection) -> None:
             )
         record.snapshot = 0
         db.execute(
-            "UPDATE purse_campaigns SET head = ? WHERE id = ?", (compact(vars(record)), campaign)
+            "UPDATE purse_campaigns SET head = ? WHERE id = ?",
+            (compact(record.as_dict()), campaign),
         )
 
 

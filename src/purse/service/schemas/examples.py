@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from purse.base.json import compact
-from purse.campaign.ledger import COUNTS
+from purse.campaign.records import COUNTS
 from purse.campaign.results import BalanceStatus, CampaignTicket, Receipt, Status
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from purse.campaign import defaults
+from purse.campaign.read_terms import MOST_SECONDS
 from purse.campaign.states import OPEN, STATES, TicketState
-from purse.campaign.terms import MOST_SECONDS
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
 from purse.service.schemas.fields import (

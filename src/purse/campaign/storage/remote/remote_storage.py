@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import TicketRecord
+from purse.campaign.records import TicketRecord
 from purse.campaign.storage.base import LockedState, Overview, ReadSet, Reports, WriteSet
 from purse.campaign.storage.remote.unix_transport import UnixTransport
 from purse.campaign.storage.remote.wire import CREATE, decode

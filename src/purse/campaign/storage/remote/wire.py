@@ -18,10 +18,10 @@ from purse import errors
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.storage.base import Overview, Reports, WriteSet
-from purse.errors import PurseError
+from purse.errors import ArmsCoolingDown, PurseError
 
 HELLO, CREATE = "hello", "create"  # verbs besides
 
@@ -38,13 +38,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if isinstance(value, CampaignRecord):
-        return vars(value)
+        return value.as_dict()
     if isinstance(value, BaseException):
         return failure(value)
     raise TypeError(f"{value!r} cannot be sent")
 
 
-def failure(error: BaseException) -> dict[str, str]:
+def failure(error: BaseException) -> dict[str, Any]:
     """An error by the nearest name in `purse.errors`; one that is not ours keeps its own name in
     the text.
     """
@@ -52,11 +52,14 @@ def failure(error: BaseException) -> dict[str, str]:
         text = f"the server failed: {type(error).__name__}: {' '.join(str(error).split())}"
         return {"error": PurseError.__name__, "text": text}
     known = next(each for each in type(error).mro() if each.__module__ == errors.__name__)
-    return {"error": known.__name__, "text": str(error)}
+    more = {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}
+    return {"error": known.__name__, "text": str(error), **more}
 
 
-def error_of(found: dict[str, str]) -> PurseError:
+def error_of(found: dict[str, Any]) -> PurseError:
     """The error that was sent."""
+    if "seconds" in found:
+        return ArmsCoolingDown(found["text"], found["seconds"])
     known = getattr(errors, found["error"], PurseError)
     is_ours = isinstance(known, type) and issubclass(known, PurseError)
     return (known if is_ours else PurseError)(found["text"])

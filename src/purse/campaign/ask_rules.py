@@ -1,0 +1,376 @@
+"""The rules of asks: which arms are allowed, which is chosen, and what is held for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from purse.base import amounts
+from purse.campaign import cooldown, exploration
+from purse.campaign.ledger import Ledger, add_pulls, fits
+from purse.campaign.mask import Mask, check_most
+from purse.campaign.records import TicketRecord
+from purse.campaign.silence import SILENT, SILENT_SHARE
+from purse.campaign.states import CLOSED, FAILED, RELEASED, RUNNING, VOID
+from purse.campaign.terms import FIT
+from purse.campaign.transaction import BaseTransaction
+from purse.errors import (
+    ArmsCoolingDown,
+    AskRefused,
+    BudgetExhausted,
+    BudgetHeld,
+    CampaignClosed,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+)
+from purse.types import SKIP, STOP
+
+
+class Chooser(Protocol):
+    """A policy that chooses. Both take the round, the units left, the pulls of each arm on open
+    tickets (none where nobody counts them), the arms that owe their initial pull, and the arms that
+    are allowed (None: all).
+    """
+
+    def choose(
+        self,
+        t: int,
+        left: list[int],
+        pending: list[int],
+        owed: Sequence[int],
+        allowed: Sequence[int] | None,
+    ) -> tuple[list[int], list[float]]:
+        """Return arms and their probabilities."""
+
+    def probabilities(
+        self,
+        t: int,
+        left: list[int],
+        pending: list[int],
+        owed: Sequence[int],
+        allowed: Sequence[int] | None,
+    ) -> list[float]:
+        """Return the probability of each arm."""
+
+
+class Draft:
+    """What the tickets that are chosen for one ask change, before they are issued."""
+
+    def __init__(self, ledger: Ledger, mask: Mask | None, now: int) -> None:
+        head = ledger.head
+        self.now = now
+        self.t = head.rounds
+        self.left = [purse.left for purse in ledger.balances]
+        self.again, self.owed = list(head.again), list(head.owed)
+        self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
+        self.cooling = cooldown.read(head.cooling)
+        self.issued = head.counts["tickets"]
+        self.cost_max, self.most = ledger.arms.cost_max, dict(mask.most) if mask else {}
+
+    def need(self, arms: Sequence[int]) -> list[int]:
+        """(d,) The most that these arms may cost in this ask."""
+        each = [self.most.get(arm) or self.cost_max[arm] for arm in arms]
+        return list(each[0]) if len(each) == 1 else [sum(part) for part in zip(*each, strict=True)]
+
+    def take(self, ticket: dict[str, Any]) -> None:
+        """Take in a ticket that was chosen."""
+        arms, t = ticket["arms"], ticket["t"]
+        self.issued += 1
+        if t > self.t:
+            self.t = t
+        else:
+            self.again = [row for row in self.again if row[0] != t]
+        self.left = [rest - part for rest, part in zip(self.left, ticket["held"], strict=True)]
+        self.owed = [arm for arm in self.owed if arm not in arms]
+        add_pulls(self.taken, arms, 1)
+        add_pulls(self.pending, arms, 1)
+        for arm in arms if self.silent else ():
+            if arm >= 0 and self.silent[arm] >= 0:
+                self.silent[arm] += 1
+        cooldown.issued(self.cooling, arms, ticket["id"], self.now)
+
+
+class AskRules(BaseTransaction):
+    """What an ask is answered with."""
+
+    def ask(self, n: int, request: str, mask: Mask | None, chooser: Chooser) -> list[TicketRecord]:
+        """Up to n tickets, at least one; the same again for a request that was answered before
+        (P4), unless nothing is held for any of them any more.
+        """
+        limits = None if mask is None else mask.as_body(self.terms.n_arms)
+        entry = self.repeated(request, "asked", n=n, mask=limits)
+        if entry is not None:
+            self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
+        else:
+            tickets = self.choose_rounds(n, mask, chooser)
+            expires = self.terms.expires_after
+            deadline = None if expires is None else self.now + expires
+            body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
+            if limits is not None:
+                body["mask"] = limits
+            entry = self.add("asked", body, request=request)
+        return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+
+    def refuse_dead(self, request: str, numbers: list[int]) -> None:
+        """Refuse to hand out tickets again that are all void, released or failed: who takes them
+        for new ones spends what nobody holds.
+        """
+        states = [self.ledger.tickets[number].state for number in numbers]
+        if set(states) <= {VOID, RELEASED, FAILED}:
+            raise Conflict(
+                f"request_id={request!r} was answered with ticket {numbers[0]}, which is "
+                f"{states[0]} by now: nothing is held for it; ask with another request_id"
+            )
+
+    def choose_rounds(self, n: int, mask: Mask | None, chooser: Chooser) -> list[dict[str, Any]]:
+        """The rounds to come, as many of n as fit."""
+        status = self.ledger.head.status
+        if status != RUNNING:
+            raise (CampaignClosed if status == CLOSED else CampaignPaused)(
+                f"campaign {self.terms.name!r} is {status}"
+                + ("" if status == CLOSED else "; resume it first")
+            )
+        draft = self.draft(mask)
+        chosen: list[dict[str, Any]] = []
+        while len(chosen) < n:
+            try:
+                ticket = self.choose_round(draft, mask, chooser)
+            except AskRefused:
+                if not chosen:
+                    raise
+                break
+            draft.take(ticket)
+            chosen.append(ticket)
+        return chosen
+
+    def draft(self, mask: Mask | None) -> Draft:
+        """What tickets are chosen from; refuses a mask that allows what is not there."""
+        arms = self.ledger.arms
+        if mask is not None:
+            for arm in mask.allowed:
+                if arms.is_retired[arm]:
+                    raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
+            check_most(mask, arms.names, arms.cost_max)
+        return Draft(self.ledger, mask, self.now)
+
+    def choose_round(self, draft: Draft, mask: Mask | None, chooser: Chooser) -> dict[str, Any]:
+        """One ticket."""
+        allowed = self.allowed(draft, mask)
+        again = self.next_again(draft, allowed)
+        t, arms, chances = again or self.next_round(draft, allowed, chooser)
+        if arms[0] != SKIP:
+            arms = self.without_skips(draft, arms)
+        ticket = {
+            "id": draft.issued + 1,
+            "t": t,
+            "arms": arms,
+            "probabilities": chances[: len(arms)],
+            "held": self.amount_to_hold(draft, arms),
+        }
+        if max(arms) >= self.ledger.arms.named:
+            ticket["names"] = [self.ledger.arms.names[arm] for arm in arms]
+        return ticket
+
+    def without_skips(self, draft: Draft, arms: list[int]) -> list[int]:
+        """The arms of a round without plays that are skipped, by the policy or, under rule `fit`,
+        because they do not fit with those before.
+        """
+        if len(arms) == 1:
+            return arms
+        played = [arm for arm in arms if arm >= 0]
+        while self.terms.stop == FIT and len(played) > 1:
+            if fits(draft.need(played), draft.left):
+                break
+            played.pop()
+        return played
+
+    def allowed(self, draft: Draft, mask: Mask | None) -> list[int] | None:
+        """The arms that may be chosen now; None where all may. Raises where none may."""
+        arms, fit = self.ledger.arms, self.terms.stop == FIT
+        cool = not any(each.length for each in draft.cooling.values())
+        ample = not fit or (self.terms.caps is None and fits(arms.most, draft.left))
+        if (
+            mask is None
+            and arms.all_there
+            and cool
+            and ample
+            and not self.silent(draft, arms.there)
+        ):
+            return None
+        places = arms.there if mask is None else list(mask.allowed)
+        if fit:
+            places = self.fitting(draft, places)
+        places = self.ready(draft, places)
+        silent = self.silent(draft, places)
+        places = [arm for arm in places if arm not in silent]
+        return None if len(places) == self.terms.n_arms else places
+
+    def fitting(self, draft: Draft, places: list[int]) -> list[int]:
+        """Rule `fit`: the arms that what is left can pay, and that have pulls left."""
+        caps = self.terms.caps
+        if caps is not None:
+            places = [arm for arm in places if draft.taken[arm] < caps[arm]]
+            if not places:
+                raise BudgetExhausted("all pulls that the caps allow have been asked for")
+        found = [arm for arm in places if fits(draft.need([arm]), draft.left)]
+        if not found:
+            rest = [
+                left + purse.held
+                for left, purse in zip(draft.left, self.ledger.balances, strict=True)
+            ]
+            waits = [arm for arm in places if fits(draft.need([arm]), rest)]
+            cheapest = min(waits or places, key=lambda arm: draft.need([arm])[0])
+            raise self.explain_shortage([cheapest], draft.need([cheapest]), draft.left)
+        return found
+
+    def ready(self, draft: Draft, places: list[int]) -> list[int]:
+        """The arms that do not cool down."""
+        longest = self.terms.cooldown_max
+        if not draft.cooling or longest is None:
+            return places
+        waits = {
+            arm: draft.cooling[arm].wait(self.now, longest) if arm in draft.cooling else 0
+            for arm in places
+        }
+        if min(waits.values()) > 0:
+            seconds = min(waits.values()) / 1000
+            raise ArmsCoolingDown(
+                f"calls of {self.arm_names(places)} failed, and the arm cools down: ask again in "
+                f"{seconds:g} s",
+                seconds,
+            )
+        return [arm for arm in places if waits[arm] == 0]
+
+    def silent(self, draft: Draft, places: list[int]) -> set[int]:
+        """The arms to be left out because they have had their share of tickets and none has
+        brought a reward; none where no other arm is allowed.
+        """
+        if not draft.silent or max(draft.silent) < SILENT:
+            return set()
+        found = {
+            arm
+            for arm in places
+            if draft.silent[arm] >= max(SILENT, (draft.issued + 1) / SILENT_SHARE)
+        }
+        return found if len(places) - len(found) >= self.terms.plays else set()
+
+    def next_again(self, draft: Draft, allowed: list[int] | None) -> Any:
+        """The first initial pull to ask for again whose arms are allowed and fit."""
+        for again in draft.again:
+            arms = again[1]
+            fit = self.terms.stop != FIT or fits(draft.need(arms), draft.left)
+            if fit and (allowed is None or all(arm in allowed for arm in arms)):
+                return again
+        return None
+
+    def next_round(
+        self, draft: Draft, allowed: list[int] | None, chooser: Chooser
+    ) -> tuple[int, list[int], list[float]]:
+        """The choice for the next round: exploration's, or the policy's."""
+        t = draft.t + 1
+        if draft.t == self.terms.horizon:
+            raise HorizonReached(f"all {draft.t} rounds of the horizon have been asked for")
+        seen = (t, draft.left, draft.pending, draft.owed, allowed)
+        explored = self.explored(draft, allowed)
+        rest = 1 - sum(explored.values())
+        drawn = exploration.draw(explored, self.terms.seed, t)
+        if drawn is not None:
+            chance = chooser.probabilities(*seen)[drawn]
+            return t, [drawn], [explored[drawn] + rest * chance]
+        arms, chances = chooser.choose(*seen)
+        self.check_choice(t, arms, chances)
+        if explored and arms[0] >= 0:
+            chances = [explored[arms[0]] + rest * chances[0]]
+        return t, arms, chances
+
+    def explored(self, draft: Draft, allowed: list[int] | None) -> dict[int, float]:
+        """The chance of each arm to be drawn by exploration."""
+        if not self.terms.explore:
+            return {}
+        budget = [purse.budget for purse in self.ledger.balances]
+        places = self.ledger.arms.there if allowed is None else allowed
+        most = {arm: exploration.scarcity(draft.need([arm]), budget) for arm in places}
+        return exploration.chances(self.terms.explore, most)
+
+    def check_choice(self, t: int, arms: list[int], chances: list[float]) -> None:
+        """Refuse the choice of a policy that has ended the game, or is in the wrong."""
+        skipped = arms[0] == SKIP
+        if arms[0] == STOP or (skipped and self.terms.horizon is None):
+            raise AskRefused(f"{self.terms.policy} has ended the game after {t - 1} rounds")
+        for arm, chance in zip(arms, chances, strict=True) if not skipped else ():
+            if arm == SKIP:
+                break
+            if not 0 <= arm < len(self.ledger.arms.names):
+                raise PurseError(
+                    f"{self.terms.policy} chose no arm, or one that does not exist or is not "
+                    f"allowed, in round {t}"
+                )
+            if not 0 < chance <= 1 + 1e-9:
+                raise PurseError(
+                    f"{self.terms.policy} chose with probabilities {chances} in round {t}"
+                )
+
+    def foresee(self, mask: Mask | None, chooser: Chooser) -> list[float]:
+        """(K,) The probability of each arm in the next round."""
+        draft = self.draft(mask)
+        allowed = self.allowed(draft, mask)
+        out = [0.0] * self.terms.n_arms
+        if again := self.next_again(draft, allowed):
+            for arm in again[1]:
+                out[arm] = 1.0
+            return out
+        explored = self.explored(draft, allowed)
+        rest = 1 - sum(explored.values())
+        found = chooser.probabilities(draft.t + 1, draft.left, draft.pending, draft.owed, allowed)
+        return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(found)]
+
+    def amount_to_hold(self, draft: Draft, arms: list[int]) -> list[int]:
+        """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an
+        arm has had all its pulls.
+        """
+        if arms[0] == SKIP:
+            return [0] * len(draft.left)
+        caps = self.terms.caps
+        if caps is not None and any(draft.taken[arm] >= caps[arm] for arm in arms):
+            raise BudgetExhausted(
+                f"{self.arm_names(arms)}: all pulls that its cap allows have been asked for"
+            )
+        held = draft.need(arms)
+        if not fits(held, draft.left):
+            raise self.explain_shortage(arms, held, draft.left)
+        return held
+
+    def explain_shortage(
+        self, arms: list[int], held: list[int], left: list[int]
+    ) -> BudgetExhausted:
+        """Why so much cannot be held: there is a resource of which it would not fit even if nothing
+        were held, or only one that is held for others.
+        """
+        lacks = [
+            (need > rest + purse.held, m)
+            for m, (need, rest, purse) in enumerate(
+                zip(held, left, self.ledger.balances, strict=True)
+            )
+            if need > rest
+        ]
+        gone, m = max(lacks, key=lambda lack: lack[0])
+        purse = self.ledger.balances[m]
+        text = (
+            f"{self.arm_names(arms)} may cost {amounts.text(held[m])} {self.terms.resources[m]} "
+            f"and {amounts.text(left[m])} is left"
+        )
+        if not gone:
+            return BudgetHeld(
+                f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
+            )
+        return BudgetExhausted(
+            text
+            + (
+                f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
+                if purse.presumed
+                else ""
+            )
+        )

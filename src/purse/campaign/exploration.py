@@ -1,0 +1,53 @@
+"""Exploration with known chances: a share of the asks is drawn whatever the policy thinks, so that
+the journal can tell what another policy would have earned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from purse.campaign.read_terms import UNIFORM
+from purse.compiler.jit import kernel
+from purse.kernels.random import EXPLORE, at, stream, uniform
+
+
+def chances(explore: str, most: Mapping[int, float]) -> dict[int, float]:
+    """The chance that each arm is drawn by exploration.
+
+    explore   such as "money:0.05", a share of the money; or "uniform:0.05", a share of the rounds
+    most      the most that each allowed arm may cost
+
+    >>> chances("money:0.1", {0: 1.0, 2: 4.0})
+    {0: 0.05, 2: 0.0125}
+    >>> chances("uniform:0.1", {0: 1.0, 2: 4.0})
+    {0: 0.05, 2: 0.05}
+    """
+    kind, _, text = explore.partition(":")
+    part, least = float(text) / len(most), min(most.values())
+    return {
+        arm: part if kind == UNIFORM or need <= least else part * least / need
+        for arm, need in most.items()
+    }
+
+
+@kernel
+def chance_of_round(seed: int, t: int) -> float:
+    """The random number of round t."""
+    return uniform(at(stream(seed, 0, EXPLORE), t), 0)
+
+
+def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
+    """The arm that exploration draws in round t, or None where the policy chooses."""
+    if not explored:
+        return None
+    chance = float(chance_of_round(seed, t))
+    for arm, part in explored.items():
+        if chance < part:
+            return arm
+        chance -= part
+    return None
+
+
+def scarcity(need: Sequence[int], budget: Sequence[int]) -> float:
+    """What an arm may cost as a part of the budget, of the resource of which that is most."""
+    return max(units / whole for units, whole in zip(need, budget, strict=True) if whole)

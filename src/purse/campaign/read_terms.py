@@ -1,0 +1,120 @@
+"""What a user says of rewards, failures, exploration and room for arms, checked for the terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.campaign.by_name import in_order
+from purse.campaign.defaults import COOLDOWN_MAX
+from purse.errors import invalid
+
+MOST_SECONDS = 10 * 365 * 86_400
+IGNORE = "ignore"  # a reward that does not come in time counts as nothing
+MONEY, UNIFORM = EXPLORATIONS = ("money", "uniform")
+MOST_EXPLORED = 0.5
+MOST_ARMS = 10_000
+
+Table = tuple[tuple[int, ...], ...]
+
+
+def milliseconds(field: str, seconds: float) -> int:
+    """Return a time of at least a millisecond."""
+    return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
+
+
+def optional_milliseconds(field: str, seconds: float | None) -> int | None:
+    """Return a time, or None where none is given."""
+    return None if seconds is None else milliseconds(field, seconds)
+
+
+def read_cooldown(cooldown: float | None, longest: float | None) -> tuple[int | None, int | None]:
+    """Return the first and the longest cool-down in milliseconds; None and None for no cool-down.
+
+    longest   where it is left out, the default, or the first where that is longer
+    """
+    if cooldown is None:
+        return None, None
+    first = milliseconds("cooldown", cooldown)
+    most = max(first, COOLDOWN_MAX * 1000)
+    if longest is not None:
+        most = milliseconds("cooldown_max", longest)
+    if most < first:
+        raise invalid("cooldown_max", longest, f"must be at least cooldown, {cooldown}")
+    return first, most
+
+
+def read_range(reward_range: Any) -> tuple[float, float] | None:
+    """Return the least and the largest reward; None for rewards in [0, 1], which are checked."""
+    if reward_range is None:
+        return None
+    bounds = validation.numbers("reward_range", reward_range)
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise invalid("reward_range", reward_range, "must be two numbers, the lower one first")
+    return float(bounds[0]), float(bounds[1])
+
+
+def read_missing(
+    missing: Any, within: int | None, bounds: tuple[float, float] | None
+) -> float | None:
+    """Return what a reward that does not come counts as; None where it counts as nothing."""
+    if missing == IGNORE:
+        return None
+    low, high = bounds or (0.0, 1.0)
+    value = validation.number("missing_reward", missing, low=low, high=high)
+    if within is None:
+        raise invalid("missing_reward", missing, "needs reward_within, the seconds to wait")
+    return float(value)
+
+
+def read_explore(explore: Any, plays: int) -> str:
+    """Return how much is explored, and how: "money:0.05", "uniform:0.05", or "" for nothing."""
+    if explore is None or explore == "":
+        return ""
+    kind, share = MONEY, explore
+    if isinstance(explore, str):
+        kind, _, share = explore.rpartition(":")
+        kind = kind or MONEY
+    try:
+        number = float(share)
+    except (TypeError, ValueError):
+        number = -1.0
+    if kind not in EXPLORATIONS or not 0 < number <= MOST_EXPLORED:
+        raise invalid(
+            "explore",
+            explore,
+            f'must be a share above 0 and at most {MOST_EXPLORED}, such as 0.05 or "uniform:0.05"',
+        )
+    if plays > 1:
+        raise invalid("explore", explore, "needs plays=1: it draws one arm")
+    return f"{kind}:{number:g}"
+
+
+def read_capacity(capacity: int | None, n_arms: int) -> int:
+    """Return the number of places for arms; 0 where there are as many as arms are named."""
+    if capacity is None or capacity == n_arms:
+        return 0
+    return validation.integer("capacity", capacity, low=n_arms, high=MOST_ARMS)
+
+
+def read_bound(
+    field: str, value: Any, declared: Table, arms: Sequence[str], resources: Sequence[str]
+) -> Table | None:
+    """Return the bound of each arm in units, shape (K, d), from one amount or one per arm; None
+    where nothing is said beyond what is declared.
+    """
+    if value is None:
+        return None
+    units = amounts.unit_array(field, in_order(field, value, arms, resources))
+    shape = (len(arms), len(resources))
+    if units.ndim == 1 and len(arms) == units.size:
+        units = units.reshape(-1, 1)
+    try:
+        table = np.broadcast_to(units, shape).tolist()
+    except ValueError:
+        raise invalid(field, value, f"must be one amount, or one per arm, shape {shape}") from None
+    made = tuple(tuple(row) for row in table)
+    return None if made == declared else made

@@ -1,0 +1,87 @@
+"""What is stored of a campaign beside its journal, and what an entry may change: balances, tickets
+and the campaign's own record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
+
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent")  # fields of `CampaignRecord`
+COUNTS = (
+    "tickets",
+    *STATES,
+    "conflicts",
+    "overruns",
+    "below_minimum",
+    "outside_range",
+    "crowded",
+)
+
+
+class Balance(NamedTuple):
+    """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
+
+    budget: int
+    spent: int = 0
+    held: int = 0
+    presumed: int = 0
+    overrun: int = 0  # what calls cost above what was held for them; P1 does not cover it
+
+    @property
+    def left(self) -> int:
+        """What can still be held."""
+        return self.budget - self.spent - self.held - self.presumed
+
+
+class TicketRecord(NamedTuple):
+    """A ticket as it is stored."""
+
+    id: int
+    state: TicketState
+    at: int  # ms
+    deadline: int | None  # ms
+    body: dict[str, Any]  # t, arms, probabilities, held, request; report once it is told
+
+
+@dataclass
+class CampaignRecord:
+    """What is known of a campaign besides its purses, tickets and journal."""
+
+    id: str = ""  # of the terms
+    status: CampaignState = RUNNING
+    rounds: int = 0  # asked for so far
+    created: int = 0  # ms
+    changed: int = 0  # ms
+    snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
+    digest: str = ""  # of the journal
+    archived: int = 0  # the entry up to which the journal was archived
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    # initial pulls that were voided or failed: t, arms, probabilities
+    again: list[list[Any]] = field(default_factory=list)
+    # pulls of each arm that count against its cap, where there are caps
+    taken: list[int] = field(default_factory=list)
+    # pulls of each arm on tickets of which something is expected, where the policy counts them
+    open: list[int] | tuple[()] = ()
+    owed: list[int] | tuple[()] = ()  # arms that owe their initial pull
+    cooling: list[list[int]] | tuple[()] = ()  # see `cooldown.CoolDown`
+    arms: list[list[Any]] | tuple[()] = ()  # arms that are not as the terms say, see `ArmRecord`
+    # pulls of each arm that has not brought a reward yet, -1 for those that have; under rule `fit`
+    silent: list[int] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""
+        facts = vars(self)
+        return {name: facts[name] for name in facts if facts[name] or name not in OPTIONAL}
+
+    @classmethod
+    def from_json(cls, text: str) -> CampaignRecord:
+        """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
+        facts = orjson.loads(text)
+        facts.pop("handover", None)
+        facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}  # new states
+        return cls(**facts)

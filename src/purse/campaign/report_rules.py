@@ -1,0 +1,203 @@
+"""The rules of reports: what a ticket cost, what it brought, and that its call did not work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.ledger import settle, total_costs
+from purse.campaign.make_results import receipt
+from purse.campaign.records import TicketRecord
+from purse.campaign.results import Receipt
+from purse.campaign.states import (
+    FAILED,
+    HELD,
+    OPEN,
+    PRESUMED,
+    RELEASED,
+    SETTLED,
+    SKIPPED,
+    TOLD,
+    UNREWARDED,
+    VOID,
+)
+from purse.campaign.terms import RELEASE
+from purse.campaign.transaction import BaseTransaction
+from purse.errors import Conflict, InvalidInput, TicketError
+
+REPORTED = (TOLD, SETTLED, FAILED, UNREWARDED)  # states in which the cost is known
+
+
+class ReportRules(BaseTransaction):
+    """What a report is answered with."""
+
+    def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
+        """Take a whole report (P3, P6)."""
+        record = self.find(ticket)
+        self.check_report(record, rewards, costs)
+        report: dict[str, Any] = {"rewards": list(rewards), "costs": list(costs)}
+        if record.state == TOLD and same(record.body["report"], report):
+            return receipt(record, duplicate=True)
+        if (
+            record.state in (TOLD, FAILED, UNREWARDED)
+            or (record.state == SETTLED and record.body["report"]["costs"] != report["costs"])
+            or record.body.get("reward", report["rewards"]) != report["rewards"]
+        ):
+            raise self.conflict(record, report, said(report))
+        return self.report(record, report["rewards"], report["costs"])
+
+    def settle(self, ticket: int, costs: Sequence[int]) -> Receipt:
+        """Take what a pull cost; its reward may be known already, or come later."""
+        record = self.find(ticket)
+        costs = self.all_costs(record, costs)
+        self.check_report(record, costs=costs)
+        if record.state in REPORTED:
+            if record.body["report"]["costs"] == list(costs):
+                return receipt(record, duplicate=True)
+            raise self.conflict(record, {"settle": list(costs)}, said({"costs": costs}))
+        if "reward" in record.body:
+            return self.report(record, record.body["reward"], list(costs))
+        self.add("settled", self.price(record, list(costs)), ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def reward(self, ticket: int, rewards: Sequence[float]) -> Receipt:
+        """Take the reward of a pull; its cost may be known already, or come later."""
+        record, given = self.find(ticket), list(rewards)
+        self.check_report(record, rewards)
+        known = (
+            record.body["report"]["rewards"] if record.state == TOLD else record.body.get("reward")
+        )
+        if known == given:
+            return receipt(record, duplicate=True)
+        if known is not None:
+            raise self.conflict(record, {"reward": given}, said({"rewards": given}))
+        if record.state == SETTLED:
+            return self.report(record, given, record.body["report"]["costs"])
+        self.add("rewarded", {"rewards": given}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def fail(self, ticket: int, costs: Sequence[int], reason: str) -> Receipt:
+        """Take that a call did not work, and what it cost; nothing is learnt."""
+        record = self.find(ticket)
+        costs = self.all_costs(record, costs)
+        self.check_report(record, costs=costs)
+        if record.state == FAILED and record.body["report"]["costs"] == list(costs):
+            return receipt(record, duplicate=True)
+        if record.state not in OPEN:
+            raise self.conflict(record, {"fail": list(costs)}, f"failed, {said({'costs': costs})}")
+        priced = self.price(record, list(costs))
+        self.add("failed", {**priced, "reason": reason}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def report(
+        self, record: TicketRecord, rewards: list[float], costs: list[int], **more: bool
+    ) -> Receipt:
+        """Bring reward and cost together: the entry that the policy learns from."""
+        known = {name: record.body[name] for name in ("t", "arms", "probabilities")}
+        if record.state == SETTLED:
+            money = {**record.body["report"], "settled": True}
+        else:
+            money = self.price(record, costs)
+        self.add("told", {**known, "rewards": rewards, **money, **more}, ticket=record.id)
+        return receipt(self.ledger.tickets[record.id])
+
+    def price(self, record: TicketRecord, costs: list[int]) -> dict[str, Any]:
+        """What is spent of a hold, and what is overrun (P6)."""
+        total = total_costs(costs, len(self.terms.resources))
+        spent, overrun = settle(
+            record.body["held"] if record.state in OPEN else [0] * len(total), total
+        )
+        for purse, more in zip(self.ledger.balances, overrun, strict=True):
+            if purse.overrun + more > amounts.LARGEST:
+                raise InvalidInput(
+                    f"cost={amounts.text(more)}: with it the overrun would exceed what can "
+                    f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
+                )
+        return {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
+
+    def void(self, ticket: int) -> Receipt:
+        """Release a hold."""
+        record = self.find(ticket)
+        self.refuse_skipped(record, "void")
+        if record.state in REPORTED:
+            raise self.conflict(record, {"void": True}, "void")
+        if record.state in (VOID, RELEASED):
+            return receipt(record, duplicate=True)
+        self.add("voided", {"from": record.state, "released": record.body["held"]}, ticket=ticket)
+        return receipt(self.ledger.tickets[ticket])
+
+    def conflict(self, record: TicketRecord, report: dict[str, Any], what: str) -> Conflict:
+        """Keep what was said too late, and say that what was said first stands."""
+        self.add("conflict", {"report": report}, ticket=record.id)
+        first = record.body.get("report") or {"rewards": record.body.get("reward")}
+        known = record.state if "report" in record.body or not first["rewards"] else "rewarded"
+        return Conflict(
+            f"ticket {record.id} was {known} before with another report: "
+            f"{said(first) or record.state}; the first report stands, this one is only recorded: "
+            f"{what}"
+        )
+
+    def refuse_skipped(self, record: TicketRecord, verb: str = "tell") -> None:
+        """Refuse what is said of a round that passed without a pull."""
+        if record.state == SKIPPED:
+            raise TicketError(f"ticket {record.id} skipped its round: there is nothing to {verb}")
+
+    def all_costs(self, record: TicketRecord, costs: Sequence[int]) -> Sequence[int]:
+        """Costs of all plays and resources; one 0 stands for all of them."""
+        wanted = len(record.body["arms"]) * len(self.terms.resources)
+        return [0] * wanted if list(costs) == [0] else costs
+
+    def check_report(
+        self,
+        record: TicketRecord,
+        rewards: Sequence[float] | None = None,
+        costs: Sequence[int] | None = None,
+    ) -> None:
+        """Refuse a report of more or fewer plays than the ticket has."""
+        self.refuse_skipped(record)
+        plays = len(record.body["arms"])
+        for field, given, wanted in (
+            ("rewards", rewards, plays),
+            ("costs", costs, plays * len(self.terms.resources)),
+        ):
+            if given is not None and len(given) != wanted:
+                raise InvalidInput(
+                    f"ticket {record.id} has {plays} of {self.terms.plays} plays, so it needs "
+                    f"{wanted} {field}, not {len(given)}"
+                )
+
+    def expire(self, due: Sequence[TicketRecord]) -> None:
+        """Presume spent, or release, what has outlived its deadline; and wait no longer for rewards
+        that have not come in time.
+        """
+        for record in due:
+            if record.deadline is None or record.deadline > self.now:
+                continue
+            if record.state == HELD:
+                to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
+                self.add("expired", {"to": to, "units": record.body["held"]}, ticket=record.id)
+            elif record.state == SETTLED and self.terms.reward_within is not None:
+                missing, plays = self.terms.missing_reward, len(record.body["arms"])
+                if missing is None:
+                    self.add("unrewarded", {}, ticket=record.id)
+                else:
+                    costs = record.body["report"]["costs"]
+                    self.report(record, [missing] * plays, costs, missing=True)
+
+
+def same(first: dict[str, Any], report: dict[str, Any]) -> bool:
+    """Whether two reports say the same."""
+    return first["rewards"] == report["rewards"] and first["costs"] == report["costs"]
+
+
+def said(report: dict[str, Any]) -> str:
+    """A report for people."""
+    rewards, costs = report.get("rewards"), report.get("costs")
+    parts = [f"reward {', '.join(f'{reward:g}' for reward in rewards)}"] if rewards else []
+    return ", ".join([*parts, f"cost {texts(costs)}"] if costs is not None else parts)
+
+
+def texts(units: Sequence[int]) -> str:
+    """Amounts as text."""
+    return ", ".join(map(amounts.text, units))

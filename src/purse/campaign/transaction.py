@@ -1,0 +1,73 @@
+"""A ledger with the entries that are to be added to the journal: what all rules have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import Ledger
+from purse.campaign.records import TicketRecord
+from purse.errors import Conflict, TicketError
+
+
+class BaseTransaction:
+    """Decides on entries, each on the ground of those before it."""
+
+    def __init__(self, ledger: Ledger, now: int) -> None:
+        self.ledger = ledger
+        self.terms = ledger.terms
+        self.now = now
+        self.entries: list[Entry] = []
+        self.digests: list[str] = []  # of the journal up to each of them
+        self.touched: dict[int, None] = {}  # tickets that changed, in order
+
+    def add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        request: str | None = None,
+        ticket: int | None = None,
+    ) -> Entry:
+        """Decide on the next entry."""
+        entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
+        self.ledger.fold(entry)
+        self.entries.append(entry)
+        self.digests.append(self.ledger.head.digest)
+        self.touched.update(
+            dict.fromkeys(
+                [ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]
+            )
+        )
+        return entry
+
+    def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:
+        """The entry that answered this request before; refused where the request was another
+        one.
+        """
+        entry = self.ledger.requests.get(request)
+        if entry is not None and (
+            entry.kind != kind or any(entry.body.get(name) != same[name] for name in same)
+        ):
+            before = (
+                f"{entry.body['n']} tickets" + (" of some arms" if "mask" in entry.body else "")
+                if entry.kind == "asked"
+                else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
+            )
+            raise Conflict(f"request_id={request!r} was used before for another request: {before}")
+        return entry
+
+    def find(self, ticket: int) -> TicketRecord:
+        """A ticket that was issued."""
+        record = self.ledger.tickets.get(ticket)
+        if record is None:
+            raise TicketError(
+                f"ticket {ticket} is not one that campaign {self.terms.name!r} issued"
+            )
+        return record
+
+    def arm_names(self, arms: Iterable[int]) -> str:
+        """Arms by their names."""
+        return " and ".join(repr(self.ledger.arms.names[arm]) for arm in arms)
