@@ -13,10 +13,11 @@ from tests.support import reference_ledger
 from tests.support.reference_ledger import Terms, written
 
 LIFE = 60_000  # ms until a ticket expires
+WITHIN = 90_000  # ms in which a reward has to come
+DAY = 86_400_000  # ms
 UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
+OUTSIDE: list[tuple[Any, Any]] = [(-0.1, 1), (1.5, 1)]  # where no range is declared
 BAD_REPORTS: list[tuple[Any, Any]] = [
-    (-0.1, 1),
-    (1.5, 1),
     (math.nan, 1),
     (None, 1),
     (1, -1),
@@ -33,17 +34,29 @@ shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_si
 
 
 @st.composite
-def all_terms(draw: st.DrawFn, policy: str) -> Terms:
+def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
+    """Terms of a campaign.
+
+    plain   only those of 0.1.0, and the defaults of the others
+    """
     n_arms = draw(st.sampled_from([2, 3, 1]))
-    plays = draw(st.sampled_from([1, min(2, n_arms)])) if policy == UNIFORM else 1
+    plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
     n_resources = draw(st.sampled_from([1, 2]))
+    # the cheap arms can be asked for so often that they stay silent for long
+    cheap = draw(st.integers(-1, n_arms - 1))
     least = tuple(
-        tuple(draw(st.sampled_from([100_000_000, 333_333_333, 1])) for _ in range(n_resources))
-        for _ in range(n_arms)
+        tuple(
+            1 if arm == cheap else draw(st.sampled_from([100_000_000, 333_333_333, 1]))
+            for _ in range(n_resources)
+        )
+        for arm in range(n_arms)
     )
     most = tuple(
-        tuple(units + draw(st.sampled_from([700_000_000, 1, 0, 5])) for units in arm)
-        for arm in least
+        tuple(
+            units + (draw(st.sampled_from([700_000_000, 1, 0, 5])) if arm != cheap else 5)
+            for units in row
+        )
+        for arm, row in enumerate(least)
     )
     dearest = [plays * max(column) for column in zip(*most, strict=True)]
     budget = tuple(
@@ -52,7 +65,7 @@ def all_terms(draw: st.DrawFn, policy: str) -> Terms:
         )
         for cost in dearest
     )
-    return Terms(
+    terms = Terms(
         arms=("red", "green", "blue")[:n_arms],
         resources=("euros", "hours")[:n_resources],
         budget=budget,
@@ -62,8 +75,70 @@ def all_terms(draw: st.DrawFn, policy: str) -> Terms:
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
         on_expiry=draw(st.sampled_from(["presume", "presume", "release"])),
-        initial=n_arms if policy == INITIAL else 0,
+        initial=policy == INITIAL,
     )
+    return terms if plain else draw(live_terms(terms, policy))
+
+
+@st.composite
+def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
+    """Terms with something to say of failures, late rewards, ranges and arms."""
+    within = draw(st.sampled_from([None, WITHIN, WITHIN]))
+    cooldown = draw(st.sampled_from([1_000, 7_000, None]))
+    wider = draw(st.booleans())
+    explores = policy == UNIFORM and terms.plays == 1
+    return terms._replace(
+        stop=draw(st.sampled_from(["fit", "fit", "hold"])),
+        cooldown=cooldown,
+        cooldown_max=draw(st.sampled_from([300_000, 7_000])),
+        reward_within=within,
+        missing=None if within is None else draw(st.sampled_from([None, 0.0, 0.25])),
+        range=draw(st.sampled_from([None, None, (0.0, 0.5), (-1.0, 20.0)])),
+        explore=draw(
+            st.sampled_from([None, ("money", 0.25), ("uniform", 0.5)] if explores else [None])
+        ),
+        capacity=draw(st.sampled_from([None, len(terms.arms) + 1, len(terms.arms) + 2])),
+        floor=tuple(tuple(-(-units // 2) for units in row) for row in terms.least) if wider else None,
+        ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
+    )
+
+
+def as_given(terms: Terms) -> dict[str, Any]:
+    """Terms as a user would write them; those that are as usual are left out."""
+    given: dict[str, Any] = {
+        "arms": list(terms.arms),
+        "resources": list(terms.resources),
+        "budget": [written(units) for units in terms.budget],
+        "cost_min": in_rows(terms.least),
+        "cost_max": in_rows(terms.most),
+        "plays": terms.plays,
+        "horizon": terms.horizon,
+        "expires_after": None if terms.expires_after is None else terms.expires_after // 1000,
+        "on_expiry": terms.on_expiry,
+    }
+    usual = Terms((), (), (), (), ())
+    seconds = {"cooldown": terms.cooldown, "cooldown_max": terms.cooldown_max}
+    seconds["reward_within"] = terms.reward_within
+    for name, ms in seconds.items():
+        if ms != getattr(usual, name) and not (name == "cooldown_max" and terms.cooldown is None):
+            given[name] = None if ms is None else ms / 1000
+    for name in ("stop", "capacity"):
+        if getattr(terms, name) != getattr(usual, name):
+            given[name] = getattr(terms, name)
+    if terms.missing is not None:
+        given["missing_reward"] = terms.missing
+    if terms.range is not None:
+        given["reward_range"] = list(terms.range)
+    if terms.explore is not None:
+        given["explore"] = "{}:{}".format(*terms.explore)
+    if terms.floor is not None and terms.ceiling is not None:
+        given["cost_floor"] = in_rows(terms.floor)
+        given["cost_ceiling"] = in_rows(terms.ceiling)
+    return given
+
+
+def in_rows(table: tuple[tuple[int, ...], ...]) -> list[list[str]]:
+    return [[written(units) for units in row] for row in table]
 
 
 def attempt(call: Callable[[], Any]) -> Any:

@@ -57,7 +57,7 @@ class StorageHarness:
 
     def ticket(self, campaign: Any, id: int) -> Any:
         """A ticket as it was handed out."""
-        states = ("held", "told", "void", "presumed", "released", "settled", "failed")
+        states = ("held", "told", "void", "presumed", "released", "settled", "failed", "unrewarded")
         found = [ticket for ticket in campaign.tickets(states=states) if ticket.id == id]
         return found[0] if found else campaign.ticket(id)  # archived
 

@@ -158,9 +158,10 @@ class Mover:
         if record.id in self.asks:
             return archive_ticket(record, told, self.asks[record.id])
         (old,) = self.storage.archived(self.terms.name, record.id - 1, 1)
-        n, count = orjson.loads(old.body)[7] or (1, 1)
+        n, count, *mask = orjson.loads(old.body)[7] or (1, 1)
         tickets = [{"id": record.id if old.request else 0}] * count
-        ask = Entry(0, 0, "asked", None, None, {"n": n, "tickets": tickets})
+        body = {"n": n, "tickets": tickets, **({"mask": mask[0]} if mask else {})}
+        ask = Entry(0, 0, "asked", None, None, body)
         return archive_ticket(record, told, ask)._replace(request=old.request)
 
 

@@ -20,6 +20,7 @@ from purse.campaign.ledger import Ledger
 from purse.campaign.operations import Operation
 from purse.campaign.records import CampaignRecord
 from purse.campaign.rules import Transaction
+from purse.campaign.states import TOLD
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
 from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
@@ -176,6 +177,9 @@ class GroupCommitter:
                 ledger.head.snapshot = ledger.seq
                 checkpoints.append(learner.checkpoint())
         transaction.expire(found.due)
+        missing = [(entry.seq, entry.body) for entry in transaction.entries if entry.kind == TOLD]
+        if learner is not None and missing:  # they stand before the asks in the journal
+            learner.learn(missing, ledger.seq, ledger.head.digest)
         for operation in operations:
             operation.answer, operation.error = None, None
             try:

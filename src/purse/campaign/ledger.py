@@ -127,7 +127,8 @@ class Ledger:
             self.compare_minimum(record, body)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
         self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
-        self.compare_range(body["rewards"])
+        if "reward" not in record.body:  # else it was compared when it came
+            self.compare_range(body["rewards"])
         self.succeed(record)
         if self.head.silent and body["from"] in OPEN:
             for arm in record.body["arms"]:
@@ -342,8 +343,9 @@ class Ledger:
         self.tickets[record.id] = record
         self.count(before, -1)
         self.count(record.state, 1)
-        if before in UNFINISHED and record.state not in UNFINISHED:
-            add_pulls(self.head.open, record.body["arms"], -1)
+        change = (record.state in UNFINISHED) - (before in UNFINISHED)
+        if change:  # a void ticket that is settled is open again
+            add_pulls(self.head.open, record.body["arms"], change)
 
     def count(self, what: str, change: int) -> None:
         """How many there are."""

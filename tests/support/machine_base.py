@@ -1,0 +1,176 @@
+"""A campaign and its reference ledger side by side: what all rules of the machine share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import astuple
+from inspect import signature
+from io import StringIO
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
+
+from purse import Campaign, Client, PurseError
+from purse.campaign.archive_file import complete
+from purse.campaign.storage.memory import Memory
+from tests.support import reference_ledger
+from tests.support.campaign_machine import all_terms, as_given
+from tests.support.reference_ledger import Ledger, Refusal, Report, written
+from tests.support.soak import SOAK
+from tests.support.storages import START, HttpHarness, StorageHarness
+
+names = count()
+
+
+class BaseMachine(RuleBasedStateMachine):
+    """Makes the campaign, compares answers, and compares the books after every step."""
+
+    harness: ClassVar[StorageHarness]
+    policy: ClassVar[str]
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        # over HTTP the new verbs are there as soon as the client has them
+        self.whole = (
+            not isinstance(self.harness, HttpHarness) or "arms" in signature(Client.ask).parameters
+        )
+        self.terms = terms = data.draw(all_terms(self.policy, plain=not self.whole))
+        self.name = f"campaign-{next(names)}"
+        self.harness.clock = START
+        self.campaign = self.harness.create(
+            self.name, **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
+        )
+        self.ledger = Ledger(terms, lambda: self.harness.clock)
+        self.requests = count()
+        self.folder = TemporaryDirectory()
+        self.archives: list[Path] = []
+
+    def refused(self, error: PurseError) -> str:
+        assert "\n" not in str(error)
+        return type(error).__name__
+
+    def refuses(self, call: Callable[[], Any], expected: Refusal) -> None:
+        """A call is refused with this error, in one line."""
+        with pytest.raises(PurseError) as caught:
+            call()
+        self.is_refusal(caught.value, expected)
+
+    def is_refusal(self, error: PurseError, expected: Refusal) -> None:
+        name, *ms = expected.args
+        assert self.refused(error) == name, error
+        if ms:
+            assert getattr(error, "seconds", None) == ms[0] / 1000, error
+
+    def same(self, call: Callable[[], Any], expected: Callable[[], Any]) -> Any:
+        """What a call and the ledger answer; where the ledger refuses, the call must refuse with
+        the same error.
+        """
+        try:
+            promised = expected()
+        except Refusal as refusal:
+            return self.refuses(call, refusal)
+        return call(), promised
+
+    def shaped(self, report: Report) -> tuple[Any, Any]:
+        """As a user would write it: one amount where there is one, lists where there are
+        several.
+        """
+        costs: list[Any] = [[written(units) for units in play] for play in report.costs]
+        per_play = costs if len(self.terms.resources) > 1 else [play[0] for play in costs]
+        return (
+            (list(report.rewards), per_play)
+            if self.terms.plays > 1
+            else (report.rewards[0], per_play[0])
+        )
+
+    def pick(self, which: int) -> reference_ledger.Ticket:
+        tickets = [ticket for ticket in self.ledger.tickets.values() if ticket.arms]
+        return tickets[which % len(tickets)]
+
+    @property
+    def has_tickets(self) -> bool:
+        return any(ticket.arms for ticket in self.ledger.tickets.values())
+
+    def check_tickets(self, tickets: list[Any], expected: list[reference_ledger.Ticket]) -> None:
+        assert [ticket.id for ticket in tickets] == [ticket.id for ticket in expected]
+        for ticket, promised in zip(tickets, expected, strict=True):
+            deadline = None if promised.deadline is None else promised.deadline / 1000
+            assert ticket.arms == tuple(self.ledger.arms[arm].name for arm in promised.arms)
+            gone = promised.state in ("void", "released")
+            assert ticket.held == tuple("0" if gone else written(each) for each in promised.held)
+            assert (ticket.campaign, ticket.t, ticket.state) == (
+                self.name,
+                promised.t,
+                promised.state,
+            )
+            assert ticket.request_id == (promised.request_id or ticket.request_id)
+            assert (ticket.asked_at, ticket.deadline) == (
+                promised.asked_at / 1000,
+                deadline if promised.arms else ticket.deadline,
+            )
+
+    @invariant()
+    def books_agree(self) -> None:
+        status, ledger = self.campaign.status(), self.ledger
+        assert min(ledger.left) >= 0
+        assert [astuple(purse) for purse in status.purses] == ledger.purses()
+        assert status.counts == ledger.counts()
+        assert (status.status, status.rounds, status.entries) == (
+            ledger.status,
+            ledger.rounds,
+            ledger.entries,
+        )
+        assert status.overdue == len(ledger.overdue())
+        assert {alarm.kind for alarm in status.alarms} == ledger.alarms()
+        held = [ticket for ticket in ledger.tickets.values() if ticket.state == "held"]
+        assert status.oldest_held == (
+            min(ticket.asked_at for ticket in held) / 1000 if held else None
+        )
+        out = [ticket for ticket in ledger.tickets.values() if ticket.state in ("held", "presumed")]
+        self.check_tickets(self.campaign.tickets(), out)
+        if self.whole:
+            self.arms_agree(status)
+
+    def arms_agree(self, status: Any) -> None:
+        """Which arms there are, and which cool down until when."""
+        arms = self.ledger.arms
+        assert status.arms == tuple(arm.name for arm in arms if not arm.retired)
+        assert status.retired == tuple(arm.name for arm in arms if arm.retired)
+        assert {(each.arm, each.until, each.length) for each in status.cooling} == {
+            (arm.name, (each.begun + each.length) / 1000, each.length / 1000)
+            for arm in arms
+            if (each := arm.cooling) and not each.over
+        }
+
+    def teardown(self) -> None:
+        if hasattr(self, "ledger"):
+            more = {"archives": self.archives} if self.archives else {}
+            audit = self.campaign.audit(**more)
+            assert not audit.findings
+            assert audit.ok
+            entries = list(complete(self.campaign.journal(), self.archives))
+            assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
+            if self.archives:
+                assert self.campaign.audit(full=True, archives=self.archives) == audit
+            if self.harness.quick or SOAK:
+                self.check_copy(audit)
+            self.folder.cleanup()
+
+    def check_copy(self, audit: Any) -> None:
+        """A copy made from the export comes to the same."""
+        if not hasattr(self.campaign, "export"):
+            return
+        file = StringIO()
+        self.campaign.export(file)
+        file.seek(0)
+        copy = Campaign.restore(file, storage=Memory(), archives=self.archives)
+        found = copy.audit(full=True)
+        assert (found.findings, found.digest) == ((), audit.digest)
+        mine, other = self.campaign.status(), copy.status()
+        assert (mine.purses, mine.counts, mine.rounds) == (other.purses, other.counts, other.rounds)
+        assert (mine.arms, mine.retired, mine.cooling) == (other.arms, other.retired, other.cooling)

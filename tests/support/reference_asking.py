@@ -1,0 +1,216 @@
+"""How the reference ledger takes asks. It does not know the policy: it says which arms may be
+chosen, or which refusal is right, and is told which arms came.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tests.support.reference_books import Books, fit
+from tests.support.reference_terms import Mask, Refusal, Ticket, Units
+
+
+class Drawn(NamedTuple):
+    """A ticket that was given out; no arms where the round was skipped."""
+
+    id: int
+    t: int
+    arms: tuple[int, ...]
+    chances: tuple[float, ...]
+
+
+class Asking(Books):
+    """What may be given out."""
+
+    def repeat(self, n: int, request_id: str | None, mask: Mask | None) -> list[Ticket] | None:
+        """The tickets of an ask that is repeated, or None where it is new."""
+        if not self.known(request_id, asked(n, mask)):
+            return None
+        found = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
+        if all(ticket.state in ("void", "released", "failed") for ticket in found):
+            raise Refusal("Conflict")
+        return found
+
+    def open_for_asks(self, mask: Mask | None) -> None:
+        if self.status != "running":
+            raise Refusal("CampaignPaused" if self.status == "paused" else "CampaignClosed")
+        for place, most in (mask or {}).items():
+            arm = self.arms[place]
+            if arm.retired or (most is not None and not fit(most, list(arm.most))):
+                raise Refusal("InvalidInput")
+
+    def need(self, places: tuple[int, ...], mask: Mask | None) -> Units:
+        """The most that arms may cost in an ask."""
+        each = [(mask or {}).get(place) or self.arms[place].most for place in places]
+        return tuple(sum(most[m] for most in each) for m in range(len(self.budget)))
+
+    def allowed(self, mask: Mask | None) -> list[int]:
+        """The arms that may be chosen now."""
+        places = self.present if mask is None else sorted(mask)
+        if self.terms.stop == "fit":
+            fitting = [place for place in places if fit(self.need((place,), mask), self.left)]
+            if not fitting:
+                waits = any(fit(self.need((place,), mask), self.free) for place in places)
+                raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
+            places = fitting
+        waits_ms = {place: self.wait(place) for place in places}
+        if min(waits_ms.values()) > 0:
+            raise Refusal("ArmsCoolingDown", min(waits_ms.values()))
+        places = [place for place in places if not waits_ms[place]]
+        if self.terms.stop != "fit":
+            return places
+        heard = [
+            place
+            for place in places
+            if (count := self.silent(place)) < 20 or 5 * count < len(self.tickets) + 1
+        ]
+        return heard if len(heard) >= self.terms.plays else places
+
+    def wait(self, place: int) -> int:
+        """For how many ms an arm is not allowed."""
+        cooling, now = self.arms[place].cooling, self.clock()
+        if cooling is None or cooling.over:
+            return 0
+        if cooling.begun <= now < cooling.begun + cooling.length:
+            return cooling.begun + cooling.length - now
+        probes = [
+            ticket
+            for ticket in self.tickets.values()
+            if place in ticket.arms and ticket.id > cooling.seen
+        ]
+        if not probes or probes[-1].state != "held":
+            return 0
+        since = now - probes[-1].asked_at
+        longest = self.terms.cooldown_max
+        return min(cooling.length, longest - since) if 0 <= since < longest else 0
+
+    def again(self, allowed: list[int]) -> tuple[int, tuple[int, ...]] | None:
+        """The initial pull that has to be asked for again now."""
+        for t, places in self.waiting:
+            if set(places) <= set(allowed):
+                return t, places
+        return None
+
+    def refusal(self, mask: Mask | None) -> Refusal | None:
+        """Why nothing may be given out, whatever the policy wants."""
+        try:
+            allowed = self.allowed(mask)
+        except Refusal as refusal:
+            return refusal
+        if self.rounds == self.terms.horizon and not self.again(allowed):
+            return Refusal("HorizonReached")
+        return None
+
+    def right_refusals(self, arms: tuple[int, ...] | None, mask: Mask | None) -> set[str]:
+        """What may be said because of the arms that the policy wants; these, or any. Under rule
+        `fit` it only wants what fits.
+        """
+        if self.terms.stop == "fit":
+            return set()
+        allowed = self.allowed(mask)
+        again = self.again(allowed)
+        chosen = (
+            [arms]
+            if arms is not None
+            else [again[1]]
+            if again
+            else [(place,) for place in allowed]
+            if self.terms.plays == 1
+            else [(a, b) for a in allowed for b in allowed if a < b] or [tuple(allowed)]
+        )
+        return {
+            "BudgetHeld" if fit(self.need(choice, mask), self.free) else "BudgetExhausted"
+            for choice in chosen
+            if not fit(self.need(choice, mask), self.left)
+        }
+
+    def chances(self, mask: Mask | None) -> dict[int, float]:
+        """The chance of each arm to be drawn by exploration."""
+        allowed = self.allowed(mask)
+        if self.terms.explore is None:
+            return dict.fromkeys(allowed, 0.0)
+        how, share = self.terms.explore
+        costs = {
+            place: max(
+                units / whole
+                for units, whole in zip(self.need((place,), mask), self.budget, strict=True)
+            )
+            for place in allowed
+        }
+        least = min(costs.values())
+        return {
+            place: share / len(allowed) * (1 if how == "uniform" or not cost else least / cost)
+            for place, cost in costs.items()
+        }
+
+    def check(self, drawn: Drawn, mask: Mask | None, *, evenly: bool) -> bool:
+        """Whether this ticket could be given out, with its chance where arms are drawn evenly;
+        return whether it is an initial pull.
+        """
+        places, plays = drawn.arms, self.terms.plays
+        allowed = self.allowed(mask)
+        if again := self.again(allowed):
+            assert (drawn.t, places) == again, f"{drawn} was asked for again, not {again}"
+            self.waiting.remove(again)
+            return True
+        assert self.rounds != self.terms.horizon, f"{drawn} is beyond the horizon"
+        self.rounds += 1
+        assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
+        if not places:
+            assert self.terms.horizon is not None, "only a horizon ends a game of skips"
+            return False
+        assert set(places) <= set(allowed), f"{drawn} plays others than {allowed}"
+        assert len(set(places)) == len(places)
+        if len(places) < min(plays, len(allowed)):
+            more = [(*places, place) for place in allowed if place not in places]
+            assert self.terms.stop == "fit"
+            assert not all(fit(self.need(each, mask), self.left) for each in more)
+        explored = self.chances(mask)
+        owing = [place for place in allowed if self.arms[place].owes]
+        if owing and not self.terms.explore:
+            assert places[0] == owing[0], f"{drawn} came before the initial pull of {owing[0]}"
+        if evenly:
+            chance = min(1.0, plays / len(allowed))
+            for place, given in zip(places, drawn.chances, strict=True):
+                expected = explored[place] + (1 - sum(explored.values())) * chance
+                assert abs(given - expected) < 1e-12, f"{drawn}: {expected} was the chance"
+        return any(self.arms[place].owes for place in places)
+
+    def issue(
+        self,
+        tickets: list[Drawn],
+        n: int,
+        request_id: str | None,
+        mask: Mask | None,
+        *,
+        evenly: bool,
+    ) -> list[Ticket]:
+        """Tickets with the arms that were chosen; checks that they could be issued."""
+        now, left, free = self.clock(), self.left, self.free
+        deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
+        needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
+        self.crowded += self.terms.stop == "fit" and any(
+            fit(need, free) and not fit(need, left) for need in needs
+        )
+        issued = []
+        for drawn in tickets:
+            assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
+            initial = self.check(drawn, mask, evenly=evenly)
+            held, state = self.need(drawn.arms, mask), "held" if drawn.arms else "skipped"
+            assert fit(held, self.left), f"{drawn} needs {held} of {self.left}"
+            ticket = Ticket(
+                drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
+            )
+            self.tickets[drawn.id] = ticket
+            for place in drawn.arms:
+                self.arms[place].owes = False
+            issued.append(ticket)
+        self.entries += 1
+        if request_id is not None:
+            self.requests[request_id] = asked(n, mask)
+        return issued
+
+
+def asked(n: int, mask: Mask | None) -> tuple[object, ...]:
+    """What was asked for, in a form that can be compared."""
+    return "ask", n, None if mask is None else tuple(sorted(mask.items()))

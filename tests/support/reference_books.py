@@ -1,0 +1,163 @@
+"""What the reference ledger knows: tickets, arms and money, and what it says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from tests.support.reference_terms import STATES, Arm, Refusal, Terms, Ticket, Units, written
+
+
+@dataclass
+class Books:
+    """What a campaign should say of itself."""
+
+    terms: Terms
+    clock: Callable[[], int]  # ms
+    status: str = "running"
+    rounds: int = 0
+    entries: int = 1  # it was created
+    conflicts: int = 0
+    overruns: int = 0
+    below_minimum: int = 0
+    outside_range: int = 0
+    crowded: int = 0
+    tickets: dict[int, Ticket] = field(default_factory=dict)
+    arms: list[Arm] = field(default_factory=list)
+    # what was asked under each request id
+    requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    # initial pulls to be asked for again: round and arms
+    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    budget: list[int] = field(default_factory=list)
+    spent: list[int] = field(default_factory=list)
+    overrun: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        terms = self.terms
+        self.budget = list(terms.budget)
+        self.spent, self.overrun = [0] * len(self.budget), [0] * len(self.budget)
+        self.arms = [
+            Arm(name, least, most, owes=terms.initial)
+            for name, least, most in zip(terms.arms, terms.least, terms.most, strict=True)
+        ]
+
+    @property
+    def places(self) -> int:
+        return self.terms.capacity or len(self.terms.arms)
+
+    @property
+    def present(self) -> list[int]:
+        return [place for place, arm in enumerate(self.arms) if not arm.retired]
+
+    def sum_of(self, state: str) -> list[int]:
+        """What tickets in a state hold of each resource."""
+        return [
+            sum(ticket.held[m] for ticket in self.tickets.values() if ticket.state == state)
+            for m in range(len(self.budget))
+        ]
+
+    @property
+    def held(self) -> list[int]:
+        return self.sum_of("held")
+
+    @property
+    def presumed(self) -> list[int]:
+        return self.sum_of("presumed")
+
+    @property
+    def left(self) -> list[int]:
+        parts = zip(self.budget, self.spent, self.held, self.presumed, strict=True)
+        return [budget - spent - held - presumed for budget, spent, held, presumed in parts]
+
+    @property
+    def free(self) -> list[int]:
+        """What would be left if nothing were held."""
+        return [left + held for left, held in zip(self.left, self.held, strict=True)]
+
+    def counts(self) -> dict[str, int]:
+        """How many tickets there are in each state, and how often something odd happened."""
+        states = [ticket.state for ticket in self.tickets.values()]
+        return {
+            "tickets": len(states),
+            **{state: states.count(state) for state in STATES},
+            "conflicts": self.conflicts,
+            "overruns": self.overruns,
+            "below_minimum": self.below_minimum,
+            "outside_range": self.outside_range,
+            "crowded": self.crowded,
+        }
+
+    def open(self) -> list[int]:
+        """How many pulls of each arm are on tickets of which something is still expected."""
+        states = ("held", "presumed", "settled")
+        arms = [arm for each in self.tickets.values() if each.state in states for arm in each.arms]
+        return [arms.count(arm) for arm in range(self.places)]
+
+    def purses(self) -> list[tuple[str, ...]]:
+        """Resource, budget, spent, held, presumed, left and overrun of each purse, as text."""
+        columns = zip(
+            self.budget, self.spent, self.held, self.presumed, self.left, self.overrun, strict=True
+        )
+        return [
+            (name, *map(written, units))
+            for name, units in zip(self.terms.resources, columns, strict=True)
+        ]
+
+    def overdue(self, state: str = "held") -> list[Ticket]:
+        """In a state past their deadline; a ticket that is settled has one where rewards have."""
+        if state == "settled" and self.terms.reward_within is None:
+            return []
+        return [
+            ticket
+            for ticket in self.tickets.values()
+            if ticket.state == state
+            and ticket.deadline is not None
+            and ticket.deadline <= self.clock()
+        ]
+
+    def silent(self, place: int) -> int:
+        """Tickets of an arm that has never brought a reward; 0 where it has."""
+        mine = [ticket for ticket in self.tickets.values() if place in ticket.arms]
+        heard = any(each.report and each.paid_from in ("held", "presumed") for each in mine)
+        return 0 if heard else sum(not ticket.gone for ticket in mine)
+
+    def alarms(self) -> set[str]:
+        """The kinds of alarms that are due."""
+        silent = [self.silent(place) for place in range(len(self.arms))]
+        kinds = {
+            "overrun": any(self.overrun),
+            "presumed": any(self.presumed),
+            "overdue": bool(self.overdue()),
+            "conflict": self.conflicts > 0,
+            "below-minimum": self.below_minimum > 0,
+            "outside-range": self.outside_range > 0,
+            "cooling-down": any(arm.cooling and not arm.cooling.over for arm in self.arms),
+            "silent": self.terms.stop == "fit"
+            and any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
+            "exhausted": self.status != "closed" and not self.could_fit(self.free),
+        }
+        return {kind for kind, due in kinds.items() if due}
+
+    def could_fit(self, units: list[int]) -> bool:
+        """Whether some arms could be paid; with several plays it is enough that each resource alone
+        could pay some.
+        """
+        needs = [
+            [sum(self.arms[place].most[m] for place in places) for m in range(len(units))]
+            for places in combinations(self.present, self.terms.plays)
+        ]
+        if self.terms.plays == 1:
+            return any(fit(need, units) for need in needs)
+        return all(any(need[m] <= there for need in needs) for m, there in enumerate(units))
+
+    def known(self, request_id: str | None, what: tuple[object, ...]) -> bool:
+        """Whether this was asked before; something else under the same id is a conflict."""
+        earlier = self.requests.get(request_id) if request_id is not None else None
+        if earlier is not None and earlier != what:
+            raise Refusal("Conflict")
+        return earlier is not None
+
+
+def fit(need: Units | list[int], units: list[int]) -> bool:
+    return all(part <= there for part, there in zip(need, units, strict=True))

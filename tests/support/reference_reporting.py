@@ -1,0 +1,173 @@
+"""How the reference ledger takes reports, from the table of verbs and states alone."""
+
+from __future__ import annotations
+
+from tests.support.reference_books import Books
+from tests.support.reference_terms import CoolDown, Receipt, Refusal, Report, Ticket, Units
+
+OPEN = ("held", "presumed")  # states in which money is set apart
+
+
+class Reporting(Books):
+    """What reports do."""
+
+    def find(self, id: int) -> Ticket:
+        ticket = self.tickets.get(id)
+        if ticket is None or ticket.state == "skipped":
+            raise Refusal("TicketError")
+        return ticket
+
+    def conflict(self) -> Refusal:
+        """What was said first stands, and what was said now is kept."""
+        self.conflicts += 1
+        self.entries += 1
+        return Refusal("Conflict")
+
+    def tell(self, id: int, report: Report) -> Receipt:
+        """Both at once; what was known before has to be the same."""
+        ticket = self.find(id)
+        if ticket.state == "told" and report == ticket.report:
+            return self.answer(ticket, duplicate=True)
+        if (
+            ticket.state in ("told", "failed", "unrewarded")
+            or ticket.costs not in (None, report.costs)
+            or ticket.rewards not in (None, report.rewards)
+        ):
+            raise self.conflict()
+        self.pay(ticket, report.costs)
+        return self.complete(ticket, report.rewards)
+
+    def settle(self, id: int, costs: tuple[Units, ...]) -> Receipt:
+        """The money is known."""
+        ticket = self.find(id)
+        if ticket.costs is not None:
+            if ticket.costs == costs:
+                return self.answer(ticket, duplicate=True)
+            raise self.conflict()
+        self.pay(ticket, costs)
+        if ticket.rewards is not None:
+            return self.complete(ticket, ticket.rewards)
+        if self.terms.reward_within is not None:
+            ticket.deadline = self.clock() + self.terms.reward_within
+        return self.turn(ticket, "settled")
+
+    def reward(self, id: int, rewards: tuple[float, ...]) -> Receipt:
+        """The reward is known; with the cost it makes a report, but not of what failed, nor of what
+        was given up.
+        """
+        ticket = self.find(id)
+        if ticket.rewards is not None:
+            if ticket.rewards == rewards:
+                return self.answer(ticket, duplicate=True)
+            raise self.conflict()
+        if ticket.state == "settled":
+            return self.complete(ticket, rewards)
+        self.learn_reward(ticket, rewards)
+        return self.turn(ticket, ticket.state)
+
+    def fail(self, id: int, costs: tuple[Units, ...]) -> Receipt:
+        """The call did not work: the arm cools down, unless the call was asked for before it last
+        did.
+        """
+        ticket = self.find(id)
+        if ticket.state == "failed" and ticket.costs == costs:
+            return self.answer(ticket, duplicate=True)
+        if ticket.state not in OPEN:
+            raise self.conflict()
+        self.pay(ticket, costs, failed=True)
+        self.lose(ticket)
+        for place in ticket.arms if self.terms.cooldown is not None else ():
+            arm, first = self.arms[place], self.terms.cooldown
+            last = arm.cooling
+            if last is None or ticket.id > last.seen:
+                again = last is not None and not last.over
+                length = min(2 * last.length, self.terms.cooldown_max) if again and last else first
+                arm.cooling = CoolDown(self.clock(), length or 0, len(self.tickets))
+        return self.turn(ticket, "failed")
+
+    def void(self, id: int) -> Receipt:
+        """Only this releases a hold for which nothing was spent."""
+        ticket = self.find(id)
+        if ticket.costs is not None:
+            raise self.conflict()
+        if ticket.state in ("void", "released"):
+            return self.answer(ticket, duplicate=True)
+        self.lose(ticket)
+        return self.turn(ticket, "void")
+
+    def expire(self) -> int:
+        """Holds past their deadline are presumed spent, or released where that was chosen; rewards
+        that did not come in time count as what the terms say, or as nothing.
+        """
+        held, settled = self.overdue(), self.overdue("settled")
+        for ticket in held:
+            self.turn(ticket, "presumed" if self.terms.on_expiry == "presume" else "released")
+        for ticket in settled:
+            if self.terms.missing is None:
+                self.turn(ticket, "unrewarded")
+            else:
+                self.complete(ticket, (self.terms.missing,) * len(ticket.arms))
+        return len(held) + len(settled)
+
+    def lose(self, ticket: Ticket) -> None:
+        """A ticket brought nothing: an initial pull has to be asked for again."""
+        ticket.gone = True
+        if ticket.initial:
+            self.waiting.append((ticket.t, ticket.arms))
+
+    def learn_reward(self, ticket: Ticket, rewards: tuple[float, ...]) -> None:
+        """A reward is known; it is counted once where it is outside the range."""
+        if ticket.rewards is None and self.terms.range is not None:
+            low, high = self.terms.range
+            self.outside_range += not all(low <= reward <= high for reward in rewards)
+        ticket.rewards = rewards
+
+    def complete(self, ticket: Ticket, rewards: tuple[float, ...]) -> Receipt:
+        assert ticket.costs is not None
+        self.learn_reward(ticket, rewards)
+        ticket.report = Report(rewards, ticket.costs)
+        return self.turn(ticket, "told")
+
+    def turn(self, ticket: Ticket, state: str) -> Receipt:
+        """A ticket in a state, by one more entry."""
+        self.entries += 1
+        ticket.state = state
+        return self.answer(ticket)
+
+    def answer(self, ticket: Ticket, *, duplicate: bool = False) -> Receipt:
+        """What was spent, refunded and overrun, where the cost is known."""
+        nothing = (0,) * len(self.budget)
+        paid = ticket.receipt or Receipt(ticket.id, "", False, False, nothing, nothing, nothing)
+        if ticket.costs is None and ticket.state in ("void", "released"):
+            paid = paid._replace(refunded=ticket.held)
+        return paid._replace(state=ticket.state, duplicate=duplicate)
+
+    def pay(self, ticket: Ticket, play_costs: tuple[Units, ...], *, failed: bool = False) -> None:
+        """Up to the hold it is spent, the rest is overrun; where the hold is gone all of it is.
+        What was paid before is paid. A call that failed may cost less than any other; one that
+        worked ends a cool-down that began before it was asked for.
+        """
+        if ticket.costs is not None:
+            return
+        costs = [sum(play[m] for play in play_costs) for m in range(len(self.budget))]
+        hold = ticket.held if ticket.state in OPEN else (0,) * len(costs)
+        spent = [min(cost, units) for cost, units in zip(costs, hold, strict=True)]
+        over = [cost - paid for cost, paid in zip(costs, spent, strict=True)]
+        self.spent = [before + paid for before, paid in zip(self.spent, spent, strict=True)]
+        self.overrun = [before + more for before, more in zip(self.overrun, over, strict=True)]
+        self.overruns += any(over)
+        self.below_minimum += not failed and any(
+            cost < least
+            for place, play in zip(ticket.arms, play_costs, strict=True)
+            for cost, least in zip(play, self.arms[place].least, strict=True)
+        )
+        for place in ticket.arms:
+            cooling = self.arms[place].cooling
+            if cooling and not failed and ticket.id > cooling.seen:
+                cooling.over = True
+        refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
+        ticket.costs, ticket.paid_from = play_costs, ticket.state
+        ticket.receipt = Receipt(
+            ticket.id, "", False, ticket.state != "held",
+            tuple(spent), tuple(refunded), tuple(over),
+        )  # fmt: skip

@@ -1,0 +1,108 @@
+"""The words of the reference ledger: terms, arms, tickets, reports and receipts, in integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+UNIT = 10**9
+STATES = (
+    "held",
+    "told",
+    "void",
+    "presumed",
+    "released",
+    "skipped",
+    "settled",
+    "failed",
+    "unrewarded",
+)
+Units = tuple[int, ...]  # per resource
+Mask = dict[int, Units | None]  # arm -> the most that this call may cost, where that is said
+
+
+def written(units: int) -> str:
+    """Units as decimal text, without trailing zeros."""
+    whole, rest = divmod(units, UNIT)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
+
+
+class Refusal(Exception):
+    """What should be refused: the name of the error and, of a cool-down, the ms to wait."""
+
+
+class Terms(NamedTuple):
+    arms: tuple[str, ...]
+    resources: tuple[str, ...]
+    budget: Units
+    least: tuple[Units, ...]  # per arm
+    most: tuple[Units, ...]
+    plays: int = 1
+    horizon: int | None = None
+    expires_after: int | None = None  # ms
+    on_expiry: str = "presume"
+    initial: bool = False  # whether the policy pulls each arm once at first
+    stop: str = "fit"
+    cooldown: int | None = 1_000  # ms
+    cooldown_max: int = 300_000  # ms
+    reward_within: int | None = None  # ms
+    missing: float | None = None  # what a missing reward counts as; None: nothing
+    range: tuple[float, float] | None = None
+    explore: tuple[str, float] | None = None  # how, and the share
+    capacity: int | None = None
+    floor: tuple[Units, ...] | None = None  # per arm
+    ceiling: tuple[Units, ...] | None = None
+
+
+class Report(NamedTuple):
+    rewards: tuple[float, ...]
+    costs: tuple[Units, ...]  # per play
+
+
+class Receipt(NamedTuple):
+    ticket: int
+    state: str
+    duplicate: bool
+    late: bool
+    spent: Units
+    refunded: Units
+    overrun: Units
+
+
+@dataclass
+class Ticket:
+    id: int
+    t: int
+    arms: tuple[int, ...]
+    held: Units
+    request_id: str | None
+    asked_at: int
+    deadline: int | None
+    initial: bool  # it is the first pull of an arm, or that again
+    state: str = "held"
+    report: Report | None = None  # once it is told
+    rewards: tuple[float, ...] | None = None  # as soon as they are known
+    costs: tuple[Units, ...] | None = None  # as soon as they are known
+    paid_from: str = ""  # its state when the cost became known
+    gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
+    receipt: Receipt | None = None
+
+
+@dataclass
+class CoolDown:
+    """The last cool-down of an arm."""
+
+    begun: int
+    length: int
+    seen: int  # the last ticket that was issued before it began
+    over: bool = False  # a later call has worked
+
+
+@dataclass
+class Arm:
+    name: str
+    least: Units
+    most: Units
+    retired: bool = False
+    owes: bool = False  # its initial pull
+    cooling: CoolDown | None = None

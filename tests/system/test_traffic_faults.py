@@ -1,0 +1,81 @@
+"""What the machine and a second look have found in the rules of asks, reports and archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purse import InvalidInput
+from tests.support.campaigns import made
+from tests.support.storages import MemoryHarness
+
+
+def test_arms_that_are_no_list_are_refused_whatever_the_capacity() -> None:
+    for capacity in (None, 3):
+        campaign = made(capacity=capacity)
+        for bad in (3, [["red"]], [{}], 1.5):
+            with pytest.raises(InvalidInput):
+                campaign.ask(arms=bad)  # type: ignore[arg-type]
+
+
+def test_a_void_ticket_that_is_settled_is_open_once() -> None:
+    """It was closed by the void, is open again until its reward comes, and then closed."""
+    campaign = made(policy="replan")
+    ticket = campaign.ask()
+    seen = []
+    for act in (
+        lambda: campaign.void(ticket),
+        lambda: campaign.settle(ticket, "0.5"),
+        lambda: campaign.reward(ticket, 1),
+    ):
+        act()
+        seen.append(sum(campaign.storage.overview("test").head.open))
+    assert seen == [0, 1, 0]
+    assert campaign.audit().ok
+
+
+def test_a_reward_outside_the_range_is_counted_once() -> None:
+    campaign = made(reward_range=(0, 10))
+    for order in ("tell", "reward first", "cost first"):
+        ticket = campaign.ask()
+        if order == "tell":
+            campaign.tell(ticket, 20, "0.5")
+        elif order == "reward first":
+            campaign.reward(ticket, 20)
+            campaign.settle(ticket, "0.5")
+        else:
+            campaign.settle(ticket, "0.5")
+            campaign.reward(ticket, 20)
+    assert campaign.status().counts["outside_range"] == 3
+
+
+def test_an_ask_knows_the_missing_rewards_that_stand_before_it_in_the_journal() -> None:
+    """They are written in its own transaction: the audit learns them before it chooses."""
+    harness = MemoryHarness()
+    campaign = made(
+        harness, policy="exp3.bwk", reward_within=60, missing_reward=1, expires_after=None
+    )
+    for _ in range(4):
+        for ticket in campaign.ask_many(2):
+            campaign.settle(ticket, "0.1")
+        harness.clock += 60_000
+    campaign.ask()
+    assert campaign.status().counts["told"] == 8
+    assert campaign.audit(full=True).findings == ()
+    expected = campaign.probabilities()
+    assert harness.open("test").probabilities() == expected
+
+
+def test_a_ticket_of_some_arms_can_be_archived_again_after_a_late_report(tmp_path: Path) -> None:
+    campaign = made()
+    only: Any = {"arms": ["green"]}
+    ticket = campaign.ask("once", **only)
+    campaign.void(ticket)
+    campaign.archive(tmp_path / "first")
+    campaign.tell(ticket, 1, "0.5")
+    campaign.archive(tmp_path / "second")
+    assert campaign.ask("once", **only).id == ticket.id
+    files = [tmp_path / "first", tmp_path / "second"]
+    assert campaign.audit(full=True, archives=files).findings == ()
