@@ -98,7 +98,9 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
             st.sampled_from([None, ("money", 0.25), ("uniform", 0.5)] if explores else [None])
         ),
         capacity=draw(st.sampled_from([None, len(terms.arms) + 1, len(terms.arms) + 2])),
-        floor=tuple(tuple(-(-units // 2) for units in row) for row in terms.least) if wider else None,
+        floor=tuple(tuple(-(-units // 2) for units in row) for row in terms.least)
+        if wider
+        else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from purse import AskRefused, InvalidInput
+from purse import AskRefused, PurseError
 from tests.support.campaign_machine import LIFE, UNIFORM, attempt, picks, rewards, shares
 from tests.support.machine_reports import ReportMachine
 from tests.support.reference_ledger import Drawn, Mask, Refusal, written
@@ -168,13 +169,18 @@ class AskMachine(ReportMachine):
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
         shown = attempt(lambda: self.campaign.probabilities(**arms))
-        try:
-            if any(self.ledger.arms[place].retired for place in mask or ()):
-                raise Refusal("InvalidInput")
-            allowed = {self.ledger.arms[place].name for place in self.ledger.allowed(mask)}
-        except Refusal as refusal:
-            assert isinstance(shown, Exception), (shown, refusal)
-            return
-        if isinstance(shown, InvalidInput):  # more than an arm may cost
-            return
-        assert {name for name, chance in shown.items() if chance} == allowed
+        if isinstance(shown, PurseError):
+            with pytest.raises(Refusal) as caught:
+                self.ledger.check_mask(mask)
+                self.ledger.allowed(mask)
+            self.is_refusal(shown, caught.value)
+        else:
+            self.ledger.check_mask(mask)
+            chances = self.ledger.chances(mask)
+            assert list(shown) == [arm.name for arm in self.ledger.arms]
+            if self.terms.plays == 1:
+                rest = (1 - sum(chances.values())) / len(chances)
+                expected = [
+                    chances[place] + rest if place in chances else 0 for place in range(len(shown))
+                ]
+                assert list(shown.values()) == pytest.approx(expected, abs=1e-12)

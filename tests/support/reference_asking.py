@@ -34,6 +34,10 @@ class Asking(Books):
     def open_for_asks(self, mask: Mask | None) -> None:
         if self.status != "running":
             raise Refusal("CampaignPaused" if self.status == "paused" else "CampaignClosed")
+        self.check_mask(mask)
+
+    def check_mask(self, mask: Mask | None) -> None:
+        """Refuse arms that are gone, and calls that may cost more than their arm ever does."""
         for place, most in (mask or {}).items():
             arm = self.arms[place]
             if arm.retired or (most is not None and not fit(most, list(arm.most))):
