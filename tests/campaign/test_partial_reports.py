@@ -180,7 +180,7 @@ def test_whichever_comes_last_the_money_moves_once(harness: StorageHarness) -> N
 
 
 def test_nothing_is_learnt_from_what_failed_or_was_void(harness: StorageHarness) -> None:
-    campaign = harness.create("c", **TERMS)
+    campaign = harness.create("c", **TERMS, cooldown=None)
     before = campaign.probabilities()
     failed, void = campaign.ask_many(2)
     campaign.fail(failed, "0.2", reason="429 too many requests")
@@ -197,7 +197,7 @@ def test_nothing_is_learnt_from_what_failed_or_was_void(harness: StorageHarness)
 
 
 def test_a_call_that_failed_may_cost_nothing_and_is_counted(harness: StorageHarness) -> None:
-    campaign = harness.create("c", **TERMS)
+    campaign = harness.create("c", **TERMS, cooldown=None)
     campaign.fail(campaign.ask())
     campaign.settle(campaign.ask(), "0.5")
     status = campaign.status()
@@ -206,7 +206,7 @@ def test_a_call_that_failed_may_cost_nothing_and_is_counted(harness: StorageHarn
 
 
 def test_an_initial_pull_that_failed_is_asked_again(harness: StorageHarness) -> None:
-    campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"})
+    campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"}, cooldown=None)
     first = campaign.ask()
     campaign.fail(first)
     assert campaign.ask().arm == first.arm
