@@ -97,7 +97,8 @@ def test_a_cool_down_doubles_until_a_call_works() -> None:
     lengths = []
     for _ in range(5):
         campaign.fail(campaign.ask(arms=["c"]))
-        error = pytest.raises(ArmsCoolingDown, campaign.ask, arms=["c"])
+        with pytest.raises(ArmsCoolingDown) as error:
+            campaign.ask(arms=["c"])
         lengths.append(error.value.seconds)
         harness.clock += round(lengths[-1] * 1000)
     assert lengths == [1, 2, 4, 5, 5]
@@ -178,7 +179,8 @@ def test_the_first_of_several_arms_that_is_ready_is_what_the_refusal_names() -> 
     campaign.fail(campaign.ask(arms=["a"]))
     harness.clock += 400
     campaign.fail(campaign.ask(arms=["b"]))
-    error = pytest.raises(ArmsCoolingDown, campaign.ask, arms=["a", "b"])
+    with pytest.raises(ArmsCoolingDown) as error:
+        campaign.ask(arms=["a", "b"])
     assert error.value.seconds == 0.6
     assert "'a' and 'b'" in str(error.value)
     assert campaign.ask().arm == "c"

@@ -38,6 +38,7 @@ class Audit:
     digest: str  # a hash of purses, counts, tickets and the policy's state
     # entries up to this one were found right by an earlier audit
     after: int = field(default=0, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
 
     @property
     def ok(self) -> bool:
@@ -72,7 +73,9 @@ def audit(
         follow(replay, storage, look.seq, archives)
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
-        return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest, after)
+        return Audit(
+            replay.ledger.seq, tuple(replay.findings), replay.digest, after, tuple(replay.notes)
+        )
     compare(replay, look)
     digest = replay.digest
     checkpoints = replay.checkpoints()
@@ -89,7 +92,7 @@ def audit(
                     else unchanged(found)._replace(checkpoints=checkpoints)
                 ),
             )
-    return Audit(look.seq, tuple(replay.findings), digest, after)
+    return Audit(look.seq, tuple(replay.findings), digest, after, tuple(replay.notes))
 
 
 def begin(replay: JournalReplay, storage: Storage) -> bool:
