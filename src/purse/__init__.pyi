@@ -5,6 +5,7 @@ from ._version import __version__ as __version__
 from .campaign.campaign import Campaign as Campaign
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
+from .errors import ArmsCoolingDown as ArmsCoolingDown
 from .errors import AskRefused as AskRefused
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import BudgetHeld as BudgetHeld

@@ -20,7 +20,7 @@ from purse.campaign.results import (
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
-from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
+from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -200,8 +200,9 @@ def alarms(
         if silent >= SILENT and silent >= counts["tickets"] / SILENT_SHARE:
             text = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
             found.append(Alarm("silent", text))
+    plays = 1 if terms.stop == FIT else terms.plays
     if head.status != CLOSED and not fits(
-        terms.plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
+        plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
     ):
         found.append(
             Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
