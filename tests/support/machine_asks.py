@@ -171,12 +171,10 @@ class AskMachine(ReportMachine):
         shown = attempt(lambda: self.campaign.probabilities(**arms))
         if isinstance(shown, PurseError):
             with pytest.raises(Refusal) as caught:
-                self.ledger.check_mask(mask)
-                self.ledger.allowed(mask)
+                self.ledger.foresee(mask)
             self.is_refusal(shown, caught.value)
         else:
-            self.ledger.check_mask(mask)
-            chances = self.ledger.chances(mask)
+            chances = self.ledger.foresee(mask)
             assert list(shown) == [arm.name for arm in self.ledger.arms]
             if self.terms.plays == 1:
                 rest = (1 - sum(chances.values())) / len(chances)

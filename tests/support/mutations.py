@@ -48,13 +48,8 @@ def without(patch: Patch, *parts: str) -> None:
 
 def drop_the_guard(patch: Patch) -> None:
     """Whatever is asked for is held."""
-
-    def all_of_it(
-        book: Transaction, arms: list[int], left: list[int], _taken: list[int]
-    ) -> list[int]:
-        return [sum(book.terms.cost_max[arm][m] for arm in arms) for m in range(len(left))]
-
-    patch.setattr(Transaction, "amount_to_hold", all_of_it)
+    patch.setattr(Transaction, "amount_to_hold", lambda _book, draft, arms: draft.need(arms))
+    patch.setattr(Transaction, "fitting", lambda _book, _draft, places: places)
 
 
 def drop_the_guard_and_the_check(patch: Patch) -> None:
@@ -220,16 +215,12 @@ def trust_checkpoints(patch: Patch) -> None:
 
 def write_over_the_journal(patch: Patch) -> None:
     """No trigger keeps the journal as it is."""
-    patch.setattr(
-        schema,
-        "SQLITE",
-        [script.replace(schema.SQLITE_ARCHIVE_GUARDS, "") for script in schema.SQLITE],
-    )
-    patch.setattr(
-        schema,
-        "POSTGRES",
-        [script.replace(schema.POSTGRES_ARCHIVE_GUARDS, "") for script in schema.POSTGRES],
-    )
+    for dialect in ("SQLITE", "POSTGRES"):
+        guards: str = getattr(schema, f"{dialect}_ARCHIVE_GUARDS")
+        later = guards.replace(schema.ARCHIVABLE, schema.ARCHIVABLE_4)
+        scripts: list[str] = getattr(schema, dialect)
+        kept = [script.replace(guards, "").replace(later, "") for script in scripts]
+        patch.setattr(schema, dialect, kept)
 
 
 def lock_nothing(patch: Patch) -> None:

@@ -128,6 +128,11 @@ class Asking(Books):
             if not fit(self.need(choice, mask), self.left)
         }
 
+    def foresee(self, mask: Mask | None) -> dict[int, float]:
+        """The chances of exploration for all that the next ask may choose."""
+        self.check_mask(mask)
+        return self.chances(mask)
+
     def chances(self, mask: Mask | None) -> dict[int, float]:
         """The chance of each arm to be drawn by exploration."""
         allowed = self.allowed(mask)

@@ -140,14 +140,15 @@ class Books:
         return {kind for kind, due in kinds.items() if due}
 
     def could_fit(self, units: list[int]) -> bool:
-        """Whether some arms could be paid; with several plays it is enough that each resource alone
-        could pay some.
+        """Whether some arms could be paid, under rule `fit` one; with several plays it is enough
+        that each resource alone could pay some.
         """
+        plays = 1 if self.terms.stop == "fit" else self.terms.plays
         needs = [
             [sum(self.arms[place].most[m] for place in places) for m in range(len(units))]
-            for places in combinations(self.present, self.terms.plays)
+            for places in combinations(self.present, plays)
         ]
-        if self.terms.plays == 1:
+        if plays == 1:
             return any(fit(need, units) for need in needs)
         return all(any(need[m] <= there for need in needs) for m, there in enumerate(units))
 
