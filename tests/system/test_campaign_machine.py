@@ -14,9 +14,10 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from purse import PurseError
 from purse.campaign import audit, ticket_window
+from tests.support import reference_ledger
 from tests.support.campaign_machine import DAY, INITIAL, LIFE, UNIFORM, WITHIN, attempt, picks
 from tests.support.machine_asks import AskMachine
-from tests.support.reference_ledger import Units, written
+from tests.support.reference_ledger import Report, Units, written
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 
@@ -142,6 +143,17 @@ def test_no_sequence_of_calls_breaks_the_books(
     run(CampaignMachine, make_harness(kind), policy, 2 if policy == UNIFORM else 4)
 
 
+class WindowMachine(CampaignMachine):
+    """Leaves out conflicts about tickets that are void or released: a ticket that gets a cost later
+    cannot be put back to what it was at the conflict.
+    """
+
+    def skips(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> bool:
+        gone = ticket.state in ("void", "released")
+        known = verb != "settle" and ticket.rewards not in (None, report.rewards)
+        return gone and (verb == "fail" or known)
+
+
 def test_a_window_of_few_tickets_is_enough(
     make_harness: Callable[[str], StorageHarness], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,4 +161,4 @@ def test_a_window_of_few_tickets_is_enough(
     for module in (ticket_window, audit):
         monkeypatch.setattr(module, "BUCKET", 2)
     monkeypatch.setattr(ticket_window, "YOUNG", 2)
-    run(CampaignMachine, make_harness("memory"), UNIFORM, 4)
+    run(WindowMachine, make_harness("memory"), UNIFORM, 4)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from purse import InvalidInput
+from purse.campaign import audit, ticket_window
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
 
@@ -79,3 +80,25 @@ def test_a_ticket_of_some_arms_can_be_archived_again_after_a_late_report(tmp_pat
     assert campaign.ask("once", **only).id == ticket.id
     files = [tmp_path / "first", tmp_path / "second"]
     assert campaign.audit(full=True, archives=files).findings == ()
+
+
+def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its deadline was another one then, and its reward was not there."""
+    for module in (ticket_window, audit):
+        monkeypatch.setattr(module, "BUCKET", 2)
+    monkeypatch.setattr(ticket_window, "YOUNG", 2)
+    harness = MemoryHarness()
+    campaign = made(harness, expires_after=3600, reward_within=60)
+    ticket = campaign.ask()
+    campaign.void(ticket)
+    for _ in range(6):
+        campaign.tell(campaign.ask(), 1, "0.1")
+    campaign.settle(ticket, "0.2")
+    harness.clock += 60_000
+    assert campaign.expire() == 1
+    campaign.reward(ticket, 1)
+    for _ in range(6):
+        campaign.tell(campaign.ask(), 1, "0.1")
+    assert campaign.audit(full=True).findings == ()

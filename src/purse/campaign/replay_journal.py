@@ -77,7 +77,7 @@ class JournalReplay:
     def __init__(self, terms: Terms, load: Callable[[int], TicketRecord | None]) -> None:
         self.terms = terms
         self.ledger = Ledger(terms)
-        self.tickets = self.ledger.tickets = TicketWindow(load)
+        self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
         self.history = History(terms)
         self.findings: list[str] = []

@@ -24,12 +24,16 @@ Sums = list[int]  # of what a ticket is, of its times, of its request id
 class TicketWindow(dict[int, TicketRecord]):
     """The tickets that are kept, by their numbers, with the sums of the others.
 
-    load   finds a ticket that is not kept any more, as it is stored now; None where there is none
+    load            finds a ticket that is not kept any more, as it is stored now; None where there
+                    is none
+    expires_after   ms until a ticket that is held expires; None: never
     """
 
-    def __init__(self, load: Callable[[int], TicketRecord | None]) -> None:
+    def __init__(
+        self, load: Callable[[int], TicketRecord | None], expires_after: int | None = None
+    ) -> None:
         super().__init__()
-        self._load = load
+        self._load, self._expires = load, expires_after
         self.keep: set[int] = set()  # tickets that are never let go
         self.sums: dict[int, Sums] = {}  # of each bucket
         self.touched: set[int] = set()  # buckets in which a ticket changed
@@ -48,7 +52,7 @@ class TicketWindow(dict[int, TicketRecord]):
             return
         record = self._load(number)
         if record is not None:
-            record = before(record, entry)
+            record = before(record, entry, self._expires)
             self._add(record, -1)
             self[number] = record
 
@@ -86,13 +90,17 @@ class TicketWindow(dict[int, TicketRecord]):
         return (kept + sum(sums[0] for sums in self.sums.values())) % MODULUS
 
 
-def before(record: TicketRecord, entry: Entry) -> TicketRecord:
+def before(record: TicketRecord, entry: Entry, expires_after: int | None) -> TicketRecord:
     """A ticket as it was before an entry that was written when the ticket was finished, from what
-    it is now: void or released tickets may get a cost or a reward, and others a reward.
+    it is now: void or released tickets may get a cost or a reward, and others a reward. A cost
+    alone gives a ticket another deadline, and comes before its reward.
     """
     body = dict(record.body)
-    if entry.kind == "rewarded":
+    if entry.kind in ("rewarded", "settled"):
         body.pop("reward", None)
+    if entry.kind == "settled":
+        deadline = None if expires_after is None else record.at + expires_after
+        record = record._replace(deadline=deadline)
     if entry.kind in ("told", "settled") or (
         entry.kind == "rewarded" and record.state in (TOLD, SETTLED)
     ):
