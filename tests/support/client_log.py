@@ -12,17 +12,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import BudgetExhausted, Campaign, PurseError, StorageUnavailable
-from purse.base import amounts
+from purse import AskRefused, Campaign, Conflict, InvalidInput, PurseError, StorageUnavailable
 from purse.campaign.archive_file import complete
 from purse.campaign.results import Receipt
+from tests.support.check_log import check_line, check_sums
 
 TERMS: dict[str, Any] = {
     "arms": {"left": 1, "right": "1.5"},
     "budget": 12,
     "cost_min": "0.1",
     "policy": "primal-dual-bwk",
+    "cooldown": 0.002,
+    "cooldown_max": 0.02,
 }
+# with these, clients use masks and change arms, and rewards come too late now and then
+TRAFFIC: dict[str, Any] = {
+    **TERMS,
+    "capacity": 3,
+    "cost_floor": "0.05",
+    "cost_ceiling": 2,
+    "reward_within": 0.3,
+    "missing_reward": 0.3,  # nobody reports this
+}
+VERBS = {
+    "asked": "ask",
+    "told": "tell",
+    "settled": "settle",
+    "failed": "fail",
+    "voided": "void",
+    "topped_up": "top_up",
+}
+NEW = "later"  # an arm that comes and goes
+ARM_VERBS = {"arm_added": "add_arm", "arm_retired": "retire_arm", "arm_changed": "set_arm"}
 Line = dict[str, Any]
 
 
@@ -77,6 +98,7 @@ class LoggingClient:
         share: float = 0.02,
     ) -> None:
         self.campaign, self.log, self.name, self.rng = campaign, log, name, rng
+        self.traffic = bool(campaign.terms.capacity)
         self.archives, self.share = archives, share
         self.tickets = {
             number
@@ -97,7 +119,7 @@ class LoggingClient:
         if (line := self.log.open) is not None:
             self.have(line)
             first = self.log.lines[-1]
-            if "refused" not in first:
+            if "refused" not in first and line["want"] not in ARM_VERBS.values():
                 assert {**first, **self.call(line), "duplicate": True} == {
                     **first,
                     "duplicate": True,
@@ -113,12 +135,15 @@ class LoggingClient:
         """Something to do."""
         last = self.log.lines[-1] if self.log.lines else {}
         request = f"{self.name}-{len(self.log.lines)}"
-        if "refused" in last:
+        if last.get("refused") in ("BudgetHeld", "BudgetExhausted"):
             return {"do": "top_up", "request": request, "amount": "2.5"}
         if self.archives is not None and self.rng.random() < self.share:
             return {"do": "archive", "request": request}
+        if self.traffic and self.rng.random() < 0.1:
+            return {**self.arm_wish(), "request": request}
         if not self.tickets or self.rng.random() < 0.5:
-            return {"do": "ask", "request": request, "n": self.rng.choice((1, 1, 1, 3))}
+            n = self.rng.choice((1, 1, 1, 3))
+            return {"do": "ask", "request": request, "n": n, **self.mask()}
         ticket = self.rng.choice(sorted(self.tickets))
         reward, cost = self.rng.randrange(9) / 8, f"{self.rng.uniform(0.05, 1.7):.3f}"
         draw = self.rng.random()
@@ -131,6 +156,22 @@ class LoggingClient:
         if draw < 0.6 and self.settled:
             return {"do": "reward", "ticket": min(self.settled), "reward": reward}
         return {"do": "tell", "ticket": ticket, "reward": reward, "cost": cost}
+
+    def arm_wish(self) -> Line:
+        """A change of an arm; not every one can be made."""
+        verb = self.rng.choice(list(ARM_VERBS.values()))
+        if verb == "set_arm":
+            name, cost = self.rng.choice(("left", NEW)), self.rng.choice(("1", "1.25", "2"))
+            return {"do": verb, "arm": name, "most": cost}
+        return {"do": verb, "arm": self.rng.choice((NEW, NEW, "right"))}
+
+    def mask(self) -> Line:
+        """Which arms an ask allows, in half of the asks; in a quarter with what they may cost."""
+        draw = self.rng.random()
+        if not self.traffic or draw < 0.5:
+            return {}
+        names = self.rng.sample(("left", "right", NEW), self.rng.choice((1, 2, 3)))
+        return {"arms": names if draw < 0.75 else dict.fromkeys(names, "0.75")}
 
     def have(self, line: Line) -> None:
         """Do it, and write down the answer."""
@@ -152,17 +193,19 @@ class LoggingClient:
         """The answer to what is wanted, as far as repeats must share it."""
         if line["want"] == "ask":
             try:
-                tickets = self.campaign.ask_many(line["n"], line["request"])
-            except BudgetExhausted:
-                return {"refused": True}
+                tickets = self.campaign.ask_many(line["n"], line["request"], arms=line.get("arms"))
+            except (AskRefused, InvalidInput) as error:  # an arm may be retired, or not there yet
+                return {"refused": type(error).__name__}
             return {
                 "tickets": [ticket.id for ticket in tickets],
-                "arms": [ticket.arm for ticket in tickets],
+                "chosen": [ticket.arm for ticket in tickets],
                 "held": [ticket.held[0] for ticket in tickets],
             }
         if line["want"] == "top_up":
             self.campaign.top_up(line["amount"], line["request"])
             return {}
+        if line["want"] in ARM_VERBS.values():
+            return self.change_arm(line)
         if line["want"] == "archive":
             assert self.archives is not None
             try:
@@ -174,12 +217,26 @@ class LoggingClient:
             return {}
         if line["want"] == "void":
             return {"state": self.campaign.void(line["ticket"]).state}
-        receipt = self.report(line)
+        try:
+            receipt = self.report(line)
+        except Conflict:
+            if line["want"] != "reward":
+                raise
+            return {"too_late": True}  # the reward was given up
         return {
             "spent": receipt.spent[0],
             "overrun": receipt.overrun[0],
             "duplicate": receipt.duplicate,
         }
+
+    def change_arm(self, line: Line) -> Line:
+        """Whether an arm could be changed."""
+        most = {"cost_max": line["most"]} if "most" in line else {}
+        try:
+            getattr(self.campaign, line["want"])(line["arm"], **most)
+        except InvalidInput:  # not there, no place for it, or too few would be left
+            return {"refused": "InvalidInput"}
+        return {}
 
     def report(self, line: Line) -> Receipt:
         """The receipt for a report, or for a part of one."""
@@ -211,97 +268,50 @@ def check_promises(
         if "want" in line
     }
     written: dict[tuple[str, Any], dict[str, Any]] = {}
-    verbs = {
-        "asked": "ask",
-        "told": "tell",
-        "settled": "settle",
-        "failed": "fail",
-        "voided": "void",
-        "topped_up": "top_up",
-    }
+    given_up: set[int | None] = set()  # tickets whose reward did not come in time
+    changed: set[tuple[str, str]] = set()  # verbs and arms
     for entry in entries:
-        if entry.kind in verbs:
-            verb = "reward" if entry.body.get("settled") else verbs[entry.kind]
+        if entry.kind in VERBS and not entry.body.get("missing"):
+            verb = "reward" if entry.body.get("settled") else VERBS[entry.kind]
             key = (verb, entry.request or entry.ticket)
             assert key not in written, f"{key} is in the journal twice"
             assert key in wanted, f"{key} is in the journal, and nobody wanted it"
             written[key] = entry.body
+        elif entry.kind == "told":
+            assert entry.ticket not in given_up, f"entry {entry.seq} gives up a reward again"
+            given_up.add(entry.ticket)
+        elif entry.kind in ARM_VERBS:
+            changed.add((ARM_VERBS[entry.kind], entry.body["name"]))
+        elif entry.kind == "conflict":
+            assert ("reward", entry.ticket) in wanted, entry
+            assert entry.ticket in given_up, f"entry {entry.seq}: the reward came in time"
         else:
             kinds = ("created", "expired", "archived")
             assert entry.kind in kinds, f"entry {entry.seq} is {entry.kind}"
     assert not [key for key, count in answered.items() if count > 1], "something was answered twice"
+    assert not {ticket for verb, ticket in written if verb == "reward"} & given_up
+    assert changed <= {(line["want"], line.get("arm")) for line in wanted.values()}
     for line in lines:
-        if "got" in line and line["got"] != "archive":
-            check_line(
-                campaign, line, written.get((line["got"], line.get("request") or line["ticket"]))
+        if "got" not in line or line["got"] == "archive":
+            continue
+        if line["got"] in ARM_VERBS.values():
+            assert (
+                "refused" in line or is_so_at_first(line) or (line["got"], line["arm"]) in changed
             )
+        elif "too_late" in line:
+            assert line["ticket"] in given_up, f"{line}: the reward was there in time"
+        else:
+            key = (line["got"], line.get("request") or line["ticket"])
+            check_line(campaign, line, written.get(key))
     check_sums(campaign, entries)
     for audit in (campaign.audit(full=True, archives=archives), campaign.audit()):
         assert audit.ok, audit.findings
 
 
-def check_line(campaign: Campaign, line: Line, body: dict[str, Any] | None) -> None:
-    """One answer against the entry that it came from."""
-    if "refused" in line:
-        assert body is None, f"{line} was refused, and is in the journal: {body}"
-        return
-    assert body is not None, f"{line} was acknowledged, and is lost"
-    if line["got"] == "ask":
-        assert [each["id"] for each in body["tickets"]] == line["tickets"], (line, body)
-        assert [campaign.terms.arms[each["arms"][0]] for each in body["tickets"]] == line["arms"], (
-            line,
-            body,
-        )
-        assert [amounts.text(each["held"][0]) for each in body["tickets"]] == line["held"], (
-            line,
-            body,
-        )
-    elif line["got"] == "reward":
-        assert body["rewards"] == [line["reward"]], (line, body)
-    elif line["got"] in ("tell", "settle", "fail"):
-        cost = amounts.to_units("cost", line["cost"])
-        assert body["costs"] == [cost], (line, body)
-        assert body.get("rewards") == ([line["reward"]] if line["got"] == "tell" else None)
-        assert [amounts.text(body["spent"][0]), amounts.text(body["overrun"][0])] == [
-            line["spent"],
-            line["overrun"],
-        ], (line, body)
-        assert body["spent"][0] + body["overrun"][0] == cost, (line, body)
-    elif line["got"] == "top_up":
-        assert body["units"] == [amounts.to_units("amount", line["amount"])], (line, body)
-
-
-def check_sums(campaign: Campaign, entries: list[Any]) -> None:
-    """P1 after every entry, added up here from nothing but the journal; and what the campaign says
-    at the end.
-    """
-    budget, spent, overrun = campaign.terms.budget[0], 0, 0
-    apart: dict[int, tuple[str, int]] = {}  # what is held or presumed for each ticket
-    for entry in entries:
-        body = entry.body
-        if entry.kind == "asked":
-            apart.update({each["id"]: ("held", each["held"][0]) for each in body["tickets"]})
-        elif entry.kind == "expired":
-            apart[entry.ticket] = (body["to"], apart[entry.ticket][1])
-        elif entry.kind in ("told", "settled", "failed", "voided") and "settled" not in body:
-            _, hold = apart.pop(entry.ticket)
-            cost = body["costs"][0] if entry.kind != "voided" else 0
-            spent, overrun = spent + min(cost, hold), overrun + max(cost - hold, 0)
-        elif entry.kind == "topped_up":
-            budget += body["units"][0]
-        assert spent + sum(hold for _, hold in apart.values()) <= budget, (
-            f"P1 is broken after entry {entry.seq}"
-        )
-    states = {
-        state: sum(hold for now, hold in apart.values() if now == state)
-        for state in ("held", "presumed")
-    }
-    shown = campaign.status().purses[0]
-    expected = [
-        amounts.text(units)
-        for units in (budget, spent, states["held"], states["presumed"], overrun)
-    ]
-    assert [shown.budget, shown.spent, shown.held, shown.presumed, shown.overrun] == expected
-    assert {ticket.id for ticket in campaign.tickets(limit=10**6)} == set(apart), (
-        "something is held that the journal does not know of"
+def is_so_at_first(line: Line) -> bool:
+    """Whether a change of an arm may have been none."""
+    return (line["got"], line["arm"], line.get("most")) in (
+        ("add_arm", "right", None),
+        ("set_arm", "left", "1"),
+        ("set_arm", NEW, "2"),
     )

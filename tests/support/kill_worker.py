@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Campaign, StorageUnavailable
-from tests.support.client_log import TERMS, FileClientLog, LoggingClient
+from tests.support.client_log import TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 
 NAME, CLIENTS, AT_RANDOM = "killed", 4, "at random"
@@ -142,10 +142,10 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
-    warm = Campaign.create("warm", **TERMS, storage="memory:")
+    warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
     # opened anew on this side of the fork
-    Campaign.create(NAME, **TERMS, expires_after=0.2, storage=address).storage.close()
+    Campaign.create(NAME, **TRAFFIC, expires_after=0.2, storage=address).storage.close()
     killer = Killer(address, folder, seed)
     killer.run(kills)
     print(json.dumps(killer.deaths))
