@@ -31,7 +31,7 @@ TRAFFIC: dict[str, Any] = {
     "capacity": 3,
     "cost_floor": "0.05",
     "cost_ceiling": 2,
-    "reward_within": 0.3,
+    "reward_within": 0.6,
     "missing_reward": 0.3,  # nobody reports this
 }
 VERBS = {

@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import sys
+import time
 from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import Any
@@ -21,12 +22,14 @@ from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
-DIFFERENT, SAME, LAST, REPEAT, PARTS = KINDS = (
+DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE = KINDS = (
     "different-reports",
     "the-same-report",
     "the-last-of-the-budget",
     "the-same-request",
     "parts-of-a-report",
+    "at-the-deadline",
+    "the-probe",
 )
 TERMS: dict[str, Any] = {
     "arms": ["left", "right"],
@@ -35,7 +38,14 @@ TERMS: dict[str, Any] = {
     "cost_max": 1,
     "policy": "uniform",
     "expires_after": None,
+    "cooldown": None,
 }
+SPECIAL: dict[str, dict[str, Any]] = {
+    # a ticket is past its deadline at once, and so is its reward after its cost
+    DEADLINE: {"expires_after": 0.001, "reward_within": 0.001, "missing_reward": 0.25},
+    PROBE: {"budget": 100, "cooldown": 0.001},
+}
+ONLY = ["left"]  # the arm that is probed
 
 
 def size(race: int, most: int) -> int:
@@ -53,6 +63,10 @@ def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> di
                 return campaign.tell(ticket, 0.5, "0.5").as_dict()
             case "parts-of-a-report":
                 return part(campaign, racer + race // len(KINDS), ticket).as_dict()
+            case "at-the-deadline":
+                return at_the_deadline(campaign, racer + race // len(KINDS), ticket)
+            case "the-probe":
+                return campaign.ask(arms=ONLY).as_dict()
             case _:
                 return campaign.ask(f"race {race}" if kind == REPEAT else None).as_dict()
     except PurseError as error:
@@ -74,6 +88,32 @@ def part(campaign: Campaign, which: int, ticket: int) -> Receipt:
             return campaign.tell(ticket, 0.5, "0.5")
 
 
+def at_the_deadline(campaign: Campaign, which: int, ticket: int) -> dict[str, Any]:
+    """Each verb in turn, and each second racer lets everything expire that is due."""
+    if which % 2:
+        return {"expired": campaign.expire()}
+    return part(campaign, which // 2, ticket).as_dict()
+
+
+def entries_about(campaign: Campaign, ticket: int, after: int) -> list[dict[str, Any]]:
+    """What the journal says of a ticket."""
+    return [
+        {"kind": entry.kind, "missing": bool(entry.body.get("missing"))}
+        for entry in campaign.journal(after)
+        if entry.ticket == ticket
+    ]
+
+
+def prepare(campaign: Campaign, kind: str) -> int:
+    """A ticket to race for; 0 where there is none. A probe needs an arm that has cooled down."""
+    if kind in (DIFFERENT, SAME, PARTS, DEADLINE):
+        return campaign.ask().id
+    if kind == PROBE:
+        campaign.fail(campaign.ask(arms=ONLY))
+        time.sleep(0.01)
+    return 0
+
+
 def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
     """A racer: get ready, wait at the gate, act."""
     kept = connect(storage)
@@ -90,7 +130,7 @@ def main(storage: str, races: int, most: int) -> None:
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
     for kind in KINDS:
-        Campaign.create(kind, **TERMS, storage=storage).storage.close()
+        Campaign.create(kind, **{**TERMS, **SPECIAL.get(kind, {})}, storage=storage).storage.close()
     context, (gate, opener) = multiprocessing.get_context("fork"), os.pipe()
     pipes, racers = [], []
     for racer in range(most):
@@ -107,13 +147,16 @@ def main(storage: str, races: int, most: int) -> None:
         campaign = campaigns[kind]
         if race >= len(KINDS):
             campaign.top_up(1)
-        ticket = campaign.ask().id if kind in (DIFFERENT, SAME, PARTS) else 0
+        before, ticket = campaign.status().entries, prepare(campaign, kind)
         for pipe in running:
             pipe.send((kind, race, ticket))
         for pipe in running:
             pipe.recv()
         os.write(opener, b"." * len(running))
         answers = [pipe.recv() for pipe in running]
+        if kind == DEADLINE:  # what is settled is told, and what is not has been presumed
+            time.sleep(0.002)
+            campaign.expire()
         status = campaign.status()
         print(
             json.dumps(
@@ -123,6 +166,7 @@ def main(storage: str, races: int, most: int) -> None:
                     "answers": answers,
                     "purse": asdict(status.purses[0]),
                     "counts": status.counts,
+                    "entries": entries_about(campaign, ticket, before),
                 }
             )
         )

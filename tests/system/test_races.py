@@ -5,6 +5,7 @@ exactly one wins, every time.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -15,10 +16,24 @@ import pytest
 
 from tests.support import race_worker
 from tests.support.paths import ROOT
-from tests.support.race_worker import DIFFERENT, KINDS, LAST, PARTS, REPEAT, SAME, size
+from tests.support.race_worker import (
+    DEADLINE,
+    DIFFERENT,
+    KINDS,
+    LAST,
+    PARTS,
+    PROBE,
+    REPEAT,
+    SAME,
+    size,
+)
 from tests.support.soak import scale
 
-RACES = scale(40, 10_000)
+RACES = scale(49, 10_003)
+# what may become of one ticket: expiry, one outcome, and what still comes of a void one
+LIFE = re.compile(
+    r"(expired )?(told |settled (told |missing )|failed |voided (told |settled (told |missing ))?)?"
+)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -39,8 +54,22 @@ def won(answers: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, A
     return winners[0], [answer for answer in answers if answer is not winners[0]]
 
 
+def check_life(race: dict[str, Any]) -> None:
+    """Settle, reward, fail, void, tell and both deadlines at once: the ticket has one outcome, and
+    nothing happens to it twice.
+    """
+    kinds = ["missing" if each["missing"] else each["kind"] for each in race["entries"]]
+    life = "".join(f"{kind} " for kind in kinds if kind not in ("conflict", "rewarded"))
+    assert LIFE.fullmatch(life), kinds
+    assert kinds.count("rewarded") <= 1, kinds
+    assert {answer.get("error", "Conflict") for answer in race["answers"]} == {"Conflict"}
+    assert sum(answer.get("expired", 0) for answer in race["answers"]) <= 2
+    moved = [answer for answer in race["answers"] if answer.get("spent") not in (None, ["0"])]
+    assert {answer["spent"][0] for answer in moved} <= {"0.5"}, moved
+
+
 def test_exactly_one_wins_every_race(address: str) -> None:
-    # 40 races come as far as eight at once: more processes would only wait, and take long to start
+    # 49 races come as far as eight at once: more processes would only wait, and take long to start
     most = scale(8, 64)
     assert max(size(race, 64) for race in range(RACES)) == most
     command = [sys.executable, "-m", race_worker.__name__, address, str(RACES), str(most)]
@@ -56,7 +85,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
     *races, findings = map(json.loads, done.stdout.splitlines())
     assert len(races) == RACES
     spent = dict.fromkeys(KINDS, Decimal(0))  # what should have been, race by race
-    parts, conflicts = Decimal(0), 0
+    parts, conflicts = Decimal(0), dict.fromkeys((PARTS, DEADLINE), 0)
     for number, race in enumerate(races):
         kind, answers, purse = race["kind"], race["answers"], race["purse"]
         assert len(answers) == size(number, most)
@@ -84,21 +113,31 @@ def test_exactly_one_wins_every_race(address: str) -> None:
                 moved = Decimal(purse["spent"]) + Decimal(purse["overrun"]) - parts
                 assert moved in (0, Decimal("0.5"))
                 assert {answer.get("error", "Conflict") for answer in answers} == {"Conflict"}
-                conflicts += sum("error" in answer for answer in answers)
-                assert race["counts"]["conflicts"] == conflicts
+                conflicts[kind] += sum("error" in answer for answer in answers)
+                assert race["counts"]["conflicts"] == conflicts[kind]
                 # a ticket that got only its reward is told afterwards, with a cost of 1
                 held = Decimal(purse["held"])
                 parts += moved + held
                 spent[kind] = Decimal(purse["spent"])
+            case race_worker.DEADLINE:
+                check_life(race)
+                conflicts[kind] += sum("error" in answer for answer in answers)
+                assert race["counts"]["conflicts"] == conflicts[kind]
+                spent[kind] = Decimal(purse["spent"])
+            case race_worker.PROBE:
+                winner, others = won(answers)
+                assert others == [{"error": "ArmsCoolingDown"}] * len(others)
+                assert (winner["held"], purse["held"]) == (["1"], "1")
         assert Decimal(purse["spent"]) == spent[kind]
-        spent[kind] += 1 if kind in (LAST, REPEAT) else 0  # the winner is told afterwards
-        assert race["counts"]["tickets"] == number // len(KINDS) + 1
+        spent[kind] += kind in (LAST, REPEAT, PROBE)  # the winner is told afterwards
+        tickets = 2 if kind == PROBE else 1
+        assert race["counts"]["tickets"] == tickets * (number // len(KINDS) + 1)
     assert {
         kind: race["counts"]["conflicts"]
         for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)
     } == {
         DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
-        PARTS: conflicts,
-        **dict.fromkeys((SAME, LAST, REPEAT), 0),
+        **conflicts,
+        **dict.fromkeys((SAME, LAST, REPEAT, PROBE), 0),
     }
     assert findings == {kind: [] for kind in KINDS}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from purse import InvalidInput
+from purse import ArmsCoolingDown, InvalidInput
 from purse.campaign import audit, ticket_window
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
@@ -102,3 +102,20 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     for _ in range(6):
         campaign.tell(campaign.ask(), 1, "0.1")
     assert campaign.audit(full=True).findings == ()
+
+
+@pytest.mark.parametrize("behind", [0, 5, 900])
+def test_who_comes_later_with_a_clock_behind_gets_no_second_probe(behind: int) -> None:
+    """The clocks of two processes differ a little, and each reads its own before it waits."""
+    harness = MemoryHarness()
+    campaign = made(harness)
+    campaign.fail(campaign.ask(arms=["red"]))
+    harness.clock -= behind
+    with pytest.raises(ArmsCoolingDown):
+        campaign.ask(arms=["red"])
+    harness.clock += behind + 1000
+    campaign.ask(arms=["red"])
+    harness.clock -= behind
+    with pytest.raises(ArmsCoolingDown):
+        campaign.ask(arms=["red"])
+    assert campaign.audit().ok
