@@ -43,7 +43,7 @@ def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
     plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
     n_resources = draw(st.sampled_from([1, 2]))
     # the cheap arms can be asked for so often that they stay silent for long
-    cheap = draw(st.integers(-1, n_arms - 1))
+    cheap = draw(st.integers(0, n_arms))
     least = tuple(
         tuple(
             1 if arm == cheap else draw(st.sampled_from([100_000_000, 333_333_333, 1]))
@@ -61,7 +61,7 @@ def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
     dearest = [plays * max(column) for column in zip(*most, strict=True)]
     budget = tuple(
         max(
-            1, cost * draw(st.sampled_from([7, 3, 13, 25])) // 2 + draw(st.sampled_from([0, 1, -1]))
+            1, cost * draw(st.sampled_from([25, 7, 3, 61])) // 2 + draw(st.sampled_from([0, 1, -1]))
         )
         for cost in dearest
     )

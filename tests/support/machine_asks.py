@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from purse import AskRefused, PurseError
-from tests.support.campaign_machine import LIFE, UNIFORM, attempt, picks, rewards, shares
+from tests.support.campaign_machine import (
+    DAY,
+    LIFE,
+    UNIFORM,
+    WITHIN,
+    attempt,
+    picks,
+    rewards,
+    shares,
+)
 from tests.support.machine_reports import ReportMachine
 from tests.support.reference_ledger import Drawn, Mask, Refusal, written
+
+BAD_MASKS: list[Any] = [[], ["nobody"], {}, {"nobody": 1}, {"red": -1}, "red", 3, [["red"]]]
 
 
 class AskMachine(ReportMachine):
@@ -46,10 +57,15 @@ class AskMachine(ReportMachine):
             for place in places
         }
 
-    @precondition(lambda self: self.whole)
-    @rule(bad=st.sampled_from([[], ["nobody"], {}, {"nobody": 1}, {"red": -1}, "red", 3]))
-    def ask_for_arms_that_cannot_be(self, bad: Any) -> None:
-        self.refuses(lambda: self.campaign.ask(arms=bad), Refusal("InvalidInput"))
+    @rule(data=st.data(), past=st.integers(1, 5), which=picks)
+    def say_what_cannot_be(self, data: st.DataObject, past: int, which: int) -> None:
+        """Arms, tickets and reports that are not there or not possible: each is refused."""
+        if self.whole:
+            bad = data.draw(st.sampled_from(BAD_MASKS))
+            self.refuses(lambda: self.campaign.ask(arms=bad), Refusal("InvalidInput"))
+        self.use_a_ticket_that_was_never_issued(past)
+        if self.has_tickets:
+            self.tell_what_cannot_be(which, data)
 
     @precondition(lambda self: self.ledger.requests)
     @rule(which=picks, other=st.sampled_from([0, 0, 0, 1]), masked=st.booleans(), data=st.data())
@@ -126,25 +142,57 @@ class AskMachine(ReportMachine):
             ticket = self.pick(-1)
             self.tell_once(ticket, self.report(ticket, reward, parts), by_id=True)
 
-    @precondition(lambda self: self.whole)
-    @rule(ends=st.sampled_from(["fail", "fail", "settle", "void"]), parts=shares, which=picks)
-    def probe_an_arm(self, ends: str, parts: list[int], which: int) -> None:
-        """Ask for the arms that cool down alone, as soon as they are ready, twice."""
-        cooling = [place for place in self.ledger.present if self.ledger.wait(place)]
-        if not cooling or self.terms.plays > 1:
+    @precondition(lambda self: self.whole and self.terms.plays == 1)
+    @rule(
+        which=picks,
+        ends=st.lists(st.sampled_from(["fail", "fail", "settle", "void"]), min_size=1, max_size=3),
+        parts=shares,
+        early=st.sampled_from([0, 0, 1]),
+    )
+    def break_an_arm(self, which: int, ends: list[str], parts: list[int], early: int) -> None:
+        """Ask for one arm alone; its calls fail, one after another, as soon as it is ready, and
+        once a moment too early; those in flight fail, too.
+        """
+        present = self.ledger.present
+        only: Mask = {present[which % len(present)]: None}
+        for end in ["fail", *ends]:
+            before = len(self.ledger.tickets)
+            self.ask_for(2, None, only)
+            for number in range(before + 1, len(self.ledger.tickets) + 1):
+                ticket = self.ledger.tickets[number]
+                if end == "void":
+                    self.void_once(ticket)
+                else:
+                    self.say(end, ticket, self.report(ticket, [0.0, 0.0], parts))
+                self.ask_for(1, None, only)
+            self.harness.clock += max(0, self.ledger.wait(next(iter(only))) - early)
+
+    @precondition(lambda self: self.whole and self.terms.reward_within is not None)
+    @rule(reward=rewards, parts=shares, ms=st.sampled_from([WITHIN, WITHIN - 1, DAY, -DAY]))
+    def wait_for_a_reward(self, reward: list[float], parts: list[int], ms: int) -> None:
+        """A cost comes, and its reward too late, or just in time."""
+        self.ask_for(1, None)
+        if not self.has_tickets:
             return
-        place = cooling[which % len(cooling)]
-        self.harness.clock += self.ledger.wait(place)
-        before = len(self.ledger.tickets)
-        self.ask_for(2, None, {place: None})
-        self.ask_for(1, None, {place: None})
-        if len(self.ledger.tickets) > before:
-            ticket = self.ledger.tickets[before + 1]
-            if ends == "void":
-                self.void_once(ticket)
-            else:
-                self.say(ends, ticket, self.report(ticket, [0.0, 0.0], parts))
-            self.ask_for(1, None, {place: None})
+        ticket = self.pick(-1)
+        report = self.report(ticket, reward, parts)
+        self.say("settle", ticket, report)
+        self.harness.clock += ms
+        self.expire_now()
+        self.say("reward", ticket, report)
+        self.tell_once(ticket, report, by_id=True)
+
+    @precondition(lambda self: self.whole and self.terms.plays == 1)
+    @rule(n=st.sampled_from([21, 19]), void=st.booleans())
+    def ask_in_silence(self, n: int, void: bool) -> None:
+        """Many tickets of one cheap arm, and nobody says what they bring."""
+        arms = self.ledger.arms
+        cheap = min(self.ledger.present, key=lambda place: arms[place].most)
+        self.ask_for(n, None, {cheap: None})
+        self.ask_for(4, None)
+        if void and self.has_tickets:
+            self.void_once(self.pick(-1))
+            self.ask_for(4, None)
 
     @precondition(lambda self: self.terms.expires_after is not None)
     @rule(settle=st.sampled_from(["tell", "void", "neither"]), reward=rewards, parts=shares)

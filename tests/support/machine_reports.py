@@ -94,8 +94,6 @@ class ReportMachine(BaseMachine):
         if answers:
             assert as_text(answers[0]) == in_text(answers[1])
 
-    @precondition(lambda self: self.has_tickets)
-    @rule(which=picks, data=st.data())
     def tell_what_cannot_be(self, which: int, data: st.DataObject) -> None:
         outside = OUTSIDE if self.terms.range is None else []
         reward, cost = data.draw(st.sampled_from(BAD_REPORTS + outside))
@@ -104,7 +102,6 @@ class ReportMachine(BaseMachine):
         invalid = Refusal("InvalidInput")
         self.refuses(lambda: self.campaign.tell(self.pick(which).id, *report), invalid)
 
-    @rule(past=st.integers(1, 5))
     def use_a_ticket_that_was_never_issued(self, past: int) -> None:
         unknown = max(self.ledger.tickets, default=0) + past
         plays = self.terms.plays

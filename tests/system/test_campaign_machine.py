@@ -23,7 +23,7 @@ from tests.support.storages import StorageHarness
 
 PASSES = [1, 1_000, 7_000, 20_000, LIFE - 1, LIFE, LIFE + 1, WITHIN, DAY, -DAY, -DAY]
 NAMES = ["red", "green", "blue", "white", "black"]
-parts = st.sampled_from([None, 0, 1000, 500, 2000])
+lows, highs = st.sampled_from([None, 1000, 500, 0]), st.sampled_from([500, 2000, None, 1000])
 
 
 class CampaignMachine(AskMachine):
@@ -32,10 +32,8 @@ class CampaignMachine(AskMachine):
     @rule(ms=st.sampled_from(PASSES))
     def time_passes(self, ms: int) -> None:
         self.harness.clock += ms
-
-    @rule()
-    def expire(self) -> None:
-        self.expire_now()
+        if ms % 2:
+            self.expire_now()
 
     @rule(units=st.sampled_from([1, 500_000_000, 2_000_000_000]), named=st.booleans())
     def top_up(self, units: int, named: bool) -> None:
@@ -70,10 +68,10 @@ class CampaignMachine(AskMachine):
 
     @precondition(lambda self: self.whole)
     @rule(
-        verb=st.sampled_from(["add_arm", "add_arm", "set_arm"]),
+        verb=st.sampled_from(["set_arm", "add_arm"]),
         name=st.sampled_from(NAMES),
-        low=parts,
-        high=parts,
+        low=lows,
+        high=highs,
     )
     def change_an_arm(self, verb: str, name: str, low: int | None, high: int | None) -> None:
         """A new arm, one that comes back, or other costs: some of what is wanted cannot be."""
@@ -92,7 +90,7 @@ class CampaignMachine(AskMachine):
         )
 
     @precondition(lambda self: self.whole)
-    @rule(name=st.sampled_from(NAMES))
+    @rule(name=st.sampled_from(NAMES[:3]))
     def retire_an_arm(self, name: str) -> None:
         self.same(lambda: self.campaign.retire_arm(name), lambda: self.ledger.retire_arm(name))
 
@@ -123,7 +121,7 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
     # what goes wrong in one harness mostly does in the quick one, too
     phases = [Phase.generate, Phase.shrink] if harness.quick else [Phase.generate]
     rules = settings(
-        max_examples=scale(max(1, harness.examples // part), 100 * harness.examples // part),
+        max_examples=scale(max(1, harness.examples // part), 200 * harness.examples // part),
         stateful_step_count=scale(30, 60),
         deadline=None,
         derandomize=True,
@@ -140,7 +138,8 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
 def test_no_sequence_of_calls_breaks_the_books(
     make_harness: Callable[[str], StorageHarness], kind: str, policy: str
 ) -> None:
-    run(CampaignMachine, make_harness(kind), policy, 2 if policy == UNIFORM else 4)
+    part = (1 if policy == UNIFORM else 2) * (1 if kind == "memory" else 2)
+    run(CampaignMachine, make_harness(kind), policy, part)
 
 
 class WindowMachine(CampaignMachine):

@@ -28,7 +28,6 @@ TERMS: dict[str, Any] = {
     "reward_within": 30,
     "missing_reward": 0.25,
     "capacity": 4,
-    "explore": 0.1,
 }
 STEPS = [0, 1, 500, 2_000, 4_000, 20_000, 31_000, 61_000]
 
@@ -38,7 +37,7 @@ def played(harness: StorageHarness, seed: int) -> Any:
     do not come; now and then the clock goes a day back or forth.
     """
     campaign, rng = harness.create("test", **TERMS), random.Random(seed)
-    for turn in range(scale(120, 600)):
+    for turn in range(scale(100, 600)):
         harness.clock += rng.choice([DAY, -DAY] if turn % 25 == 24 else STEPS)
         tickets = campaign.tickets(states=("held", "presumed", "settled"))
         ticket = rng.choice(tickets) if tickets else None
@@ -59,7 +58,7 @@ def played(harness: StorageHarness, seed: int) -> Any:
     return campaign
 
 
-@pytest.mark.parametrize("seed", range(scale(2, 40)))
+@pytest.mark.parametrize("seed", range(scale(1, 40)))
 def test_an_audit_under_another_clock_decides_the_same(seed: int) -> None:
     harness = MemoryHarness()
     campaign = played(harness, seed)
