@@ -76,6 +76,7 @@ def test_a_ticket_of_some_arms_can_be_archived_again_after_a_late_report(tmp_pat
     campaign.void(ticket)
     campaign.archive(tmp_path / "first")
     campaign.tell(ticket, 1, "0.5")
+    assert campaign.ask("once", **only).request_id == "once"
     campaign.archive(tmp_path / "second")
     assert campaign.ask("once", **only).id == ticket.id
     files = [tmp_path / "first", tmp_path / "second"]
@@ -119,3 +120,36 @@ def test_who_comes_later_with_a_clock_behind_gets_no_second_probe(behind: int) -
     with pytest.raises(ArmsCoolingDown):
         campaign.ask(arms=["red"])
     assert campaign.audit().ok
+
+
+@pytest.mark.parametrize("stop", ["fit", "hold"])
+def test_a_ticket_of_fewer_plays_can_be_reported_under_any_rule(stop: str) -> None:
+    """One of two arms cools down, so the other plays alone."""
+    campaign = made(arms=["red", "green", "blue"], plays=2, stop=stop)
+    first = campaign.ask(arms=["red", "green"])
+    campaign.fail(first)
+    for arm in ("settle", "tell"):
+        ticket = campaign.ask(arms=["red", "blue"])
+        assert ticket.arms == ("blue",)
+        if arm == "tell":
+            campaign.tell(ticket, [1], ["0.2"])
+        else:
+            campaign.settle(ticket, ["0.2"])
+            campaign.reward(ticket, [1])
+    for wrong in ([1, 1], []):
+        with pytest.raises(InvalidInput):
+            campaign.reward(ticket, wrong)
+    assert campaign.audit().ok
+
+
+def test_a_ticket_that_comes_back_from_the_archive_keeps_its_place(tmp_path: Path) -> None:
+    campaign = made()
+    tickets = campaign.ask_many(3)
+    campaign.void(tickets[0])
+    campaign.tell(tickets[1], 1, "0.5")
+    campaign.tell(tickets[2], 1, "0.5")
+    campaign.archive(tmp_path / "first")
+    campaign.tell(campaign.ask(), 1, "0.5")
+    campaign.tell(tickets[0], 1, "0.5")
+    assert [ticket.id for ticket in campaign.tickets(states=["told"])] == [1, 4]
+    assert [ticket.id for ticket in campaign.tickets(states=["told"], limit=1)] == [1]

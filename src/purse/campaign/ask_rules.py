@@ -112,7 +112,12 @@ class AskRules(BaseTransaction):
             if limits is not None:
                 body["mask"] = limits
             entry = self.add("asked", body, request=request)
-        return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+        records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
+        # an archived ticket has lost its request id, and somebody may have spoken of it since
+        return [
+            record._replace(body={**record.body, "request": record.body["request"] or request})
+            for record in records
+        ]
 
     def refuse_dead(self, request: str, numbers: list[int]) -> None:
         """Refuse to hand out tickets again that are all void, released or failed: who takes them

@@ -6,7 +6,7 @@ from typing import Any
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import by_name
-from purse.campaign.terms import FIT, Terms
+from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, invalid, shorten
 
 
@@ -62,8 +62,8 @@ def units_of(terms: Terms, cost: Any) -> list[int]:
 
 
 def is_number_of_plays(terms: Terms, plays: int) -> bool:
-    """Whether a ticket may have so many plays: under rule `fit` some may not fit."""
-    return plays == terms.plays or (terms.stop == FIT and 1 <= plays < terms.plays)
+    """Whether a ticket may have so many plays: some may not fit, and some arms may cool down."""
+    return 1 <= plays <= terms.plays
 
 
 def check_rewards(terms: Terms, rewards: list[float]) -> None:

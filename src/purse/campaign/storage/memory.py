@@ -242,11 +242,13 @@ class Memory:
     ) -> list[TicketRecord]:
         """The tickets in these states that follow."""
         with self._lock:
-            return [
+            found = [
                 record
                 for record in self._find(name).tickets.values()
                 if record.state in states and record.id > after
-            ][:limit]
+            ]
+            # one that was archived and came back is the last in the dict
+            return sorted(found, key=lambda record: record.id)[:limit]
 
     def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
         """The archived tickets that follow."""
