@@ -104,11 +104,11 @@ class AskMachine(ReportMachine):
             return self.refuses(lambda: self.call(n, request_id, mask), refusal)
         if earlier is not None:
             return self.check_tickets(self.call(n, request_id, mask), earlier)
-        refusal = ledger.refusal(mask)
+        expected = ledger.refusal(mask)
         answer = attempt(lambda: self.call(n, request_id, mask))
-        if refusal is not None:
-            assert isinstance(answer, AskRefused), f"{answer}, and not {refusal!r}"
-            return self.is_refusal(answer, refusal)
+        if expected is not None:
+            assert isinstance(answer, AskRefused), f"{answer}, and not {expected!r}"
+            return self.is_refusal(answer, expected)
         if isinstance(answer, AskRefused):
             assert self.refused(answer) in ledger.right_refusals(self.arms_in(str(answer)), mask)
             return None

@@ -4,6 +4,7 @@ chosen, or which refusal is right, and is told which arms came.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 from tests.support.reference_books import Books, fit
@@ -113,15 +114,13 @@ class Asking(Books):
             return set()
         allowed = self.allowed(mask)
         again = self.again(allowed)
-        chosen = (
-            [arms]
-            if arms is not None
-            else [again[1]]
-            if again
-            else [(place,) for place in allowed]
-            if self.terms.plays == 1
-            else [(a, b) for a in allowed for b in allowed if a < b] or [tuple(allowed)]
-        )
+        chosen: list[tuple[int, ...]]
+        if arms is not None:
+            chosen = [arms]
+        elif again:
+            chosen = [again[1]]
+        else:
+            chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
         return {
             "BudgetHeld" if fit(self.need(choice, mask), self.free) else "BudgetExhausted"
             for choice in chosen

@@ -16,9 +16,10 @@ from tests.support.storages import MemoryHarness
 def test_arms_that_are_no_list_are_refused_whatever_the_capacity() -> None:
     for capacity in (None, 3):
         campaign = made(capacity=capacity)
-        for bad in (3, [["red"]], [{}], 1.5):
+        several: list[Any] = [3, [["red"]], [{}], 1.5]
+        for bad in several:
             with pytest.raises(InvalidInput):
-                campaign.ask(arms=bad)  # type: ignore[arg-type]
+                campaign.ask(arms=bad)
 
 
 def test_a_void_ticket_that_is_settled_is_open_once() -> None:
