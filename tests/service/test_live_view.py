@@ -36,13 +36,13 @@ STATUS = {
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "promise": None,
+    "promise": None, "retired": [], "cooling": [],
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
     "arms": [{
-        "arm": str, "pulls": int, "told": int, "mean_reward": float, "mean_costs": [float],
-        "efficiency": float, "interval": None, "share": float, "recent_share": float,
+        "arm": str, "pulls": int, "told": int, "settled": int, "failed": int,
+        "mean_reward": float, "mean_costs": [float], "efficiency": float, "interval": None, "share": float, "recent_share": float,
     }],
     "purses": [{
         "resource": str, **{word: [str] for word in AMOUNTS},
