@@ -263,10 +263,13 @@ def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(vie
         alarms = page.locator("#alarms").inner_text()
         assert "Outside the range: 1 report" in alarms
         assert "No rewards: 39 tickets of 'large'" in alarms
-        for width in (1280, 820, 390):
+        for width in (1280, 1100, 960, 820, 390):
             page.set_viewport_size({"width": width, "height": 900})
             page.wait_for_function(CHARTS_FIT)
             assert page.evaluate(FITS)
+            assert (
+                page.locator("#arms").evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+            )
         assert complaints() == []
 
 

@@ -42,7 +42,8 @@ HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
     "arms": [{
         "arm": str, "pulls": int, "told": int, "settled": int, "failed": int,
-        "mean_reward": float, "mean_costs": [float], "efficiency": float, "interval": None, "share": float, "recent_share": float,
+        "mean_reward": float, "mean_costs": [float], "efficiency": float,
+        "interval": None, "share": float, "recent_share": float,
     }],
     "purses": [{
         "resource": str, **{word: [str] for word in AMOUNTS},
