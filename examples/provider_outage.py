@@ -135,7 +135,8 @@ def story() -> None:
     traffic.run(BEGIN)
     print(f"0:00 to 2:00, before the outage: {traffic.shares(0, BEGIN)}")
     traffic.run(BEGIN + 60)
-    print(f"\nat 3:00, in the outage:\n{traffic.campaign.status()}\n")
+    status = traffic.campaign.status()
+    print(f"\nat 3:00, in the outage:\n{status}\n{status.cooling[0]}\n")
     traffic.run()
     (first, *probes) = traffic.cooldowns
     early = sum(at < probes[0].at for at in traffic.failures)
