@@ -237,7 +237,8 @@ class JournalReplay:
             return False
         if not self.learner.restore(policy) and not relearn(self.learner, stored):
             return False
-        self.ledger.seq, self.ledger.head = stored.seq, CampaignRecord(**head)
+        record = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
+        self.ledger.seq, self.ledger.head = stored.seq, Ledger(self.terms, stored.seq, record).head
         self.ledger.balances = [Balance(*purse) for purse in balances]
         for record in records:
             self.tickets[record[0]] = TicketRecord(*record)
