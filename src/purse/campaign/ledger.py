@@ -54,7 +54,7 @@ class Ledger:
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
         if not self.head.owed and terms.initial_rounds and seq:
             # a campaign of 0.1.0, or one whose arms have all had theirs
-            self.head.owed = list(range(self.head.rounds * terms.plays, len(terms.arms)))
+            self.head.owed = list(range(self.head.rounds * terms.plays, len(terms.arms))) or ()
 
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""
@@ -102,7 +102,8 @@ class Ledger:
             else:
                 self.head.again = [row for row in self.head.again if row[0] != each["t"]]
             if self.head.owed:
-                self.head.owed = [arm for arm in self.head.owed if arm not in each["arms"]]
+                owed = [arm for arm in self.head.owed if arm not in each["arms"]]
+                self.head.owed = owed or ()  # as a record has it that was read
             add_pulls(self.head.taken, each["arms"], 1)
             add_pulls(self.head.open, each["arms"], 1)
             self.hear(each["arms"], 1)
