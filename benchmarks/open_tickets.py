@@ -18,7 +18,7 @@ WORLDS = {
     "two arms": "bernoulli:rewards=[.6,.45],costs=[.5,.5]",
     "easy gaps": "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]",
     "small gaps": "bernoulli:rewards=[.5,.55,.6,.65,.72],costs=[.5,.54,.58,.62,.66]",
-    "one good arm in ten": "bernoulli:rewards=[.2,.2,.2,.2,.2,.2,.2,.2,.2,.6],costs=[.5,.5,.5,.5,.5,.5,.5,.5,.5,.5]",
+    "one good arm in ten": f"bernoulli:rewards=[{'.2,' * 9}.6],costs=[{'.5,' * 9}.5]",
     "costs that differ": "bernoulli:rewards=[.1,.3,.5,.7,.9],costs=[.05,.1,.3,.6,1.]",
 }
 POLICIES = ("replan", "primal-dual-bwk", "exp3++.price", "exp3++.bwk", "ucb-bv1")

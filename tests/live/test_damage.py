@@ -127,6 +127,80 @@ def test_a_problem_that_cannot_be_is_one_line(changes: dict[str, Any], tmp_path:
     refused(saved(path, problem=problem(path, **changes)))
 
 
+@pytest.mark.parametrize("part", [[None, [3 * 10**8]], [[0.5], None]], ids=json.dumps)
+def test_parts_that_fit_are_read(part: list[Any], tmp_path: Path) -> None:
+    loaded = Policy.load(saved(tmp_path / "policy.npz", parts=[[1, *part]], left=[6 * 10**9]))
+    settled = part[1] is not None
+    assert (loaded.left, loaded.held, loaded.spent) == ((6, 1, 1) if settled else (6, 2, 0))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        [1, None, None],  # nothing is known
+        [1, [0.5], [3 * 10**8]],  # all is known
+        [3, [0.5], None],  # no such ticket
+        ["1", [0.5], None],
+        [[1], [0.5], None],
+        [1, [0.5, 0.5], None],
+        [1, [], None],
+        [1, [1.5], None],
+        [1, [-0.1], None],
+        [1, [float("nan")], None],
+        [1, ["0.5"], None],
+        [1, [True], None],
+        [1, [[0.5]], None],
+        [1, 0.5, None],
+        [1, None, [10**8 - 1]],  # below the minimum
+        [1, None, [10**9 + 1]],
+        [1, None, [-1]],
+        [1, None, [0.3]],
+        [1, None, [True]],
+        [1, None, ["300000000"]],
+        [1, None, [3 * 10**8, 3 * 10**8]],
+        [1, None, []],
+        [1, None, 3 * 10**8],
+        [1, None],
+        1,
+    ],
+    ids=json.dumps,
+)
+def test_parts_that_cannot_be_are_one_line(part: Any, tmp_path: Path) -> None:
+    refused(saved(tmp_path / "policy.npz", parts=[part]))
+
+
+@pytest.mark.parametrize("parts", [7, None, {"1": [None, [3 * 10**8]]}], ids=json.dumps)
+def test_parts_are_a_list(parts: Any, tmp_path: Path) -> None:
+    refused(saved(tmp_path / "policy.npz", parts=parts))
+
+
+def test_what_settled_tickets_cost_is_a_part_of_what_is_spent(tmp_path: Path) -> None:
+    path, parts = tmp_path / "policy.npz", [[1, None, [3 * 10**8]], [2, None, [4 * 10**8]]]
+    assert Policy.load(saved(path, parts=parts, left=[73 * 10**8])).spent == 0.7
+    assert "is left" in refused(saved(path, parts=parts, left=[73 * 10**8 + 1]))
+
+
+def test_a_file_from_before_there_were_parts_is_read(tmp_path: Path) -> None:
+    path = saved(tmp_path / "policy.npz")
+    facts, arrays = save_file.load(path)
+    assert facts["format"] == save_file.FORMAT
+    assert facts.pop("parts") == []
+    before = standing(Policy.load(path))
+    save_file.save(path, facts, arrays)
+    assert standing(Policy.load(path)) == before
+
+
+def test_a_version_that_does_not_know_parts_refuses_a_file_that_has_them(tmp_path: Path) -> None:
+    live, path = make(), tmp_path / "policy.npz"
+    ticket = live.ask()
+    live.settle(ticket, 0.5)
+    live.save(path)
+    assert save_file.load(path)[0]["format"] == save_file.WITH_PARTS
+    live.reward(ticket, 1)
+    live.save(path)
+    assert save_file.load(path)[0]["format"] == save_file.FORMAT
+
+
 def test_a_file_that_is_packed_is_refused_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,7 +133,7 @@ def status(
                 each.probe or None,
             )
             for each in map(CoolDown._make, head.cooling)
-            if each.length
+            if each.length and not arms.is_retired[each.arm]
         ),
     )
 
@@ -193,7 +193,7 @@ def alarms(
         )
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
-        if each.length:
+        if each.length and not arms.is_retired[each.arm]:
             text = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
             found.append(Alarm("cooling-down", text))
     for name, silent in zip(arms.names, head.silent, strict=False):

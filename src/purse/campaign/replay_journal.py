@@ -237,8 +237,9 @@ class JournalReplay:
             return False
         if not self.learner.restore(policy) and not relearn(self.learner, stored):
             return False
-        self.ledger.seq, self.ledger.head = stored.seq, CampaignRecord(**head)
-        self.ledger.balances = [Balance(*purse) for purse in balances]
+        known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
+        self.ledger = Ledger(self.terms, stored.seq, known, [Balance(*purse) for purse in balances])
+        self.ledger.tickets = self.tickets
         for record in records:
             self.tickets[record[0]] = TicketRecord(*record)
         self.tickets.sums = {bucket: parts for bucket, *parts in sums}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from purse import policies
-from purse.base import amounts, validation
+from purse.base import validation
 from purse.base.spec import absolute
 from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy
@@ -22,7 +22,6 @@ from purse.engine.steps import (
     INITIAL,
     NO_ARM,
     NO_PULL,
-    WRONG,
     CallBuffer,
     compile_steps,
     new_game,
@@ -36,15 +35,17 @@ from purse.errors import (
     invalid,
 )
 from purse.live import save_file
-from purse.live.account import Account, Round
+from purse.live.account import Part, Round, read_choice
 from purse.live.damage import (
     DAMAGE,
     check_account,
     check_numbers,
+    check_parts,
     check_problem,
     check_round,
     is_policy_file,
 )
+from purse.live.reports import Reports
 from purse.live.save_file import layout
 from purse.policies import DEFAULT
 from purse.types import SKIP, STOP, Floats, Problem, Ticket
@@ -52,11 +53,12 @@ from purse.types import SKIP, STOP, Floats, Problem, Ticket
 _SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save` takes as it is
 
 
-class Policy(Account):
+class Policy(Reports):
     """A live policy in memory that never spends more than its budget.
 
-    `ask` returns a `Ticket`, `tell` reports its reward and cost, and `void` cancels it. Several
-    tickets may be open at once. Several threads may ask, tell and void, in any order.
+    `ask` returns a `Ticket`, and `tell` reports its reward and cost; `settle` and `reward` report
+    them apart. `fail` reports a call that did not work, and `void` cancels a ticket. Several
+    tickets may be open at once. Several threads may ask and report, in any order.
 
     policy      a name with options, such as "exp3++.bwk:beta=1", a policy file, or a module
     n_arms      the number of arms, K
@@ -185,7 +187,7 @@ class Policy(Account):
         first = space.arms[0]
         # also where the budget cannot cover it: then the outcome says so instead
         initial = self._game.game.initial_rounds > 0 and first >= 0 and bool(owed[first])
-        return Round(t, *self._read_choice(), initial=initial)
+        return Round(t, *read_choice(space), initial=initial)
 
     def _next_again(self, masked: bool) -> Round | None:
         """Return the first round to ask for again whose arms are all allowed."""
@@ -199,14 +201,6 @@ class Policy(Account):
         """Return whether these arms may be played under rule `fit`; under other rules they may."""
         most = self.problem.cost_max[list(arms)].sum(axis=0)
         return self.stop != "fit" or bool((most <= self._left_units).all())
-
-    def _read_choice(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Return the arms in the workspace and their probabilities, without skipped plays."""
-        space = self._game.workspace
-        arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
-        if arms[-1] == SKIP and arms[0] >= 0:  # plays that are skipped come last
-            arms = tuple(arm for arm in arms if arm >= 0)
-        return arms, probs[: len(arms)]
 
     def _next_round(self) -> int:
         if self.t == self._game.game.last_round:
@@ -249,7 +243,7 @@ class Policy(Account):
             space = game.workspace
             arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
             if arms[-1] < 0:
-                arms, probs = self._read_choice()
+                arms, probs = read_choice(space)
             ticket = Ticket(self._next_id, t, arms, probs, tuple(game.held.tolist()))
             if INITIAL <= outcome <= DONE:
                 if masked and again is None and self.stop == "retry":
@@ -284,78 +278,6 @@ class Policy(Account):
         space.arms[:] = [*issued.arms, *[SKIP] * skipped]
         space.probs[:] = [*issued.probabilities, *[1.0] * skipped]
 
-    def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
-        """Report the reward and the cost of a ticket, and return whether the pull was paid.
-
-        reward   from 0 to 1; with several plays one for each, shape (m,)
-        cost     between `cost_min` and `cost_max`; with several plays or resources shape (m, d)
-
-        Under the stop rules `exit` and `retry` the rest of the budget may be too small for a cost.
-        Such a pull does not count and is not learnt from: `exit` ends the game, `retry` asks for
-        another arm.
-
-        Raise `InvalidInput` when a number is out of range; then the ticket stays open.
-        Raise `TicketError` when the ticket is not open.
-        """
-        self._lock.acquire()
-        try:
-            ticket, issued = self._find(ticket)
-            rewards, units = self._read_report(len(ticket.arms), reward, cost)
-            buffer = self._buffer
-            _, t, arms, probs, held = ticket
-            if len(arms) == buffer.plays:
-                buffer.form.pack_into(buffer.words, 0, *arms, *probs, *held, *rewards, *units)
-            else:
-                buffer.pack_fewer(arms, probs, held, rewards, units)
-            # first: whatever interrupts what follows, no ticket pays twice
-            del self._open[ticket.id]
-            outcome = self._steps.tell(t)
-            if outcome <= WRONG:
-                self._open[ticket.id] = ticket, issued
-                raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
-            if self._counts_pending:
-                self._game.workspace.pending[list(ticket.arms)] -= 1
-            if outcome == DONE:
-                for gained in rewards:
-                    self.gain += gained
-                return True
-            self._refuse(issued or Round(*ticket[1:4]), outcome)
-            return False
-        finally:
-            self._lock.release()
-
-    def _refuse(self, issued: Round, short: int) -> None:
-        space = self._game.workspace
-        space.excluded[:] = 0
-        space.excluded[list(issued.excluded)] = 1
-        need = int(space.units[:, short].sum())
-        if self.stop == "retry" and self._steps.replace(
-            self._game.game, issued.t, issued.attempt, short, space
-        ):
-            tried = tuple(np.flatnonzero(space.excluded).tolist())
-            self._again.append(Round(issued.t, *self._read_choice(), tried, issued.attempt + 1))
-        else:
-            self.over = (
-                f"the game ended in round {issued.t}: {amounts.text(self.left_units[short])} "
-                f"is left, which cannot pay {amounts.text(need)}"
-            )
-
-    def void(self, ticket: Ticket) -> None:
-        """Cancel a ticket: release its hold and learn nothing.
-
-        The next ask repeats an initial pull that was cancelled.
-
-        Raise `TicketError` when the ticket is not open.
-        """
-        with self._lock:
-            ticket, issued = self._find(ticket)
-            del self._open[ticket.id]
-            self._left_units[:] += ticket.held_units
-            if self._counts_pending:
-                self._game.workspace.pending[list(ticket.arms)] -= 1
-            if ticket.t in self._initial:
-                self._again.append(issued or Round(*ticket[1:4]))
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a file, whole or not at all.
 
@@ -371,6 +293,9 @@ class Policy(Account):
                     for name, value in problem.items()
                 },
                 "tickets": list(self._open.values()),
+                "parts": [
+                    (number, *part) for number, part in self._parts.items() if number in self._open
+                ],
                 "again": list(self._again),
                 "owed": self._game.workspace.owed.tolist(),
                 "initial": sorted(self._initial),
@@ -429,8 +354,12 @@ class Policy(Account):
         }
         if not all(policy._can_be_open(ticket) for ticket in policy.tickets):
             raise InvalidInput("it holds a ticket that does not fit its problem")
+        policy._parts = {
+            number: Part.read(rewards, units) for number, rewards, units in facts.get("parts", [])
+        }
+        check_parts(problem, policy.tickets, policy._parts)
         policy._left_units[:] = facts["left"]
-        check_account(policy)
+        check_account(policy, policy._parts.values())
         policy._again = deque(map(Round.read, facts["again"]))
         for again in policy._again:
             check_round(problem, again)

@@ -21,11 +21,13 @@ from purse.errors import InvalidInput, shorten
 from purse.live.damage import DAMAGE
 
 FORMAT = 2
+WITH_PARTS = 3  # versions that do not know of parts would count a settled hold twice
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write facts and arrays to a file, whole or not at all."""
-    text = np.array(json.dumps({"format": FORMAT, **facts}))
+    version = WITH_PARTS if facts.get("parts") else FORMAT
+    text = np.array(json.dumps({"format": version, **facts}))
     write_atomically(Path(path), lambda file: np.savez(file, facts=text, **arrays))
 
 
@@ -49,10 +51,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InvalidInput(f"{str(path)!r} is not a saved policy") from None
     if not isinstance(facts, dict) or "format" not in facts:
         raise InvalidInput(f"{str(path)!r} is not a saved policy")
-    if facts["format"] != FORMAT:
+    if facts["format"] not in (FORMAT, WITH_PARTS):
         raise InvalidInput(
             f"{str(path)!r} has format {shorten(repr(facts['format']))}; this version of purse "
-            f"reads format {FORMAT}"
+            f"reads formats {FORMAT} and {WITH_PARTS}"
         )
     return facts, arrays
 
