@@ -115,7 +115,9 @@ class AskRules(BaseTransaction):
         records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
         # an archived ticket has lost its request id, and somebody may have spoken of it since
         return [
-            record._replace(body={**record.body, "request": record.body["request"] or request})
+            record
+            if record.body["request"]
+            else record._replace(body={**record.body, "request": request})
             for record in records
         ]
 
