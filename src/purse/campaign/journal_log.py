@@ -162,8 +162,8 @@ class JournalReader:
             if ticket["t"] > draft.t:  # else a round that was voided is asked for again
                 self.add_mask(there)
                 if self.terms.explore:
-                    places = rules.allowed(draft, mask)
-                    self.allowed.update(ledger.arms.there if places is None else places)
+                    explored = rules.explored(draft, rules.allowed(draft, mask))
+                    self.allowed.update(arm for arm, chance in explored.items() if chance > 0)
                 if ticket["arms"][0] != SKIP:
                     self.drawn.update(ticket["arms"])
             draft.take(ticket)

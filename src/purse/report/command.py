@@ -40,8 +40,7 @@ def command(
     amounts = budgets if isinstance(budgets, Sequence) else [budgets]
     single = not any(isinstance(budget, Sequence) for budget in amounts)
     sizes = [
-        repr(float(budget)).removesuffix(".0") if single else repr(budget)
-        for budget in amounts
+        repr(float(budget)).removesuffix(".0") if single else repr(budget) for budget in amounts
     ]
     changes = {
         name: value
