@@ -21,7 +21,7 @@ from purse.report.command import command
 if TYPE_CHECKING:
     import polars as pl
 
-METHODS = ("snips",)  # the one that needs no rounds in which an arm had no chance
+METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
 def replay(
