@@ -1,4 +1,4 @@
-"""Draw the pictures of the README: `make images`.
+"""Draw the pictures of the README and of the dashboard: `make images`.
 
 They are committed, because a README is read where nothing is built. The dashboard is a screenshot
 of the real page in the system's Chromium; the curves are those of the README's `purse compare`.
@@ -7,6 +7,7 @@ of the real page in the system's Chromium; the curves are those of the README's 
 from __future__ import annotations
 
 import random
+import runpy
 import shutil
 import sys
 import threading
@@ -22,6 +23,7 @@ from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "images"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 POLICIES = ("replan", "exp3++.bwk", "exp3.bwk", "uniform")
 WORLD = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
 BUDGETS = (1e3, 1e4, 1e5)
@@ -103,26 +105,44 @@ def served(storage: Memory) -> Iterator[str]:
         listener.close()
 
 
-def dashboard_picture() -> None:
-    """Photograph the dashboard of a campaign that has spent a part of its budget."""
+@contextmanager
+def dashboard(storage: Memory, width: int, height: int) -> Iterator[Any]:
+    """Open the dashboard of the campaign "prompts" in a browser."""
     browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser_path is None:
         sys.exit("docs/images.py: there is no Chromium; install it, for example with apt-get")
     from playwright.sync_api import sync_playwright
 
-    storage = Memory()
-    spend(storage)
     with served(storage) as url, sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1160, "height": 724}, timezone_id="UTC")
+        page = browser.new_page(viewport={"width": width, "height": height}, timezone_id="UTC")
         page.goto(f"{url}/#/prompts")
         page.wait_for_selector("html[data-entries]")
         page.wait_for_timeout(1_000)  # ms: what is animated comes to rest
-        page.screenshot(path=FOLDER / "dashboard.png")
+        yield page
         browser.close()
+
+
+def dashboard_picture() -> None:
+    """Photograph the dashboard of a campaign that has spent a part of its budget."""
+    storage = Memory()
+    spend(storage)
+    with dashboard(storage, 1160, 724) as page:
+        page.screenshot(path=FOLDER / "dashboard.png")
+
+
+def outage_picture() -> None:
+    """Photograph what the dashboard says in the outage of `examples/provider_outage.py`."""
+    traffic = runpy.run_path(str(EXAMPLES / "provider_outage.py"))["Traffic"]()
+    traffic.run(210)
+    with dashboard(traffic.storage, 960, 900) as page:
+        arms = page.locator("section", has=page.locator("#arms")).bounding_box()
+        clip = {"x": 0, "y": 0, "width": 960, "height": arms["y"] + arms["height"] + 20}
+        page.screenshot(path=FOLDER / "outage.png", full_page=True, clip=clip)
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     dashboard_picture()
+    outage_picture()
     compare_figure()

@@ -66,6 +66,9 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
     while True:
         try:
             ticket = campaign.ask()
+        except purse.ArmsCoolingDown as cooling:
+            time.sleep(cooling.seconds)
+            continue
         except purse.AskRefused as over:
             if not isinstance(over, purse.BudgetHeld) or not campaign.status().counts["held"]:
                 return calls
@@ -75,7 +78,7 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
         try:
             quality, dollars = call(ticket.arm)
         except ProviderError:
-            campaign.void(ticket)
+            campaign.fail(ticket, reason="provider error")
             continue
         calls[ticket.arm] += 1
         if random.random() < 0.02:
@@ -103,6 +106,7 @@ def main(folder: str) -> None:
         budget=BUDGET,
         resources=["USD"],
         expires_after=PATIENCE,
+        cooldown=0.02,  # seconds; calls take a millisecond here
         storage=storage,
     )
     first = get_context("spawn").Process(target=run, args=(storage,))

@@ -43,7 +43,7 @@ def test_every_error_is_a_purse_error() -> None:
         for name in NAMES
         if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)
     ]
-    assert len(errors) == 14
+    assert len(errors) == 15
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
@@ -54,6 +54,7 @@ PAGES = [
         for page in (
             "quickstart",
             "campaigns",
+            "traffic",
             "studies",
             "notebooks",
             "adding-a-policy",

@@ -6,6 +6,7 @@ from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
+from .errors import ArmsCoolingDown as ArmsCoolingDown
 from .errors import AskRefused as AskRefused
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import BudgetHeld as BudgetHeld

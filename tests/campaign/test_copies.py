@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from purse import Campaign
+from tests.support.processes import forked
 from tests.support.storages import SqliteHarness
 
 N_PAIRS, WORKERS = 20, 2
@@ -31,21 +30,18 @@ def test_work_on_a_campaign_and_on_its_copy_stays_with_each(tmp_path: Path) -> N
     storage = f"sqlite:///{path}"
     copy = Campaign.restore(tmp_path / "original.jsonl", storage=storage, name="copy")
     workers = {
-        (name, who): subprocess.Popen(
-            [sys.executable, "-c", WORKS, str(path), name, str(who)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        (name, who): forked(WORKS, path, name, who, out=tmp_path / f"{name}-{who}")
         for name in ("original", "copy")
         for who in range(WORKERS)
     }
+    for worker in workers.values():
+        worker.join()
+    assert [worker.exitcode for worker in workers.values()] == [0] * 2 * WORKERS
     for each in (campaign, copy):
         tickets = [
             int(line)
-            for (name, _), worker in workers.items()
-            if name == each.name
-            for line in worker.communicate()[0].split()
+            for who in range(WORKERS)
+            for line in (tmp_path / f"{each.name}-{who}").read_text().split()
         ]
         entries = list(each.journal())
         asked = [entry.request for entry in entries if entry.kind == "asked"]
@@ -54,4 +50,3 @@ def test_work_on_a_campaign_and_on_its_copy_stays_with_each(tmp_path: Path) -> N
         assert len(told) == len(asked) == WORKERS * N_PAIRS
         assert all(str(request).startswith(f"{each.name}-") for request in asked)
         assert each.audit().ok
-    assert [worker.returncode for worker in workers.values()] == [0] * 2 * WORKERS

@@ -55,7 +55,7 @@ def test_held_of_one_resource_is_no_comfort_where_another_is_gone() -> None:
         "cost_min": "0.1",
         "cost_max": [["0.6", "0.1"], ["0.6", "0.9"]],
     }
-    campaign = made(policy="primal-dual-bwk", **terms)
+    campaign = made(policy="primal-dual-bwk", stop="hold", **terms)
     assert campaign.ask().arm == "red"
     message = refusal(BudgetExhausted, campaign.ask)
     assert "'green' may cost 0.9 hours" in message

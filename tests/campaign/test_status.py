@@ -75,9 +75,11 @@ def test_alarms_are_part_of_the_status() -> None:
 
 
 def test_no_set_of_arms_fits_where_only_the_cheapest_twice_would() -> None:
-    campaign = made(arms={"red": 1, "green": 3}, cost_max=None, plays=2, budget=3)
+    terms = {"arms": {"red": 1, "green": 3}, "cost_max": None, "plays": 2, "budget": 3}
+    campaign = made(**terms, stop="hold")
     refusal(BudgetExhausted, campaign.ask)
     assert [alarm.kind for alarm in campaign.status().alarms] == ["exhausted"]
+    assert made(**terms).status().alarms == ()
 
 
 def test_probabilities_are_those_of_the_next_ticket() -> None:

@@ -132,8 +132,9 @@ def test_reports_stand_alone() -> None:
         {"ticket": 1, "reward": 1, "cost": 0.001},
         {"ticket": 99, "reward": 1, "cost": 0.001},
         {"ticket": 2, "reward": 0, "cost": "7"},
+        {"ticket": 2, "reward": 7, "cost": 0},
     ]
-    first, unknown, dear = client.post(
+    first, unknown, dear, outside = client.post(
         "/campaigns/prompts/tells", json={"reports": reports}
     ).json()["receipts"]
     assert (first["ticket"], first["state"], first["spent"]) == (1, "told", ["0.001"])
@@ -143,6 +144,7 @@ def test_reports_stand_alone() -> None:
         404,
     )
     assert float(dear["spent"][0]) + float(dear["overrun"][0]) == 7
+    assert outside["error"]["detail"] == "reward=7.0: must lie between 0 and 1"
     again = client.post("/campaigns/prompts/tells", json={"reports": reports[:1]}).json()[
         "receipts"
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from purse.campaign.storage.memory import Memory
 from purse.service import connections
-from tests.support.server import LONG, served
+from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS
 
 SOON = 0.3  # seconds
@@ -48,51 +48,65 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", 10 * LONG)
 
 
-@pytest.mark.parametrize(
-    "begun",
-    [
-        b"",
-        b"GET",
-        HEAD,
-        HEAD + b"X-Half: hal",
-        POST + b"Content-Length: 100\r\n\r\n",
-        POST + b'Content-Length: 100\r\n\r\n{"name": ',
-        CHUNKED + b"5\r\n12",
-    ],
-    ids=["silent", "method", "headers", "half a header", "no body", "half a body", "chunk"],
-)
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    """One for all; what a test sets holds for connections that are made afterwards."""
+    with served(storage=Memory()) as at:
+        yield at
+
+
+BEGUN = {
+    "silent": b"",
+    "method": b"GET",
+    "headers": HEAD,
+    "half a header": HEAD + b"X-Half: hal",
+    "no body": POST + b"Content-Length: 100\r\n\r\n",
+    "half a body": POST + b'Content-Length: 100\r\n\r\n{"name": ',
+    "chunk": CHUNKED + b"5\r\n12",
+}
+AFTER_AN_ANSWER = {"empty line": b"\r\n", "method": b"GET /hea"}
+
+
 def test_a_connection_without_a_complete_request_is_closed(
-    begun: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """All of them at once, so that they take no longer than one."""
     monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
-    with served(storage=Memory()) as server, connected(server.port) as line:
-        line.sendall(begun)
-        assert all_of(line) == b""
+    lines = {}
+    with ExitStack() as stack:
+        for kind, begun in BEGUN.items():
+            lines[kind] = stack.enter_context(connected(server.port))
+            lines[kind].sendall(begun)
+        assert {kind: all_of(line) for kind, line in lines.items()} == dict.fromkeys(BEGUN, b"")
 
 
-@pytest.mark.parametrize("begun", [b"\r\n", b"GET /hea"], ids=["empty line", "method"])
 def test_a_connection_that_falls_silent_after_an_answer_is_closed(
-    begun: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
-    with served(storage=Memory()) as server, connected(server.port) as line:
-        line.sendall(HEAD + b"\r\n")
-        answer(line)
-        line.sendall(begun)
-        assert all_of(line) == b""
+    lines = {}
+    with ExitStack() as stack:
+        for kind, begun in AFTER_AN_ANSWER.items():
+            lines[kind] = line = stack.enter_context(connected(server.port))
+            line.sendall(HEAD + b"\r\n")
+            answer(line)
+            line.sendall(begun)
+        heard = {kind: all_of(line) for kind, line in lines.items()}
+    assert heard == dict.fromkeys(AFTER_AN_ANSWER, b"")
 
 
 def test_a_stream_outlives_the_time_that_a_request_may_take(
-    monkeypatch: pytest.MonkeyPatch,
+    server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
+    monkeypatch.setattr("purse.service.live_view.BEAT", 2 * SOON)
     monkeypatch.setattr("purse.service.live_view.HEARTBEAT", 1)
-    with served(storage=Memory()) as server, httpx.Client(base_url=server.url, timeout=LONG) as web:
+    with httpx.Client(base_url=server.url, timeout=LONG) as web:
         assert web.post("/campaigns", json=PROMPTS).status_code == 201
         with web.stream("GET", "/campaigns/prompts/events") as events:
             parts = events.iter_bytes()
             assert b"event: picture" in next(parts)
-            assert next(parts) == b": still here\n\n"  # a second later
+            assert next(parts) == b": still here\n\n"  # twice that time later
 
 
 ENDLESS = {
@@ -107,9 +121,9 @@ ENDLESS = {
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "endless"])
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_a_header_that_is_too_large_is_refused(kind: str, whole: bool) -> None:
+def test_a_header_that_is_too_large_is_refused(server: Served, kind: str, whole: bool) -> None:
     end = b" HTTP/1.1\r\n\r\n" if kind == "path" else b"\r\n\r\n"
-    with served(storage=Memory()) as server, connected(server.port) as line:
+    with connected(server.port) as line:
         with suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent
             line.sendall(ENDLESS[kind])
             # without an end it has to be refused for its size, and not for its time
@@ -117,8 +131,8 @@ def test_a_header_that_is_too_large_is_refused(kind: str, whole: bool) -> None:
         assert b" 200 " not in all_of(line)
 
 
-def test_a_header_of_allowed_size_is_taken_and_a_body_counts_for_itself() -> None:
-    with served(storage=Memory()) as server, connected(server.port) as line:
+def test_a_header_of_allowed_size_is_taken_and_a_body_counts_for_itself(server: Served) -> None:
+    with connected(server.port) as line:
         line.sendall(HEAD + b"X-Long: " + b"x" * 60_000 + b"\r\n\r\n")
         assert b"HTTP/1.1 200" in answer(line)
         body = b'{"name": "' + b"x" * 900_000 + b'"}'

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import product
@@ -183,6 +184,92 @@ def test_an_alarm_shows_itself_in_words_when_it_arises(view: View) -> None:
         assert f"Overrun: {campaign.status().alarms[0].text}" in place.inner_text()
         assert place.locator("[data-kind=overrun] svg").count() == 1
         assert stat(page, "overrun").startswith("0.7")
+        assert complaints() == []
+
+
+def test_an_arm_that_fails_is_shown_until_it_has_recovered(view: View) -> None:
+    storage, now = Memory(), 1_790_000_000_000
+    storage.now = lambda: now
+    campaign = make(storage, "prompts", cooldown=40)
+    with served(storage=storage) as at, view(at) as (page, complaints):
+        shown(page, campaign)
+        assert page.locator("#cooling").inner_text() == ""
+        assert page.locator("#arms th", has_text="Failed").count() == 0
+        campaign.fail(campaign.ask(arms=["large"]), reason="503")
+        shown(page, campaign)
+        place, row = page.locator("#cooling tbody tr"), page.locator("#arms tbody tr").nth(1)
+        text = place.inner_text()
+        assert re.search(r"large\s+cools down, (3\d|40) s left\s+\d\d:\d\d:00\s+40 s", text), text
+        assert page.locator("[data-kind=cooling-down]").inner_text().startswith("Cooling down: ")
+        assert row.locator(".badge").inner_text() == "fails"
+        assert row.locator("td").nth(2).inner_text() == "1"
+        left = place.locator("td").first.inner_text()
+        page.wait_for_function(  # the page counts on by itself
+            "left => document.querySelector('#cooling td').innerText !== left", arg=left
+        )
+        now += 40_000
+        campaign.tell(campaign.ask(arms=["small"]), 1, "0.005")
+        shown(page, campaign)
+        assert "the next ask may try it" in place.inner_text()
+        probe = campaign.ask(arms=["large"])
+        shown(page, campaign)
+        assert f"ticket {probe.id} tries it" in place.inner_text()
+        campaign.tell(probe, 1, "0.005")
+        shown(page, campaign)
+        assert page.locator("#cooling, #alarms").all_inner_texts() == ["", ""]
+        assert page.locator("#arms .badge").count() == 0
+        assert row.locator("td").nth(2).inner_text() == "1", "what failed stays counted"
+        assert complaints() == []
+
+
+def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(view: View) -> None:
+    storage, now = Memory(), 1_790_000_000_000
+    storage.now = lambda: now
+    terms = {"capacity": 3, "reward_within": 60, "reward_range": (0, 2), "cooldown": None}
+    campaign = make(storage, "prompts", budget="1", **terms)
+    with served(storage=storage) as at, view(at) as (page, complaints):
+        shown(page, campaign)
+        assert page.locator("#counts").inner_text() == ""
+        for ticket in campaign.ask_many(19, arms=["large"]):
+            campaign.settle(ticket, "0.001")
+        now += 61_000
+        campaign.expire()
+        campaign.settle(campaign.ask(arms=["large"]), "0.001")
+        campaign.fail(campaign.ask(arms=["small"]))
+        campaign.tell(campaign.ask(arms=["small"]), 3, "0.001")
+        campaign.ask_many(19, arms=["large"])
+        campaign.ask()  # what is left does not cover the large one
+        campaign.add_arm("new", cost_max="0.02")
+        campaign.retire_arm("large")
+        shown(page, campaign)
+        found = dict(
+            page.locator("#counts [data-state]").evaluate_all(
+                "all => all.map(each => [each.dataset.state, each.querySelector('dd').innerText])"
+            )
+        )
+        assert {name: " ".join(text.split()) for name, text in found.items()} == {
+            "held": "20",
+            "settled": "1 wait for their reward",
+            "told": "1",
+            "unrewarded": "19 no reward came in time",
+            "failed": "1",
+        }
+        crowded = "Money held for open tickets excluded an arm in 1 ask."
+        assert page.locator("#crowded").inner_text() == crowded
+        large = page.locator("#arms tbody tr", has_text="large")
+        assert large.locator(".badge").inner_text() == "retired"
+        assert large.locator("td").nth(2).inner_text() == "1", "it waits for a reward"
+        assert page.locator("#arms tbody tr").count() == 3
+        alarms = page.locator("#alarms").inner_text()
+        assert "Outside the range: 1 report" in alarms
+        assert "No rewards: 39 tickets of 'large'" in alarms
+        for width in (1280, 1100, 960, 820, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_function(CHARTS_FIT)
+            assert page.evaluate(FITS)
+            assert (
+                page.locator("#arms").evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+            )
         assert complaints() == []
 
 

@@ -20,7 +20,7 @@ from purse.campaign.storage.connect import connect
 from purse.campaign.storage.memory import Memory
 from purse.errors import StorageUnavailable
 from purse.service import live_view
-from purse.service.live_view import LiveViews
+from purse.service.live_view import LiveView, LiveViews
 from purse.service.metrics import AMOUNTS
 from tests.support.server import LONG, served
 from tests.support.service import PROMPTS, problem, running, service
@@ -36,13 +36,14 @@ STATUS = {
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "promise": None,
+    "promise": None, "retired": [], "cooling": [],
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
     "arms": [{
-        "arm": str, "pulls": int, "told": int, "mean_reward": float, "mean_costs": [float],
-        "efficiency": float, "interval": None, "share": float, "recent_share": float,
+        "arm": str, "pulls": int, "told": int, "settled": int, "failed": int,
+        "mean_reward": float, "mean_costs": [float], "efficiency": float,
+        "interval": None, "share": float, "recent_share": float,
     }],
     "purses": [{
         "resource": str, **{word: [str] for word in AMOUNTS},
@@ -113,6 +114,17 @@ def test_a_picture_shows_status_history_and_open_tickets(storage: Memory) -> Non
     assert facts["history"]["purses"][0]["spent"][-1] == "0.01"
     assert [(each["id"], each["age"]) for each in facts["tickets"]] == [(ticket.id, 30.0)]
     assert facts["now"] == now / 1000
+
+
+def test_an_arm_that_fails_is_in_the_picture_until_it_is_retired(storage: Memory) -> None:
+    client, campaign = running(storage), Campaign.open("prompts", storage=storage)
+    arm = campaign.terms.arms[0]
+    campaign.fail(campaign.ask(arms=[arm]))
+    (cooling,) = json.loads(LiveView(campaign).version().body)["status"]["cooling"]
+    assert (cooling["arm"], cooling["length"], cooling["probe"]) == (arm, 1, None)
+    campaign.retire_arm(arm)
+    facts = client.get("/campaigns/prompts/picture").json()["status"]
+    assert (facts["cooling"], facts["alarms"], facts["retired"]) == ([], [], [arm])
 
 
 def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:

@@ -73,6 +73,20 @@ def test_the_numbers_are_those_of_the_status() -> None:
     ) == (0.5, 1)
 
 
+def test_failures_and_rewards_that_are_waited_for() -> None:
+    client = running(arms={"a": "0.5", "b": "0.5"}, reward_range=[0, 10])
+    client.post("/campaigns/prompts/asks", json={"n": 3})
+    client.post("/campaigns/prompts/tickets/1/fail", json={})
+    client.post("/campaigns/prompts/tickets/2/settle", json={"cost": "0.1"})
+    client.post("/campaigns/prompts/tickets/3/tell", json={"reward": 11, "cost": "0.1"})
+    found = numbers(client)
+    names = ("settled_tickets", "cooling_arms", "failed_total", "outside_range_total")
+    assert [found[f"purse_{name}", "prompts"] for name in names] == [1, 1, 1, 1]
+    assert (
+        found["purse_crowded_total", "prompts"] == found["purse_unrewarded_total", "prompts"] == 0
+    )
+
+
 def test_requests_are_counted_by_route_and_status_and_never_by_path() -> None:
     client = running()
     client.post("/campaigns/prompts/asks", json={"n": 2})

@@ -11,7 +11,14 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from purse.campaign.journal import Entry
-from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    Alarm,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    Receipt,
+    Status,
+)
 from purse.campaign.states import STATES
 from purse.service.auth import is_public
 from purse.service.problems import KINDS, MEDIA_TYPE
@@ -22,6 +29,9 @@ from tests.support.soak import SOAK, scale
 EXAMPLES = scale(10, 300)
 # what fits the schema may be refused: a campaign may be closed
 LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_after_free")
+# verbs that end or change a campaign, and the one that they get
+ELSEWHERE = {"/(pause|resume|close)$": "other", "/arms": "changing"}
+ROOM = {"capacity": 10_000, "cost_floor": "0.000000001", "cost_ceiling": "0.1"}
 FOLDER = TemporaryDirectory()  # gone with the process
 FILE, TOKENS = token_file(Path(FOLDER.name))
 CLIENT = service(tokens=FILE)
@@ -42,10 +52,17 @@ EXCLUDED = [check for name in LEFT_OUT for check in CHECKS.get_by_names([name])]
 
 @pytest.fixture(scope="module", autouse=True)
 def _campaigns() -> None:
-    for name in ("prompts", "other"):
+    for name in ("prompts", *ELSEWHERE.values()):
         assert (
             CLIENT.post(
-                "/campaigns", json={**PROMPTS, "name": name}, headers=bearer(TOKENS["admin"])
+                "/campaigns",
+                json={  # arms that cool down would be answered with a 503
+                    **PROMPTS,
+                    "name": name,
+                    "cooldown": None,
+                    **(ROOM if name == "changing" else {}),
+                },
+                headers=bearer(TOKENS["admin"]),
             ).status_code
             == 201
         )
@@ -63,13 +80,17 @@ def aim(case: Any) -> None:
     """
     given = case.path_parameters
     if re.fullmatch(NAME, str(given.get("name", ""))):
-        given["name"] = (
-            "other" if case.path.rpartition("/")[2] in ("pause", "resume", "close") else "prompts"
+        given["name"] = next(
+            (name for words, name in ELSEWHERE.items() if re.search(words, case.path)), "prompts"
         )
     if re.fullmatch("[1-9][0-9]{0,15}", str(given.get("id", ""))):
         given["id"] = int(given["id"]) % 12 + (13 if case.path.endswith("tell") else 25)
     if isinstance(case.body, dict) and case.body.get("name") == "prompts":
         case.body["name"] = "fresh"
+    if case.path.endswith(("/arms/set", "/arms/retire")) and is_name(case.body, "name"):
+        case.body["name"] = "small"
+    if case.path.endswith(("/asks", "/probabilities")) and isinstance(case.body, dict):
+        aim_arms(case.body)
     reports = case.body.get("reports") if isinstance(case.body, dict) else None
     for report in reports if isinstance(reports, list) else ():
         if (
@@ -78,6 +99,21 @@ def aim(case: Any) -> None:
             and 1 <= report["ticket"] <= LARGEST_ID
         ):
             report["ticket"] = report["ticket"] % 12 + 1
+
+
+def is_name(body: Any, field: str) -> bool:
+    """Whether a body has a possible name."""
+    return isinstance(body, dict) and isinstance(body.get(field), str) and bool(body[field])
+
+
+def aim_arms(body: dict[str, Any]) -> None:
+    """Let an ask name arms that there are, where it names possible ones."""
+    arms = body.get("arms")
+    if isinstance(arms, list) and arms and all(isinstance(each, str) for each in arms):
+        body["arms"] = ["small", "large"][: len(arms)]
+    elif isinstance(arms, dict) and len(arms) == 1:
+        (most,) = arms.values()
+        body["arms"] = {"small": most}
 
 
 @pytest.mark.filterwarnings("ignore:on_expiry")
@@ -177,6 +213,12 @@ def test_examples_are_true() -> None:
         "changed_at": status["changed_at"],
     }
     assert client.post("/campaigns/prompts/top-ups", json=example["TopUp"]).status_code == 200
+    found = client.post("/campaigns/prompts/probabilities", json=example["Look"]).json()
+    assert set(found["probabilities"]) == set(example["Probabilities"]["probabilities"])
+    for path, name in (("", "NewArm"), ("/set", "ChangedArm"), ("/retire", "RetiredArm")):
+        answer = client.post(f"/campaigns/prompts/arms{path}", json=example[name])
+        assert answer.status_code == 200, answer.text
+    assert answer.json()["retired"] == [example["RetiredArm"]["name"]]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +228,7 @@ def test_examples_are_true() -> None:
         ("Receipt", Receipt, []),
         ("Purse", BalanceStatus, []),
         ("Alarm", Alarm, []),
+        ("CoolingArm", CoolingArm, []),
         ("Status", Status, []),
         ("Entry", Entry, []),
     ],

@@ -61,10 +61,11 @@ def test_a_child_that_is_not_listed_is_told_as_its_parent() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ('{"reward": NaN, "cost": 0}', "reward: must be a number from 0 to 1"),
+        ('{"reward": NaN, "cost": 0}', "reward: must be a number, or a list"),
         ('{"reward": Infinity, "cost": 0}', "reward: must be"),
-        ('{"reward": 1.0000001, "cost": 0}', "reward: must be"),
-        ('{"reward": -1, "cost": 0}', "reward: must be"),
+        ('{"reward": 1.0000001, "cost": 0}', "reward=1.0000001: must lie between 0 and 1"),
+        ('{"reward": -1, "cost": 0}', "reward=-1.0: must lie between 0 and 1"),
+        (f'{{"reward": 1{"0" * 400}, "cost": 0}}', "reward=1000"),
         ('{"reward": true, "cost": 0}', "reward: must be"),
         ('{"reward": "1", "cost": 0}', "reward: must be"),
         ('{"reward": 1, "cost": NaN}', "cost: must be an amount from 0"),
@@ -184,6 +185,28 @@ def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> N
         ({"expires_after": 0}, "expires_after: "),
         ({"on_expiry": "forget"}, "on_expiry: "),
         ({"storage": "sqlite:///other.db"}, "storage: extra inputs are not permitted"),
+        ({"stop": "wait"}, "stop: input should be 'hold' or 'fit'"),
+        ({"cooldown": 0}, "cooldown: "),
+        ({"cooldown": "1"}, "cooldown: "),
+        ({"cooldown": 60, "cooldown_max": 1}, "cooldown_max=1.0: must be at least cooldown, 60"),
+        ({"reward_within": -1}, "reward_within: "),
+        ({"missing_reward": "none"}, 'missing_reward: must be a number, or "ignore"'),
+        ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
+        ({"missing_reward": 2, "reward_within": 9}, "missing_reward=2: must be a number at least"),
+        ({"reward_range": [1]}, "reward_range: "),
+        ({"reward_range": [1, 0]}, "reward_range=[1.0, 0.0]: must be two numbers"),
+        ({"reward_range": [-1e308, 1e308]}, "must be two numbers"),
+        ({"reward_range": [0, "1"]}, "reward_range[1]: "),
+        ({"explore": 0.7}, "explore=0.7: must be a share above 0 and at most 0.5"),
+        ({"explore": "greedy:0.1"}, "explore='greedy:0.1': must be a share"),
+        ({"explore": [0.1]}, "explore: must be a share"),
+        ({"explore": True}, "explore: must be a share"),
+        ({"explore": 0.1, "policy": "budgeted-thompson"}, "needs a policy that can state its"),
+        ({"capacity": 1}, "capacity=1: must be a whole number from 2"),
+        ({"capacity": 10_001}, "capacity: "),
+        ({"cost_floor": "0.001"}, "must be at most cost_min for arm 'small'"),
+        ({"cost_ceiling": "0.02"}, "must be at least cost_max for arm 'large'"),
+        ({"cost_ceiling": [1, 2, 3]}, "cost_ceiling="),
     ],
 )
 def test_terms_that_cannot_be_are_refused_by_name(
@@ -226,7 +249,7 @@ def test_several_mistakes_are_listed(client: TestClient) -> None:
         "/campaigns/prompts/tells",
         json={
             "reports": [
-                {"ticket": 1, "reward": 2, "cost": -1},
+                {"ticket": 1, "reward": "2", "cost": -1},
                 {"ticket": 0, "reward": 1, "cost": 1},
             ]
         },
@@ -252,7 +275,7 @@ def test_very_many_unknown_fields_are_one_error(
     fields = {f"f{number}": 1 for number in range(70_000)}
     assert 800_000 < len(json.dumps(fields)) < 1_000_000
     for path, known in (
-        ("/campaigns/prompts/asks", "request_id, n"),
+        ("/campaigns/prompts/asks", "request_id, n, arms"),
         ("/campaigns/prompts/tickets/1/tell", "reward, cost"),
         ("/campaigns/prompts/top-ups", "amount, request_id"),
     ):

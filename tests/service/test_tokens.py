@@ -39,6 +39,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns"): "admin",
     ("GET", "/campaigns/prompts"): "read",
     ("POST", "/campaigns/prompts/asks"): "act",
+    ("POST", "/campaigns/prompts/probabilities"): "act",
     ("POST", "/campaigns/prompts/tells"): "act",
     ("POST", "/campaigns/prompts/tickets/1/tell"): "act",
     ("POST", "/campaigns/prompts/tickets/1/settle"): "act",
@@ -48,6 +49,9 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("GET", "/campaigns/prompts/tickets"): "read",
     ("GET", "/campaigns/prompts/tickets/1"): "read",
     ("POST", "/campaigns/prompts/top-ups"): "admin",
+    ("POST", "/campaigns/prompts/arms"): "admin",
+    ("POST", "/campaigns/prompts/arms/set"): "admin",
+    ("POST", "/campaigns/prompts/arms/retire"): "admin",
     ("POST", "/campaigns/prompts/pause"): "admin",
     ("POST", "/campaigns/prompts/resume"): "admin",
     ("POST", "/campaigns/prompts/close"): "admin",
@@ -63,6 +67,9 @@ BODY = {
     "/campaigns/prompts/tickets/1/settle": {"cost": 0},
     "/campaigns/prompts/tickets/1/reward": {"reward": 1},
     "/campaigns/prompts/top-ups": {"amount": 1},
+    "/campaigns/prompts/arms": {"name": "third"},
+    "/campaigns/prompts/arms/set": {"name": "large", "cost_max": "0.04"},
+    "/campaigns/prompts/arms/retire": {"name": "third"},
 }
 
 
@@ -74,7 +81,8 @@ class Guarded:
         self.file, self.tokens = token_file(folder)
         self.client = service(self.storage, tokens=self.file)
         self.app: Any = self.client.app
-        assert self.send("POST", "/campaigns", "admin", json=PROMPTS).status_code == 201
+        terms = {**PROMPTS, "capacity": 3, "cost_ceiling": "0.05"}
+        assert self.send("POST", "/campaigns", "admin", json=terms).status_code == 201
         assert self.send("POST", "/campaigns/prompts/asks", "act").status_code == 200
 
     def send(self, method: str, path: str, role: str | None, **more: Any) -> Any:

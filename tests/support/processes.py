@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import traceback
+from contextlib import redirect_stdout
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +67,36 @@ def check_interrupt(code: str, lines: int) -> None:
             child.kill()
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert child.returncode != 0
+
+
+def forked(code: str, *args: object, out: Path) -> ForkServerProcess:
+    """The code in a process of its own, which begins at once and writes into `out`, what
+    went wrong too.
+
+    One process, that has loaded a campaign's code and opened nothing, forks them all: to load it
+    again for each takes a second.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.support.warm_start"])
+    process = context.Process(target=_run, args=(code, [*map(str, args)], str(out)))
+    process.start()
+    return process
+
+
+def printed(code: str, *args: object, out: Path) -> str:
+    """What the code prints in such a process, which has to end well."""
+    process = forked(code, *args, out=out)
+    process.join()
+    text = out.read_text()
+    assert process.exitcode == 0, text
+    return text
+
+
+def _run(code: str, args: list[str], out: str) -> None:
+    sys.argv = ["-c", *args]
+    with open(out, "w") as file, redirect_stdout(file):
+        try:
+            exec(code, {"__name__": "__main__"})
+        except Exception:
+            traceback.print_exc(file=file)
+            raise SystemExit(1) from None

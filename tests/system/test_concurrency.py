@@ -194,7 +194,7 @@ def test_a_fork_goes_on_with_the_same_campaign(shared: StorageHarness) -> None:
 def test_a_fork_while_another_thread_is_in_a_transaction(shared: StorageHarness) -> None:
     """The child inherits neither the thread's locks nor its half of a transaction."""
     campaign = shared.create("test", **TERMS)
-    with Lingering(campaign, 1):
+    with Lingering(campaign, 0.3):
         child = started(lambda: (campaign.status(), campaign.tell(campaign.ask(), 1, "0.5")))
     assert ended(child) == 0
     campaign.tell(campaign.ask(), 1, "0.5")

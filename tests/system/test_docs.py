@@ -87,6 +87,8 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "index",
         "quickstart",
         "campaigns",
+        "traffic",
+        "outage",
         "operations",
         "http",
         "studies",

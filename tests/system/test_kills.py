@@ -104,11 +104,11 @@ def wait_for_lines(folder: Path, killer: subprocess.Popen[str], wanted: int) -> 
 
 def restarted(server: Any) -> None:
     """The server runs again; it will not begin before all of its old processes have gone."""
-    for _ in range(60):
+    for _ in range(600):
         try:
             return server.ensure_postgres_running()
         except (subprocess.SubprocessError, AssertionError):
-            time.sleep(0.5)
+            time.sleep(0.05)
     raise AssertionError("the server did not come back")
 
 

@@ -18,6 +18,7 @@ from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
+from tests.support.soak import scale
 
 SOON = 10  # seconds: far more than the patience that is set here, far less than for ever
 
@@ -29,7 +30,7 @@ def have_no_patience(patch: pytest.MonkeyPatch) -> None:
         postgres,
         "SESSION",
         postgres.SESSION.replace(
-            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '200ms'"
+            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
         ),
     )
     patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
@@ -66,14 +67,14 @@ def in_time(call: Any) -> BaseException | None:
     return caught[0]
 
 
-def refuses(campaign: Campaign, ticket: Any) -> None:
+def refuses(campaign: Campaign, ticket: Any, calls: int = 4) -> None:
     """Neither asks nor reports are taken, and whoever calls is told in one line."""
     for call in (
         lambda: campaign.ask("second"),
         lambda: campaign.tell(ticket, 1, 1),
         lambda: campaign.void(ticket),
         lambda: campaign.top_up(1),
-    ):
+    )[:calls]:
         error = in_time(call)
         assert type(error) is StorageUnavailable, repr(error)
         assert "\n" not in str(error)
@@ -192,7 +193,9 @@ def test_postgres_was_started_anew_while_nobody_looked(
     campaign.storage.close()
 
 
-def test_postgres_stands_still(postgres_server: Any, postgres_address: str) -> None:
+def test_postgres_stands_still(
+    postgres_server: Any, postgres_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import psutil
 
     campaign, ticket = begun(postgres_address)
@@ -201,7 +204,10 @@ def test_postgres_stands_still(postgres_server: Any, postgres_address: str) -> N
     for process in processes:
         process.suspend()
     try:
-        refuses(campaign, ticket)
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 0.3)
+            # one waits for an answer, and all others for two seconds for a new connection
+            refuses(campaign, ticket, scale(2, 4))
     finally:
         for process in processes:
             process.resume()

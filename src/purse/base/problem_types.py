@@ -33,6 +33,9 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.BudgetHeld: ProblemType(
         "budget-held", 409, "What is held for open tickets leaves too little"
     ),
+    errors.ArmsCoolingDown: ProblemType(
+        "arms-cooling-down", 503, "Calls of all allowed arms failed just now"
+    ),
     errors.HorizonReached: ProblemType("horizon-reached", 409, "All rounds have been asked for"),
     errors.CampaignPaused: ProblemType("campaign-paused", 409, "The campaign is paused"),
     errors.CampaignClosed: ProblemType("campaign-closed", 409, "The campaign is closed"),

@@ -66,7 +66,7 @@ class Draft:
         self.left = [purse.left for purse in ledger.balances]
         self.again, self.owed = list(head.again), list(head.owed)
         self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
-        self.cooling = cooldown.read(head.cooling)
+        self.cooling = cooldown.read(head.cooling) if head.cooling else {}
         self.issued = head.counts["tickets"]
         self.cost_max, self.most = ledger.arms.cost_max, dict(mask.most) if mask else {}
 
@@ -142,8 +142,9 @@ class AskRules(BaseTransaction):
                 if not chosen:
                     raise
                 break
-            draft.take(ticket)
             chosen.append(ticket)
+            if len(chosen) < n:
+                draft.take(ticket)
         return chosen
 
     def draft(self, mask: Mask | None) -> Draft:
@@ -190,7 +191,7 @@ class AskRules(BaseTransaction):
     def allowed(self, draft: Draft, mask: Mask | None) -> list[int] | None:
         """The arms that may be chosen now; None where all may. Raises where none may."""
         arms, fit = self.ledger.arms, self.terms.stop == FIT
-        cool = not any(each.length for each in draft.cooling.values())
+        cool = not draft.cooling or not any(each.length for each in draft.cooling.values())
         ample = not fit or (self.terms.caps is None and fits(arms.most, draft.left))
         if (
             mask is None
@@ -274,6 +275,10 @@ class AskRules(BaseTransaction):
         if draft.t == self.terms.horizon:
             raise HorizonReached(f"all {draft.t} rounds of the horizon have been asked for")
         seen = (t, draft.left, draft.pending, draft.owed, allowed)
+        if not self.terms.explore:
+            arms, chances = chooser.choose(*seen)
+            self.check_choice(t, arms, chances)
+            return t, arms, chances
         explored = self.explored(draft, allowed)
         rest = 1 - sum(explored.values())
         drawn = exploration.draw(explored, self.terms.seed, t)
@@ -282,7 +287,7 @@ class AskRules(BaseTransaction):
             return t, [drawn], [explored[drawn] + rest * chance]
         arms, chances = chooser.choose(*seen)
         self.check_choice(t, arms, chances)
-        if explored and arms[0] >= 0:
+        if arms[0] >= 0:
             chances = [explored[arms[0]] + rest * chances[0]]
         return t, arms, chances
 

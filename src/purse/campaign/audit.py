@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from purse.campaign.archive_file import complete
@@ -15,6 +15,7 @@ from purse.campaign.checkpoint import LEDGER, POLICY, Checkpoint
 from purse.campaign.group_commit import check_same, parsed
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
+from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
 from purse.campaign.states import STATES, TOLD
@@ -37,6 +38,7 @@ class Audit:
     digest: str  # a hash of purses, counts, tickets and the policy's state
     # entries up to this one were found right by an earlier audit
     after: int = field(default=0, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
 
     @property
     def ok(self) -> bool:
@@ -71,7 +73,9 @@ def audit(
         follow(replay, storage, look.seq, archives)
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
-        return Audit(replay.ledger.seq, tuple(replay.findings), replay.digest, after)
+        return Audit(
+            replay.ledger.seq, tuple(replay.findings), replay.digest, after, tuple(replay.notes)
+        )
     compare(replay, look)
     digest = replay.digest
     checkpoints = replay.checkpoints()
@@ -88,7 +92,7 @@ def audit(
                     else unchanged(found)._replace(checkpoints=checkpoints)
                 ),
             )
-    return Audit(look.seq, tuple(replay.findings), digest, after)
+    return Audit(look.seq, tuple(replay.findings), digest, after, tuple(replay.notes))
 
 
 def begin(replay: JournalReplay, storage: Storage) -> bool:
@@ -153,8 +157,10 @@ def compare(replay: JournalReplay, look: Overview) -> None:
             f"the purses are {[tuple(purse) for purse in look.balances]}, and the journal "
             f"comes to {[tuple(purse) for purse in ledger.balances]}"
         )
-    if replace(ledger.head, snapshot=look.head.snapshot) != look.head:
-        replay.find(f"the head is {vars(look.head)}, and the journal comes to {vars(ledger.head)}")
+    stored = Ledger(replay.terms, look.seq, look.head).head.as_dict()
+    folded = {**ledger.head.as_dict(), "snapshot": look.head.snapshot}
+    if folded != stored:
+        replay.find(f"the head is {stored}, and the journal comes to {folded}")
 
 
 def compare_outside(

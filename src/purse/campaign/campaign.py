@@ -221,7 +221,11 @@ class Campaign:
     def _mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
         """Return which arms an ask allows; arms that were added later are looked up."""
         known: Sequence[str] = self.terms.arms
-        if arms is not None and self.terms.capacity and not set(arms) <= set(known):
+        if (
+            self.terms.capacity
+            and isinstance(arms, (Sequence, Mapping))
+            and any(name not in known for name in arms)
+        ):
             known = self._arms().names
         return read_mask(self.terms, arms, known)
 

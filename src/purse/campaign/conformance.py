@@ -40,6 +40,7 @@ def check_storage(opened: Open) -> None:
     """
     check_names(opened)
     check_write_and_read(opened)
+    check_due_rewards(opened)
     check_refusals(opened)
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
@@ -56,6 +57,7 @@ def terms(name: str, budget: int = 100) -> Terms:
         "seed": 0,
         "expires_after": 1,
         "on_expiry": "presume",
+        "reward_within": 1,
     }
     return Terms.of(
         name,
@@ -266,6 +268,21 @@ def check_archive(opened: Open) -> None:
     )
     (found,) = changed(other, made, ReadSet(told_after=3), lambda _: None)
     assert found.digest is None, "an archived entry has a digest that a policy could rely on"
+
+
+def check_due_rewards(opened: Open) -> None:
+    """A settled ticket is due when its reward has not come in time, and to those who ask."""
+    storage, other = opened(), opened()
+    made = begun(storage, "rewards")
+    changed(storage, made, ReadSet(requests=("r",)), lambda transaction: ask(transaction, 2, "r"))
+    changed(
+        storage, made, ReadSet(tickets=(2,)), lambda transaction: transaction.settle(2, [10**9])
+    )
+    for due_rewards, due, wanted in ((False, 3_000, [1]), (True, 3_000, [1, 2]), (True, 2_999, [])):
+        (found,) = changed(other, made, ReadSet(due=due, due_rewards=due_rewards), lambda _: None)
+        late = [record.id for record in found.due]
+        assert late == wanted, f"tickets {late} are due at {due} instead of {wanted}"
+        assert set(found.tickets) == set(wanted), f"tickets {set(found.tickets)} were not found"
 
 
 def check_refusals(opened: Open) -> None:

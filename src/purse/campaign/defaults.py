@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 STORAGE = "sqlite:///purse.db"
 RESOURCES = ("units",)
 EXPIRES_AFTER = 3600  # seconds
-STOP = "fit"
+STOP: Final = "fit"
 COOLDOWN = 1  # seconds
 COOLDOWN_MAX = 300  # seconds

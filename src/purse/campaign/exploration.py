@@ -38,8 +38,6 @@ def chance_of_round(seed: int, t: int) -> float:
 
 def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
     """The arm that exploration draws in round t, or None where the policy chooses."""
-    if not explored:
-        return None
     chance = float(chance_of_round(seed, t))
     for arm, part in explored.items():
         if chance < part:

@@ -9,11 +9,19 @@ import orjson
 
 from purse.base import amounts
 from purse.base.json import compact
-from purse.campaign.arm_stats import ArmStats
+from purse.campaign.arm_stats import ArmStats, ExpectedPulls
 from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.terms import Terms
-from purse.campaign.time_series import MINUTE, LastMinute, Sample, TimeSeries
+from purse.campaign.time_series import (
+    MINUTE,
+    LastMinute,
+    Sample,
+    TimeSeries,
+    lefts,
+    purses,
+    sample,
+)
 
 RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
 SHOWN = 7  # arms with a series of their own; the rest are added up
@@ -35,6 +43,7 @@ class History:
         self._arms = [ArmStats(len(none)) for _ in range(terms.n_arms)]
         self._names = list(terms.arms)
         self._holds: dict[int, list[int]] = {}  # what is held or presumed for each open ticket
+        self._expected = ExpectedPulls(self._arms, expires=terms.reward_within is not None)
         self._series = TimeSeries(self._now)
         self._minute = LastMinute()
         self._at = self._slot = self._second = 0
@@ -44,8 +53,9 @@ class History:
         doings = {
             "asked": self._asked,
             "told": self._told,
-            "settled": self._paid,
-            "failed": self._paid,
+            "settled": self._settled,
+            "failed": self._failed,
+            "unrewarded": self._unrewarded,
             "voided": self._voided,
             "expired": self._expired,
             "topped_up": self._topped_up,
@@ -69,17 +79,24 @@ class History:
             [self._series.first, self._series.width, self._series.points],
             list(self._minute.seconds),
             self._names,
+            list(self._expected.arms.items()),
         ]
         return checkpoint(HISTORY, self.seq, digest, compact(facts).encode())
 
     def restore(self, stored: Checkpoint | None) -> bool:
-        """Take over what was folded before; False, and nothing happens, where it is damaged."""
+        """Take over what was folded before; False, and nothing happens, where it is damaged.
+
+        A checkpoint of 0.1.0 does not say which arms its open tickets are for: where such a ticket
+        fails or is settled later, no arm counts it.
+        """
         if stored is None or not stored.is_whole:
             return False
-        numbers, (purses, arms, holds), (first, width, points), seconds, *names = orjson.loads(
+        numbers, (purses, arms, holds), (first, width, points), seconds, *more = orjson.loads(
             stored.body
         )
-        self._names = names[0] if names else self._names
+        self._names = more[0] if more else self._names
+        expected = more[1] if len(more) > 1 else [(ticket, []) for ticket, _ in holds]
+        self._expected.arms = dict(expected)
         self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second = numbers
         self._purses, self._holds = purses, dict(holds)
         for arm, facts in zip(self._arms, arms, strict=True):
@@ -113,8 +130,7 @@ class History:
             self.asks += 1
             if arms[0] < 0:
                 continue  # a round that the policy skips
-            for arm in arms:
-                self._arms[arm].pulls += 1
+            self._expected.asked(ticket["id"], arms)
             self._holds[ticket["id"]] = ticket["held"]
             add(held, ticket["held"])
 
@@ -125,9 +141,21 @@ class History:
         add(spent, body["spent"])
         add(overrun, body["overrun"])
 
+    def _settled(self, ticket: int, body: dict[str, Any]) -> None:
+        self._paid(ticket, body)
+        self._expected.settled(ticket)
+
+    def _failed(self, ticket: int, body: dict[str, Any]) -> None:
+        self._paid(ticket, body)
+        self._expected.failed(ticket)
+
+    def _unrewarded(self, ticket: int, _: dict[str, Any]) -> None:
+        self._expected.unrewarded(ticket)
+
     def _told(self, ticket: int, body: dict[str, Any]) -> None:
         if not body.get("settled"):
             self._paid(ticket, body)
+        self._expected.told(ticket, body)
         self.tells += 1
         costs, width = body["costs"], len(self._purses[0])
         for place, (arm, reward) in enumerate(zip(body["arms"], body["rewards"], strict=True)):
@@ -136,6 +164,7 @@ class History:
     def _voided(self, ticket: int, body: dict[str, Any]) -> None:
         if units := self._holds.pop(ticket, None):
             take(self._purses[2 if body["from"] == "held" else 3], units)
+        self._expected.ended(ticket)
 
     def _expired(self, ticket: int, body: dict[str, Any]) -> None:
         take(self._purses[2], body["units"])
@@ -143,6 +172,7 @@ class History:
             add(self._purses[3], body["units"])
         else:
             self._holds.pop(ticket, None)
+            self._expected.ended(ticket)
 
     def _topped_up(self, _: int, body: dict[str, Any]) -> None:
         add(self._purses[0], body["units"])
@@ -220,6 +250,8 @@ class History:
                 "arm": name,
                 "pulls": arm.pulls,
                 "told": arm.told,
+                "settled": arm.settled,
+                "failed": arm.failed,
                 "mean_reward": arm.reward / arm.told if arm.told else None,
                 "mean_costs": [units / arm.told / amounts.UNIT for units in arm.costs]
                 if arm.told
@@ -252,35 +284,6 @@ class History:
                 }
             )
         return rows
-
-
-def sample(facts: list[Any]) -> Sample:
-    """A sample from JSON."""
-    at, *parts = facts
-    return Sample(at, *map(tuple, parts))
-
-
-def purses(points: list[Sample]) -> list[dict[str, Any]]:
-    """The counters of each resource over time, as decimal text."""
-    fields = ("budget", "spent", "held", "presumed", "overrun")
-    made: list[dict[str, Any]] = [
-        {
-            field: [amounts.text(getattr(point, field)[place]) for point in points]
-            for field in fields
-        }
-        for place in range(len(points[0].budget))
-    ]
-    for place, purse in enumerate(made):
-        purse["left"] = [amounts.text(lefts(point)[place]) for point in points]
-    return made
-
-
-def lefts(point: Sample) -> list[int]:
-    """What can still be held of each resource."""
-    return [
-        budget - spent - held - presumed
-        for budget, spent, held, presumed in zip(*point[1:5], strict=True)
-    ]
 
 
 def add(total: list[int], units: list[int]) -> None:

@@ -20,7 +20,7 @@ from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import NEVER
 from purse.engine.steps import DONE, CallBuffer, compile_steps, new_game, tell
-from purse.errors import PurseError
+from purse.errors import InvalidInput, PurseError
 from purse.live.save_file import layout
 from purse.types import Floats
 
@@ -94,7 +94,7 @@ class Learner:
             arms = self.choose(t, left, pending, owed, allowed)[0]
             out[[arm for arm in arms if arm >= 0]] = 1.0
         elif self._steps.look is None:
-            raise PurseError(f"{self.terms.policy} draws its arm without computing probabilities")
+            raise InvalidInput(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
             self._steps.look(t, self._see(left, pending, allowed), out)
         return out.tolist()

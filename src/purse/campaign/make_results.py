@@ -20,7 +20,7 @@ from purse.campaign.results import (
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
-from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
+from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -133,7 +133,7 @@ def status(
                 each.probe or None,
             )
             for each in map(CoolDown._make, head.cooling)
-            if each.length
+            if each.length and not arms.is_retired[each.arm]
         ),
     )
 
@@ -193,15 +193,16 @@ def alarms(
         )
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
-        if each.length:
+        if each.length and not arms.is_retired[each.arm]:
             text = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
             found.append(Alarm("cooling-down", text))
     for name, silent in zip(arms.names, head.silent, strict=False):
         if silent >= SILENT and silent >= counts["tickets"] / SILENT_SHARE:
             text = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
             found.append(Alarm("silent", text))
+    plays = 1 if terms.stop == FIT else terms.plays
     if head.status != CLOSED and not fits(
-        terms.plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
+        plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
     ):
         found.append(
             Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +53,7 @@ def read_range(reward_range: Any) -> tuple[float, float] | None:
     if reward_range is None:
         return None
     bounds = validation.numbers("reward_range", reward_range)
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+    if len(bounds) != 2 or not 0 < bounds[1] - bounds[0] < math.inf:
         raise invalid("reward_range", reward_range, "must be two numbers, the lower one first")
     return float(bounds[0]), float(bounds[1])
 

@@ -78,6 +78,15 @@ class CampaignRecord:
         facts = vars(self)
         return {name: facts[name] for name in facts if facts[name] or name not in OPTIONAL}
 
+    def copied(self) -> CampaignRecord:
+        """A record that may be changed. Rows within its lists never are."""
+        made = object.__new__(CampaignRecord)
+        made.__dict__ = {
+            name: value.copy() if isinstance(value, (list, dict)) else value
+            for name, value in vars(self).items()
+        }
+        return made
+
     @classmethod
     def from_json(cls, text: str) -> CampaignRecord:
         """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""

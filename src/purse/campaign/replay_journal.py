@@ -14,6 +14,7 @@ import orjson
 
 from purse.base import amounts as amounts_module
 from purse.base.json import compact
+from purse.campaign.ask_rules import Chooser, Draft
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
@@ -25,7 +26,7 @@ from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # counts that are in every digest; others only where they are not 0
@@ -42,6 +43,8 @@ class WouldAppend(Exception):
 class DryRunRules(Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
+    written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
+
     def add(
         self,
         kind: str,
@@ -52,6 +55,17 @@ class DryRunRules(Transaction):
     ) -> Entry:
         """Say what the next entry would be."""
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+    def next_round(
+        self, draft: Draft, allowed: list[int] | None, chooser: Chooser
+    ) -> tuple[int, list[int], list[float]]:
+        """The choice for the next round: made again, or as it is written."""
+        if self.written is None:
+            return super().next_round(draft, allowed, chooser)
+        if draft.t + 1 not in self.written:
+            raise AskRefused(f"round {draft.t + 1} was not asked for")
+        ticket = self.written[draft.t + 1]
+        return draft.t + 1, ticket["arms"], ticket["probabilities"]
 
 
 class JournalReplay:
@@ -67,6 +81,15 @@ class JournalReplay:
         self.learner = Learner(terms)
         self.history = History(terms)
         self.findings: list[str] = []
+        self.notes: list[str] = []
+        now = getattr(self.learner.module, "VERSION", 0)
+        # choices of another version of the policy are taken as they are written
+        self.decides = terms.policy_version in (0, now)
+        if not self.decides:
+            self.notes.append(
+                f"tickets were chosen by version {terms.policy_version} of {terms.policy}, and "
+                f"this is version {now}: the choices were not made again"
+            )
 
     def fold(self, entry: Entry) -> None:
         """Check an entry against what is known so far, and take it in."""
@@ -112,6 +135,8 @@ class JournalReplay:
                 transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
             case "asked":
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
+                if not self.decides:
+                    transaction.written = {each["t"]: each for each in body["tickets"]}
                 transaction.ask(body["n"], entry.request or "", mask, self.learner)
             case "told" if body.get("missing"):
                 transaction.expire([self.tickets[ticket]])
@@ -212,8 +237,9 @@ class JournalReplay:
             return False
         if not self.learner.restore(policy) and not relearn(self.learner, stored):
             return False
-        self.ledger.seq, self.ledger.head = stored.seq, CampaignRecord(**head)
-        self.ledger.balances = [Balance(*purse) for purse in balances]
+        known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
+        self.ledger = Ledger(self.terms, stored.seq, known, [Balance(*purse) for purse in balances])
+        self.ledger.tickets = self.tickets
         for record in records:
             self.tickets[record[0]] = TicketRecord(*record)
         self.tickets.sums = {bucket: parts for bucket, *parts in sums}

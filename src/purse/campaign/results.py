@@ -8,6 +8,7 @@ sake.
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -103,6 +104,13 @@ class CoolingArm:
     length: float  # seconds
     probe: Annotated[int | None, "The ticket that tries it, while it is open."]
 
+    def __str__(self) -> str:
+        """A few words for people."""
+        if self.probe is not None:
+            return f"{self.arm}, tried by ticket {self.probe}"
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.until))
+        return f"{self.arm}, tried again from {since}"
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -156,6 +164,8 @@ class Status:
             ),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
+            *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
+            *(f"  cooling down: {each}" for each in self.cooling),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

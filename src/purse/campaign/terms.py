@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 from purse.base import amounts, validation
 from purse.base.json import compact
@@ -32,15 +32,16 @@ from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# what happens to a hold that outlives its deadline
-PRESUME, RELEASE = EXPIRY = ("presume", "release")
+Expiry = Literal["presume", "release"]  # what happens to a hold that outlives its deadline
+PRESUME, RELEASE = EXPIRY = get_args(Expiry)
 WEAKER_PROMISE = (
     "on_expiry='release': a hold that outlives its deadline is released, so a call that "
     "was made and reported late, or never, "
     "may have spent money that was given out again; such reports count as overrun, which "
     "the budget does not cover"
 )
-HOLD, FIT = STOP = ("hold", "fit")  # the stop rules of campaigns
+StopRule = Literal["hold", "fit"]
+HOLD, FIT = STOP = get_args(StopRule)
 
 
 @dataclass(frozen=True)

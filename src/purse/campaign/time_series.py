@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from purse.base import amounts
 
 POINTS = 256
 MINUTE = 60  # seconds
@@ -72,3 +74,32 @@ class LastMinute:
             if each > second - MINUTE:
                 return asks - asked, tells - told
         return 0, 0
+
+
+def sample(facts: list[Any]) -> Sample:
+    """A sample from JSON."""
+    at, *parts = facts
+    return Sample(at, *map(tuple, parts))
+
+
+def purses(points: list[Sample]) -> list[dict[str, Any]]:
+    """The counters of each resource over time, as decimal text."""
+    fields = ("budget", "spent", "held", "presumed", "overrun")
+    made: list[dict[str, Any]] = [
+        {
+            field: [amounts.text(getattr(point, field)[place]) for point in points]
+            for field in fields
+        }
+        for place in range(len(points[0].budget))
+    ]
+    for place, purse in enumerate(made):
+        purse["left"] = [amounts.text(lefts(point)[place]) for point in points]
+    return made
+
+
+def lefts(point: Sample) -> list[int]:
+    """What can still be held of each resource."""
+    return [
+        budget - spent - held - presumed
+        for budget, spent, held, presumed in zip(*point[1:5], strict=True)
+    ]

@@ -54,9 +54,12 @@ class Budget(click.ParamType[float]):
 
 
 class Duration(click.ParamType[float | None]):
-    """A time such as 90, 90s, 30m, 1h, 7d or 4w, or never."""
+    """A time such as 90, 90s, 30m, 1h, 7d or 4w; or never, unless that is ruled out."""
 
     name = "time"
+
+    def __init__(self, *, never: bool = True) -> None:
+        self.never = never
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -68,10 +71,11 @@ class Duration(click.ParamType[float | None]):
         """
         number, seconds = (value[:-1], SECONDS[value[-1]]) if value[-1:] in SECONDS else (value, 1)
         try:
-            return None if value == "never" else float(number) * seconds
+            return None if value == "never" and self.never else float(number) * seconds
         except ValueError:
+            words = "4w or never" if self.never else "or 4w"
             raise click.BadParameter(
-                f"{value!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never"
+                f"{value!r} is not a time; write 90s, 30m, 1h, 7d, {words}"
             ) from None
 
 

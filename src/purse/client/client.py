@@ -18,7 +18,14 @@ from purse.campaign.journal import Entry
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.states import OPEN
 from purse.client.wire import T, encoded, error_of, path, pause_of, refusal, result_of
-from purse.errors import CampaignExists, PurseError, StorageUnavailable, invalid, shorten
+from purse.errors import (
+    ArmsCoolingDown,
+    CampaignExists,
+    PurseError,
+    StorageUnavailable,
+    invalid,
+    shorten,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -27,6 +34,7 @@ AGAIN = (429, 502, 503, 504)
 SHORTEST, LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
 PAGE_SIZE = 1000  # entries of a journal at a time
 Ticket = CampaignTicket | int
+Arms = Sequence[str] | Mapping[str, Any] | None
 
 
 class Client:
@@ -87,23 +95,43 @@ class Client:
         """Return the balances, counts and alarms of a campaign."""
         return self._result(Status, "GET", path(name))
 
-    def ask(self, name: str, request_id: str | None = None) -> CampaignTicket:
+    def ask(self, name: str, request_id: str | None = None, *, arms: Arms = None) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         request_id   a name for this ask, under which a repeat returns the same ticket
+        arms         the arms that may be chosen; or {arm: the most that this call may cost}, which
+                     is then held; None: all arms
 
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
+        Raise `ArmsCoolingDown` when calls of all allowed arms failed just now. It is not repeated:
+        its `seconds` say how long to wait.
         """
-        return self.ask_many(name, 1, request_id)[0]
+        return self.ask_many(name, 1, request_id, arms=arms)[0]
 
-    def ask_many(self, name: str, n: int, request_id: str | None = None) -> list[CampaignTicket]:
+    def ask_many(
+        self, name: str, n: int, request_id: str | None = None, *, arms: Arms = None
+    ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
         n            from 1 to 1,000
         request_id   as for `ask`; a repeat returns the same tickets
+        arms         as for `ask`, the same for all tickets
         """
-        body = {"n": n, "request_id": uuid.uuid4().hex if request_id is None else request_id}
+        request = uuid.uuid4().hex if request_id is None else request_id
+        body = {"n": n, "request_id": request, **given(arms=arms)}
         return self._send(tickets_of, "POST", path(name, "asks"), body)
+
+    def probabilities(self, name: str, arms: Arms = None) -> dict[str, float]:
+        """Return {arm: the probability of this arm in the next round}.
+
+        arms   as for `ask`
+        """
+        return self._send(
+            lambda answer: dict(answer.json()["probabilities"]),
+            "POST",
+            path(name, "probabilities"),
+            given(arms=arms),
+        )
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
         """Report the reward and the cost of a ticket, and return a receipt.
@@ -160,6 +188,31 @@ class Client:
             "request_id": uuid.uuid4().hex if request_id is None else request_id,
         }
         return self._result(Status, "POST", path(name, "top-ups"), body)
+
+    def add_arm(self, name: str, arm: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        """Add an arm, or take back a retired one, and return the new status.
+
+        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: the
+                             floor and the ceiling of its place
+
+        Raise `InvalidInput` when there is no place, or the costs are outside floor and ceiling.
+        """
+        body = {"name": arm, **given(cost_min=cost_min, cost_max=cost_max)}
+        return self._result(Status, "POST", path(name, "arms"), body)
+
+    def retire_arm(self, name: str, arm: str) -> Status:
+        """Choose an arm no more, and return the new status; its open tickets are told as usual."""
+        return self._result(Status, "POST", path(name, "arms", "retire"), {"name": arm})
+
+    def set_arm(self, name: str, arm: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        """Change what an arm may cost from the next ask on, and return the new status.
+
+        cost_min, cost_max   as for `add_arm`; None: as before
+
+        Raise `InvalidInput` when the costs are outside the arm's floor and ceiling.
+        """
+        body = {"name": arm, **given(cost_min=cost_min, cost_max=cost_max)}
+        return self._result(Status, "POST", path(name, "arms", "set"), body)
 
     def pause(self, name: str) -> Status:
         """Issue no tickets until `resume`, but accept reports; return the new status."""
@@ -227,7 +280,7 @@ class Client:
                         trouble = f"an answer that cannot be read: {response.text}"
                 else:
                     refused = refusal(response)
-                    if response.status_code not in AGAIN:
+                    if response.status_code not in AGAIN or isinstance(refused, ArmsCoolingDown):
                         raise told_as_such(refused) if attempt else refused
                     trouble, wait = str(refused), wait + pause_of(response)
             if attempt < self.retries:
@@ -244,6 +297,11 @@ def told_as_such(refused: PurseError) -> PurseError:
     return CampaignExists(
         f"{refused}; an earlier attempt of this call, which got no answer, may have created it"
     )
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that are not None: older servers know no others."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def number(name: str, ticket: Ticket) -> int:

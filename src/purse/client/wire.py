@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
-from purse.campaign.results import Alarm, BalanceStatus, CampaignTicket, Receipt, Status
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.campaign.results import (
+    Alarm,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    Receipt,
+    Status,
+)
+from purse.errors import ArmsCoolingDown, InvalidInput, PurseError, shorten
 
 if TYPE_CHECKING:
     import httpx
@@ -18,7 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 HINTS: dict[Any, dict[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Alarm, BalanceStatus, CampaignTicket, Receipt, Status)
+    kind: get_type_hints(kind)
+    for kind in (Alarm, BalanceStatus, CampaignTicket, CoolingArm, Receipt, Status)
 }
 
 
@@ -42,6 +50,8 @@ def plain(value: Any) -> Any:
         if isinstance(value, Decimal)
         else value.tolist()
         if hasattr(value, "tolist")
+        else dict(value)
+        if isinstance(value, Mapping)
         else list(value)
     )
 
@@ -49,12 +59,23 @@ def plain(value: Any) -> Any:
 def error_of(problem: Mapping[str, Any]) -> PurseError:
     """The same error that `Campaign` would have raised."""
     kind = OF_SLUGS.get(str(problem["type"]).removeprefix(PREFIX), PurseError)
-    return kind(str(problem["detail"]))
+    detail = str(problem["detail"])
+    if issubclass(kind, ArmsCoolingDown):
+        return kind(detail, float(problem.get("seconds", 0.0)))
+    return kind(detail)
 
 
 def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
-    """A result as `Campaign` has it. What a newer server says besides is left out."""
-    return kind(**{field: value_of(hint, facts[field]) for field, hint in HINTS[kind].items()})
+    """A result as `Campaign` has it. What a newer server says besides is left out, and what an
+    older one does not say has its default.
+    """
+    return kind(
+        **{
+            field: value_of(hint, facts[field])
+            for field, hint in HINTS[kind].items()
+            if field in facts
+        }
+    )
 
 
 def value_of(hint: Any, value: Any) -> Any:

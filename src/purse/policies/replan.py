@@ -117,7 +117,7 @@ from purse.kernels import (
 )
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, CAPS, PENDING = "replan", 1, True, True
+NAME, PLAYS, CAPS, PENDING, VERSION = "replan", 1, True, True, 1
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
 

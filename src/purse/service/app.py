@@ -17,6 +17,7 @@ from purse.service.live_view import LiveViews
 from purse.service.metrics import Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import describe
+from purse.service.routes.arms import arm_routes
 from purse.service.routes.campaigns import campaigns
 from purse.service.routes.dashboard import dashboard
 from purse.service.routes.health import health_routes
@@ -51,6 +52,7 @@ def make_app(settings: Settings) -> FastAPI:
     )
     for router in (
         campaigns(cache, threads),
+        arm_routes(cache, threads),
         tickets(cache, threads, metrics),
         health_routes(cache, threads, metrics),
         dashboard(views, reader),

@@ -22,10 +22,14 @@ COUNTS = {
     "tickets": "Tickets given out.",
     "told": "Tickets that were reported on.",
     "void": "Tickets that were cancelled.",
+    "failed": "Tickets whose call did not work.",
+    "unrewarded": "Tickets whose reward did not come in time.",
     "skipped": "Rounds that the policy let pass.",
     "conflicts": "Reports that contradicted an earlier one.",
     "overruns": "Reports of a cost above what was held.",
     "below_minimum": "Reports of a cost below the declared minimum.",
+    "outside_range": "Reports of a reward outside the declared range.",
+    "crowded": "Asks in which money held for others excluded an arm.",
 }
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -74,6 +78,18 @@ class Campaigns:
             "Tickets that expired and are presumed spent.",
             found,
             lambda status: float(status.counts["presumed"]),
+        )
+        yield of_each(
+            "purse_settled_tickets",
+            "Tickets whose cost is known and whose reward is not.",
+            found,
+            lambda status: float(status.counts["settled"]),
+        )
+        yield of_each(
+            "purse_cooling_arms",
+            "Arms whose calls fail, and that are tried one ticket at a time.",
+            found,
+            lambda status: float(len(status.cooling)),
         )
         yield of_each(
             "purse_overdue_tickets",

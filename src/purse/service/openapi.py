@@ -11,7 +11,13 @@ from pydantic import BaseModel, TypeAdapter
 
 from purse._version import __version__
 from purse.base.problem_types import OF_ERRORS, ProblemType
-from purse.errors import InvalidInput, NoSuchCampaign, PurseError, StorageUnavailable
+from purse.errors import (
+    ArmsCoolingDown,
+    InvalidInput,
+    NoSuchCampaign,
+    PurseError,
+    StorageUnavailable,
+)
 from purse.service import problems
 from purse.service.problems import (
     FOREIGN,
@@ -31,6 +37,7 @@ ABOUT = (
     "problem (RFC 9457)."
 )
 REF = "#/components/schemas/"
+MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
 HEADERS = {
     401: {
         "WWW-Authenticate": {
@@ -78,7 +85,10 @@ def refusals(
 
 def described(status: int, kinds: list[ProblemType]) -> dict[str, Any]:
     """One status with the problems that come with it."""
-    examples = {kind.slug: {"value": problems.facts(kind, kind.title)} for kind in kinds}
+    examples = {
+        kind.slug: {"value": {**problems.facts(kind, kind.title), **MORE.get(kind, {})}}
+        for kind in kinds
+    }
     content = {
         problems.MEDIA_TYPE: {
             "schema": {"$ref": REF + responses.Problem.__name__},

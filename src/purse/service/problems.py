@@ -5,6 +5,7 @@ a client raises the same one.
 from __future__ import annotations
 
 import json
+import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from purse import errors
 from purse.base.problem_types import OF_ERRORS, PREFIX, ProblemType
-from purse.errors import PurseError, shorten
+from purse.errors import ArmsCoolingDown, PurseError, shorten
 from purse.service.request_log import LOGGER
 
 MEDIA_TYPE = "application/problem+json"
@@ -76,7 +77,12 @@ def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
 
 def of_error(error: PurseError) -> dict[str, Any]:
     """The problem that an error stands for."""
-    return facts(kind_of(error), str(error))
+    return {**facts(kind_of(error), str(error)), **numbers_of(error)}
+
+
+def numbers_of(error: PurseError) -> dict[str, float]:
+    """What an error says besides its text."""
+    return {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}
 
 
 def answer_to(error: PurseError) -> Response:
@@ -84,6 +90,9 @@ def answer_to(error: PurseError) -> Response:
     files and machines.
     """
     kind = kind_of(error)
+    if isinstance(error, ArmsCoolingDown):
+        wait = str(max(1, math.ceil(error.seconds)))
+        return response(kind, str(error), {"Retry-After": wait}, **numbers_of(error))
     if kind.status < 500:
         return response(kind, str(error))
     LOGGER.error("%s: %s", kind.slug, error)

@@ -110,7 +110,7 @@ def test_a_campaign_that_is_not_there_is_looked_for_again() -> None:
 
 def test_a_mistake_is_the_answer_to_it_alone(caplog: pytest.LogCaptureFixture) -> None:
     storage = Memory()
-    wrong = OPERATIONS["tell"]([[1, "no", 7]])
+    wrong = OPERATIONS["tell"]([[1, 0.5, 7]])
     queue = queued(made(storage), (call(1), operations.ask(1, "a")), (call(2), wrong))
     asked, failed = committed(queue, storage)
     assert asked[1][0][0] == 1

@@ -24,6 +24,7 @@ from purse.campaign.storage.remote.unix_transport import UnixTransport
 from tests.campaign.remote.conftest import LONG, ended, serving, started
 from tests.support.campaigns import TERMS
 from tests.support.cli import run
+from tests.support.soak import scale
 
 SOON = 2.0**40  # by the server's clock
 
@@ -264,7 +265,7 @@ def test_a_server_that_is_killed_loses_nothing_and_does_nothing_twice(
     try:
         for worker in crew:
             worker.start()
-        for _ in range(2):
+        for _ in range(scale(1, 2)):
             before = [len(worker.told) for worker in crew]
             until(lambda: all(len(w.told) > n + 5 for w, n in zip(crew, before, strict=True)))  # noqa: B023
             server.send_signal(signal.SIGKILL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import pytest
 from purse import Campaign, StorageUnavailable
 from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
 from purse.campaign.storage.connect import connect
+from tests.support.processes import forked, printed
 from tests.support.soak import scale
 from tests.support.storages import SqliteHarness
 
@@ -42,9 +42,7 @@ def remove_log(path: Path) -> None:
 def elsewhere(path: Path, code: str) -> str:
     """What another process prints about the campaign `c`."""
     script = f"import purse; c = purse.Campaign.open('c', storage='sqlite:///{path}'); {code}"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return printed(script, out=path.with_name("out")).strip()
 
 
 @pytest.fixture
@@ -126,10 +124,8 @@ def test_nothing_acknowledged_is_lost_while_another_library_looks_again_and_agai
     """Four threads on two connections work, and one looks."""
     campaign.storage.close()
     wanted = scale(60, 3_000)
-    command = [sys.executable, "-c", WORKS_AND_LOOKS, str(path), str(wanted)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    told = [int(line) for line in done.stdout.splitlines()]
+    lines = printed(WORKS_AND_LOOKS, path, wanted, out=path.with_name("out"))
+    told = [int(line) for line in lines.splitlines()]
     known = [entry.ticket for entry in campaign.journal() if entry.kind == "told"]
     assert len(told) >= wanted
     assert set(told) <= set(known)
@@ -180,16 +176,14 @@ def test_after_the_log_was_removed_under_load_all_see_one_ledger(
     """What was in the log is gone with it; what is acknowledged afterwards is not."""
     campaign.storage.close()
     outs = [tmp_path / f"out-{number}" for number in range(3)]
-    workers = []
     for out in outs:
-        with out.open("w") as file:
-            command = [sys.executable, "-c", WORKS, str(path)]
-            workers.append(subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE))
+        out.touch()
+    workers = [forked(WORKS, path, out=out) for out in outs]
 
     def wait_for_all(more: int, since: float) -> None:
         """Until each has been acknowledged so much more that it began since then."""
         while any(len([each for each in read(out) if each[0] > since]) < more for out in outs):
-            assert [worker.poll() for worker in workers] == [None] * 3
+            assert all(worker.is_alive() for worker in workers)
             time.sleep(0.01)
 
     try:
@@ -202,9 +196,7 @@ def test_after_the_log_was_removed_under_load_all_see_one_ledger(
     finally:
         for worker in workers:
             worker.kill()
-            worker.wait()
-            assert worker.stderr is not None
-            worker.stderr.close()
+            worker.join()
     told = {entry.ticket for entry in campaign.journal() if entry.kind == "told"}
     lately = [number for out in outs for begun, number in read(out) if begun > removed]
     assert set(lately) <= told

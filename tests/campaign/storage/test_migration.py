@@ -14,11 +14,16 @@ from purse.campaign.storage import schema
 from tests.support.storages import MemoryHarness, StorageHarness
 
 TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
+    "arms": {name: 1 + place for place, name in enumerate("abcdefgh")},
     "budget": 100,
     "cost_min": "0.5",
-    "policy": "exp3.bwk",
+    "stop": "hold",
+    "cooldown": None,
 }
+OLD_COUNTS = (
+    "tickets", "held", "told", "void", "presumed", "released", "skipped",
+    "conflicts", "overruns", "below_minimum",
+)  # fmt: skip
 
 
 def quoted(value: Any) -> str:
@@ -37,8 +42,10 @@ def quoted(value: Any) -> str:
 def old_statements(campaign: Campaign, script: str) -> list[str]:
     """What 0.1.0 would have written of a campaign."""
     stored = campaign.storage._campaigns[campaign.name]  # type: ignore[attr-defined]
-    head = {**vars(stored.head), "handover": "a mark"}
-    del head["digest"], head["archived"]
+    head = {**stored.head.as_dict(), "handover": "a mark"}
+    for name in ("digest", "archived", "open", "owed", "silent"):
+        head.pop(name, None)
+    head["counts"] = {name: stored.head.counts[name] for name in OLD_COUNTS}
     insert = "INSERT INTO purse_{} VALUES ({})"
     rows: list[tuple[str, list[Any]]] = [
         ("purses", [1, m, *purse]) for m, purse in enumerate(stored.balances)
@@ -54,11 +61,13 @@ def old_statements(campaign: Campaign, script: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("policy", ["exp3.bwk", "ucb-bv1"])
 def test_a_campaign_of_the_first_version_goes_on(
-    make_harness: Callable[[str], StorageHarness], kind: str
+    make_harness: Callable[[str], StorageHarness], kind: str, policy: str
 ) -> None:
+    """With `ucb-bv1` it is in the middle of its initial pulls."""
     memory, harness = MemoryHarness(), make_harness(kind)
-    expected = memory.create("c", **TERMS)
+    expected = memory.create("c", **TERMS, policy=policy)
     for number in range(6):
         ticket = expected.ask(f"r{number}")
         if number % 3:
@@ -94,7 +103,7 @@ def test_a_campaign_of_the_first_version_goes_on(
 
 def test_a_newer_file_is_refused(make_harness: Callable[[str], StorageHarness]) -> None:
     harness = make_harness("sqlite")
-    harness.create("c", **TERMS)
+    harness.create("c", **TERMS, policy="uniform")
     harness.close()
     harness.execute(f"PRAGMA user_version = {len(schema.SQLITE) + 1}")
     with pytest.raises(StorageUnavailable, match="upgrade purse"):

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import pytest
 
 from purse import (
+    Campaign,
     MissingExtra,
+    NoSuchCampaign,
     StorageUnavailable,
 )
 from purse.campaign.storage.connect import connect
@@ -29,6 +32,33 @@ def test_a_password_is_not_in_an_error() -> None:
     with pytest.raises(StorageUnavailable) as caught:
         connect("postgresql://me:secret@127.0.0.1:1/purse?connect_timeout=2")
     assert "secret" not in str(caught.value)
+
+
+def test_the_time_is_the_servers(make_harness: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All machines share it, whatever their own clocks say."""
+    now = time.time()
+    harness = make_harness("postgres")
+    monkeypatch.setattr(time, "time_ns", lambda: round((now - 86_400) * 1e9))
+    storage = harness.connect()
+    campaign = Campaign.create("late", **TERMS, storage=storage)
+    ticket = campaign.ask()
+    assert now - 1 < ticket.asked_at < now + 600
+    storage._clock.set(5_000)  # until the next answer
+    assert 5_000 <= storage.now() < 6_000
+    assert campaign.status().name == "late"
+    assert storage.now() / 1000 > now - 1
+    storage.close()
+
+
+def test_a_refusal_leaves_a_connection_that_works(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    campaign = harness.create("c", **TERMS)
+    campaign.ask()
+    harness.execute("UPDATE purse_campaigns SET name = 'elsewhere' WHERE name = 'c'")
+    with pytest.raises(NoSuchCampaign):
+        campaign.ask()
+    harness.execute("UPDATE purse_campaigns SET name = 'c' WHERE name = 'elsewhere'")
+    assert campaign.ask().id == 2
 
 
 def test_a_lost_connection_is_made_anew(make_harness: Any) -> None:

@@ -64,6 +64,20 @@ def test_a_newer_schema_is_refused(sql: Any) -> None:
         sql.storage()
 
 
+def test_a_schema_that_became_newer_is_refused_by_the_next_transaction(sql: Any) -> None:
+    campaign = sql.create("c", **TERMS)
+    ticket = campaign.ask()
+    newer = len(schema.SQLITE) + 1
+    sql.execute(
+        f"PRAGMA user_version = {newer}"
+        if isinstance(sql, SqliteHarness)
+        else f"INSERT INTO purse_schema VALUES ({newer})"
+    )
+    for call in (campaign.ask, campaign.status, lambda: campaign.tell(ticket, 1, 1)):
+        with pytest.raises(StorageUnavailable, match=f"schema version {newer}.*upgrade purse"):
+            call()
+
+
 def test_an_older_schema_is_brought_up_to_date(sql: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sql.create("c", **TERMS).ask("r")
     name = "SQLITE" if isinstance(sql, SqliteHarness) else "POSTGRES"

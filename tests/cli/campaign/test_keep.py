@@ -34,10 +34,11 @@ def test_an_audit_that_finds_something_exits_with_1(
 
     class Audit:
         ok, entries, after, findings = False, 1, 0, ["held is 5 and should be 0"]
-        digest = "abc"
+        digest, notes = "abc", ("a choice was made by another version",)
 
     monkeypatch.setattr(purse.Campaign, "audit", lambda _, **__: Audit)
     assert run("audit prompts", code=1).stdout.splitlines() == [
+        "a choice was made by another version",
         "held is 5 and should be 0",
         "prompts: 1 entries, 1 findings; digest abc",
     ]

@@ -6,6 +6,7 @@ import pytest
 
 from purse.campaign import defaults
 from purse.cli.campaign import write as verbs
+from purse.cli.campaign.new import new
 from purse.cli.options import Duration
 from purse.policies import DEFAULT
 from tests.support.campaign_cli import NEW, Complaint, Run, data
@@ -153,9 +154,14 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
 
 
 def test_the_defaults_are_those_of_the_library() -> None:
-    given = {option.name: option.default for option in verbs.new.params}
+    given = {option.name: option.default for option in new.params}
     assert (given["policy"], given["storage"]) == (DEFAULT, defaults.STORAGE)
+    assert given["stop"] == defaults.STOP
     assert Duration().convert(given["expires_after"], None, None) == defaults.EXPIRES_AFTER
+    assert Duration().convert(given["cooldown"], None, None) == defaults.COOLDOWN
+    texts = {option.name: getattr(option, "help", "") for option in new.params}
+    longest = texts["cooldown_max"].partition("[default: ")[2].rstrip("].")
+    assert Duration().convert(longest, None, None) == defaults.COOLDOWN_MAX
 
 
 def test_cost_and_reward_are_told_apart_and_calls_fail(run: Run) -> None:

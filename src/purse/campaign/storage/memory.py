@@ -7,7 +7,6 @@ import threading
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 
 import orjson
@@ -133,7 +132,7 @@ class Memory:
             change = decide(
                 LockedState(
                     stored.seq,
-                    deepcopy(stored.head),
+                    stored.head.copied(),
                     list(stored.balances),
                     tickets,
                     requests,
@@ -157,7 +156,7 @@ class Memory:
             raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
         stored.seq, stored.head, stored.balances = (
             change.seq,
-            deepcopy(change.head),
+            change.head.copied(),
             list(change.balances),
         )
         stored.tickets.update({record.id: record for record in change.tickets})
@@ -215,7 +214,7 @@ class Memory:
             overdue = sum(record.deadline is not None and record.deadline <= now for record in held)
             return Overview(
                 stored.seq,
-                deepcopy(stored.head),
+                stored.head.copied(),
                 list(stored.balances),
                 overdue,
                 min((record.at for record in held), default=None),

@@ -4,7 +4,6 @@ the primary is asked.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from purse.campaign.storage.postgres_rows import (
     digest_at,
     write,
 )
+from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
 from purse.errors import (
     CampaignExists,
     InvalidInput,
@@ -63,8 +63,8 @@ SESSION = (
 )
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 HEAD = (
-    "SELECT seq, head, (SELECT max(version) FROM purse_schema) FROM purse_campaigns "
-    "WHERE id = %s AND name = %s"
+    f"SELECT seq, head, (SELECT max(version) FROM purse_schema), {MILLISECONDS} "
+    "FROM purse_campaigns WHERE id = %s AND name = %s"
 )
 LOCK = f"{HEAD} FOR UPDATE"
 PURSES = (
@@ -91,7 +91,8 @@ class Postgres:
 
             from purse.campaign.storage.postgres_timeout import TimeoutConnection
         self._psycopg, self._patient = psycopg, TimeoutConnection
-        self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+        self._clock = ServerClock()
+        self.now: Callable[[], int] = self._clock.now
         self.address = address
         try:
             self._where()
@@ -108,6 +109,8 @@ class Postgres:
         reset_after_fork(self)
         with self._translate_errors(), self._connected() as db:
             migrate(db, self._where())
+            ((now,),) = db.execute(f"SELECT {MILLISECONDS}".encode()).fetchall()
+            self._clock.set(now)
 
     def renew(self) -> None:
         """Begin without connections in a child process."""
@@ -130,6 +133,12 @@ class Postgres:
         )
         db.execute(SESSION)
         return db
+
+    def _check(self, row: Sequence[Any]) -> None:
+        """Refuse tables of another version, and take over the server's time."""
+        if row[2] != len(schema.POSTGRES):
+            schema.check_version(row[2], len(schema.POSTGRES), self._where())
+        self._clock.set(row[3])
 
     def _close(self, db: psycopg.Connection[Any]) -> None:
         with suppress(self._psycopg.Error):
@@ -194,11 +203,22 @@ class Postgres:
                         finally:
                             broken = db.broken
                             if not broken and db.info.transaction_status != IDLE:
-                                db.close()  # whatever state it is in
+                                self._undo(db)
                 except self._psycopg.OperationalError:
                     self._writers.close_idle()
                     if not broken or attempt == ATTEMPTS:
                         raise
+
+    def _undo(self, db: psycopg.Connection[Any]) -> None:
+        """Give up a transaction, so that the connection can be used again.
+
+        Raise `psycopg.Error` where that cannot be: then the connection is closed.
+        """
+        try:
+            db.execute("ROLLBACK")
+        except BaseException:
+            db.close()
+            raise
 
     def _change(
         self,
@@ -235,7 +255,7 @@ class Postgres:
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
-        schema.check_version(row[2], len(schema.POSTGRES), self._where())
+        self._check(row)
         head = CampaignRecord.from_json(row[1])
         late = [ticket_record(each) for found in due for each in found]
         answered = {entry.request or "": entry for entry in entries_of(requests or ())}
@@ -332,6 +352,7 @@ class Postgres:
             row = db.execute(HEAD, (campaign, name)).fetchone()
             if row is None:
                 raise self._gone(name)
+            self._check(row)
             query = (
                 "SELECT count(*) FILTER (WHERE deadline <= %s), min(at) FROM "
                 "purse_tickets WHERE campaign = %s AND " + among(("held",))

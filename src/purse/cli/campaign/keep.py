@@ -150,13 +150,14 @@ def audit(
                 "ok": found.ok,
                 "entries": found.entries,
                 "after": found.after,
+                "notes": list(found.notes),
                 "findings": found.findings,
                 "digest": found.digest,
             }
         )
     else:
-        for finding in found.findings:
-            click.echo(finding)
+        for line in (*found.notes, *found.findings):
+            click.echo(line)
         verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
         earlier = f" ({found.after} of them checked by an earlier audit)" if found.after else ""
         click.echo(f"{name}: {found.entries} entries{earlier}, {verdict}; digest {found.digest}")

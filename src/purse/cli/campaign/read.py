@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from purse.campaign.states import OPEN
+from purse.campaign.states import OPEN, STATES
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import invalid
@@ -72,7 +72,7 @@ def print_list(as_json: bool, storage: str) -> None:
     multiple=True,
     default=OPEN,
     show_default=True,
-    help="State, such as held, told, void, presumed or settled; repeat it for several.",
+    help=f"State: {', '.join(STATES)}; repeat it for several.",
 )
 @click.option(
     "--limit",

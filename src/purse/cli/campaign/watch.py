@@ -144,6 +144,7 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     """Return a table with pulls, means and intervals of each arm."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
     for number, title in enumerate(
@@ -158,6 +159,8 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
         )
     ):
         table.add_column(title, justify="right" if number else "left", no_wrap=True)
+    marks = dict.fromkeys(status.retired, " (retired)")
+    marks |= {each.arm: " (cooling down)" for each in status.cooling}
     for arm in history["arms"]:
         costs = arm["mean_costs"] or [None] * len(status.purses)
         low, high = arm["interval"] or (None, None)
@@ -166,7 +169,8 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
             format_known(value, ".4g", "")
             for value in (arm["mean_reward"], *costs, arm["efficiency"])
         ]
-        table.add_row(arm["arm"], f"{arm['pulls']:,}", *numbers, span, f"{arm['share']:.0%}")
+        label = Text(arm["arm"] + marks.get(arm["arm"], ""))  # a name is no markup
+        table.add_row(label, f"{arm['pulls']:,}", *numbers, span, f"{arm['share']:.0%}")
     return table
 
 

@@ -1,7 +1,7 @@
 """Verbs that change campaigns.
 
-These are `purse campaign new`, `ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`,
-`pause`, `resume` and `close`.
+These are `purse campaign ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`, `pause`,
+`resume` and `close`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from purse.campaign import defaults
-from purse.cli.campaign import keep, read, watch
-from purse.cli.options import Duration, for_machines, stored
+from purse.cli.campaign import arms, keep, read, watch
+from purse.cli.campaign.amounts import choosing, chosen, listed
+from purse.cli.campaign.new import new
+from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, PurseError, invalid
-from purse.policies import DEFAULT
 
 if TYPE_CHECKING:
     from purse.campaign.campaign import Campaign
@@ -32,87 +32,10 @@ def campaign() -> None:
     \b
     purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
     purse campaign ask prompts                        ticket, arm, probability, what is held for it
+    purse campaign ask prompts --arm small            only this arm may be chosen
     purse campaign tell prompts 1 --reward 0.93 --cost 0.0021
     purse campaign watch prompts
     """  # noqa: D301 - click reads the backspace as: keep these lines
-
-
-@click.command()
-@click.argument("name")
-@click.option(
-    "--arm",
-    "arms",
-    multiple=True,
-    required=True,
-    metavar="NAME=COST",
-    help="Arm and the most that a pull of it may cost; repeat it for each arm.",
-)
-@click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
-@click.option("--cost-min", required=True, metavar="AMOUNT", help="Least that a pull costs.")
-@click.option(
-    "--resource",
-    "resources",
-    multiple=True,
-    default=defaults.RESOURCES,
-    show_default=True,
-    help="Resource that is spent; repeat it for several, and give amounts as 0.01,500.",
-)
-@click.option(
-    "--policy",
-    default=DEFAULT,
-    show_default=True,
-    help="Name, name:option=value,... or the path of a policy file.",
-)
-@click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
-@click.option(
-    "--expires-after",
-    type=Duration(),
-    default=f"{defaults.EXPIRES_AFTER // 3600}h",
-    show_default=True,
-    help="Time after which a ticket without a report expires: 90s, 30m, 1h, 7d or never.",
-)
-@click.option(
-    "--on-expiry",
-    default="presume",
-    show_default=True,
-    help="presume: count the hold as spent; release: give it back, a weaker promise.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed: the same seed and the same reports give the same choices.",
-)
-@stored
-def new(
-    name: str,
-    arms: tuple[str, ...],
-    budget: str,
-    cost_min: str,
-    resources: tuple[str, ...],
-    storage: str,
-    **options: Any,
-) -> None:
-    """Create a campaign and print its status."""
-    import warnings
-
-    from purse.campaign.campaign import Campaign
-
-    pairs = [arm_of(arm, len(resources)) for arm in arms]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the weaker promise is printed below
-        made = Campaign.create(
-            name,
-            arms=[arm for arm, _ in pairs],
-            budget=amounts("budget", budget, len(resources)),
-            cost_min=[amounts("cost-min", cost_min, len(resources))] * len(pairs),
-            cost_max=[most for _, most in pairs],
-            resources=resources,
-            storage=storage,
-            **options,
-        )
-    click.echo(str(made.status()))
 
 
 @click.command()
@@ -131,20 +54,30 @@ def new(
     metavar="ID",
     help="Name of this ask: a repeat returns the same tickets and holds nothing more.",
 )
+@choosing
 @for_machines
 @stored
-def ask(name: str, count: int, request_id: str | None, as_json: bool, storage: str) -> None:
+def ask(
+    name: str,
+    count: int,
+    request_id: str | None,
+    names: tuple[str, ...],
+    most: tuple[str, ...],
+    as_json: bool,
+    storage: str,
+) -> None:
     """Ask which arm to pull, and hold the most that it may cost.
 
     Prints a line for each ticket, separated by tabs: ticket, arm, probability, held.
     """
-    read.print_tickets(read.opened(name, storage).ask_many(count, request_id), as_json)
+    found = read.opened(name, storage)
+    read.print_tickets(found.ask_many(count, request_id, arms=chosen(names, most)), as_json)
 
 
 @click.command()
 @click.argument("name")
 @click.argument("ticket", metavar="TICKET|-")
-@click.option("--reward", type=float, help="Reward, from 0 to 1.")
+@click.option("--reward", type=float, help="Reward, from 0 to 1 or in the campaign's range.")
 @click.option("--cost", metavar="AMOUNT", help="True cost; for several resources as 0.01,500.")
 @for_machines
 @stored
@@ -235,7 +168,7 @@ def settle(name: str, ticket: str, cost: str, storage: str) -> None:
 @click.command()
 @click.argument("name")
 @click.argument("ticket")
-@click.option("--reward", "gained", type=float, required=True, help="Reward, from 0 to 1.")
+@click.option("--reward", "gained", type=float, required=True, help="Reward, as for tell.")
 @stored
 def reward(name: str, ticket: str, gained: float, storage: str) -> None:
     """Report the reward of a ticket, before or after its cost."""
@@ -290,35 +223,9 @@ def switch(verb: str, text: str) -> click.Command:
     return change
 
 
-def arm_of(text: str, n_resources: int) -> tuple[str, Any]:
-    """Return the name of an arm and its largest cost."""
-    name, equals, most = text.rpartition("=")
-    if not (name and equals):
-        raise invalid("arm", text, "must be NAME=COST, such as small=0.01")
-    return name, amounts(f"arm {name}", most, n_resources)
-
-
-def amounts(field: str, text: str, count: int) -> list[str]:
-    """Return an amount for each of `count` resources; one amount stands for all.
-
-    The library checks the amounts.
-    """
-    parts = text.split(",")
-    if len(parts) not in (1, count):
-        raise invalid(
-            field, text, f"must be one amount, or {count} between commas, one for each resource"
-        )
-    return parts * count if len(parts) == 1 else parts
-
-
-def listed(text: str) -> str | list[str]:
-    """Return one amount, or a list of those between commas."""
-    parts = text.split(",")
-    return parts if len(parts) > 1 else text
-
-
 for command in (
     new, ask, tell, settle, reward, fail, void, top_up,
+    arms.add_arm, arms.retire_arm, arms.set_arm, arms.probabilities,
     switch("pause", "Issue no tickets until the campaign is resumed; reports are accepted."),
     switch("resume", "Issue tickets again."),
     switch("close", "Issue no tickets from now on; reports are accepted."),

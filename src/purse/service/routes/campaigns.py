@@ -17,7 +17,8 @@ from purse.service.openapi import refusals
 from purse.service.policy_files import without_folder
 from purse.service.routes.common import Key, Name, answer, request_of, status_answer
 from purse.service.schemas import examples, responses
-from purse.service.schemas.requests import JournalQuery, NewCampaign, TopUp
+from purse.service.schemas.new_campaign import NewCampaign
+from purse.service.schemas.requests import JournalQuery, TopUp
 from purse.service.threads import Threads
 
 LINES = "application/x-ndjson"

@@ -27,7 +27,8 @@ Key = Annotated[
     Header(
         alias="Idempotency-Key",
         pattern=REQUEST_ID,
-        description="The same as `request_id` in the body.",
+        description="The same as `request_id` in the body; one of them is enough.",
+        openapi_examples={"question-17": {"value": "question-17"}},
     ),
 ]
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Response
 
 from purse.campaign.results import Receipt
 from purse.errors import (
+    ArmsCoolingDown,
     AskRefused,
     BudgetExhausted,
     BudgetHeld,
@@ -30,6 +31,7 @@ from purse.service.schemas.requests import (
     Ask,
     Failure,
     Gain,
+    Look,
     Outcome,
     Reports,
     Settlement,
@@ -56,6 +58,7 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
             Conflict,
             BudgetExhausted,
             BudgetHeld,
+            ArmsCoolingDown,
             HorizonReached,
             AskRefused,
             CampaignPaused,
@@ -70,10 +73,29 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         idempotency_key: Key = None,
     ) -> Response:
         given = cache.get_to_ask(name).ask_many(
-            body.n, request_of(idempotency_key, body.request_id)
+            body.n, request_of(idempotency_key, body.request_id), arms=body.arms
         )
         metrics.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
+
+    @router.post(
+        "/campaigns/{name}/probabilities",
+        summary="The probability of each arm in the next round",
+        dependencies=act,
+        response_model=responses.Probabilities,
+        responses=refusals(
+            BudgetExhausted,
+            BudgetHeld,
+            ArmsCoolingDown,
+            body=True,
+            more=(problems.POLICY_FILE,),
+        ),
+    )
+    def probabilities(
+        name: Name,
+        body: Annotated[Look, Body()] = Look(),  # noqa: B008 - it never changes
+    ) -> Response:
+        return answer({"probabilities": cache.get_to_ask(name).probabilities(body.arms)})
 
     @router.post(
         "/campaigns/{name}/tells",

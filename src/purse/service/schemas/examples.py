@@ -26,9 +26,19 @@ CREATE: dict[str, Any] = {
     "resources": ["USD"],
     "policy": "replan",
     "expires_after": 3600,
+    "cooldown": 1,
+    "capacity": 3,
 }
-ASK: dict[str, Any] = {"request_id": "question-17", "n": 1}
+ASK: dict[str, Any] = {
+    "request_id": "question-17",
+    "n": 1,
+    "arms": {"large": "0.02", "small": "0.01"},
+}
 REPORT: dict[str, Any] = {"ticket": 1, "reward": 0.93, "cost": "0.0021"}
+NEW_ARM: dict[str, Any] = {"name": "medium", "cost_min": "0.0001", "cost_max": "0.03"}
+CHANGED_ARM: dict[str, Any] = {"name": "medium", "cost_max": "0.02"}
+RETIRED_ARM: dict[str, Any] = {"name": "medium"}
+PROBABILITIES: dict[str, Any] = {"large": 0.00004, "small": 0.99996}
 TOP_UP: dict[str, Any] = {"amount": "10", "request_id": "invoice-3"}
 TICKET = as_json(
     CampaignTicket(
@@ -36,7 +46,7 @@ TICKET = as_json(
         id=1,
         t=1,
         arms=("small",),
-        probabilities=(0.9999659486678784,),
+        probabilities=(0.9999724118418812,),
         held=("0.01",),
         state="held",
         request_id="question-17",

@@ -13,6 +13,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from purse.base import amounts
 from purse.campaign import terms
+from purse.campaign.read_terms import IGNORE, MOST_EXPLORED
 
 NAME = rf"^{terms.NAME.pattern}$"
 REQUEST_ID = r"^[\x21-\x7e]{1,200}$"
@@ -20,6 +21,7 @@ POLICY = r"^[a-z0-9][a-z0-9+.-]*(:[A-Za-z0-9_=,.+\[\] -]*)?$"
 FILE = re.compile(r"[^:]*\.py(:|$)")
 TEXT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,9})?")
 MOST = 1000  # asks, reports or arms at once
+MOST_NAME = 200  # characters of the name of an arm or a resource
 LARGEST_ID = 2**62
 LARGEST = amounts.LARGEST / amounts.UNIT
 AMOUNT_SCHEMA: dict[str, Any] = {
@@ -37,7 +39,7 @@ AMOUNT_SCHEMA: dict[str, Any] = {
         },
     ]
 }
-REWARD_SCHEMA: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
+REWARD_SCHEMA: dict[str, Any] = {"type": "number"}
 CAP_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
 
 
@@ -59,10 +61,22 @@ def check_amount(value: Any) -> Any:
 def check_rewards(value: Any) -> Any:
     """A reward, or one for each play."""
     several = value if isinstance(value, list) else [value]
-    if not 1 <= len(several) <= MOST or not all(
-        is_number(reward) and 0 <= reward <= 1 for reward in several
-    ):
-        raise ValueError("must be a number from 0 to 1, or a list with one for each play")
+    if not 1 <= len(several) <= MOST or not all(map(is_number, several)):
+        raise ValueError("must be a number, or a list with one for each play")
+    return value
+
+
+def check_missing_reward(value: Any) -> Any:
+    """What a reward that does not come counts as."""
+    if value != IGNORE and not is_number(value):
+        raise ValueError(f'must be a number, or "{IGNORE}"')
+    return value
+
+
+def check_explore(value: Any) -> Any:
+    """A share, or a way and a share; the terms look at it closely."""
+    if value is not None and not isinstance(value, str) and not is_number(value):
+        raise ValueError('must be a share such as 0.05 or "uniform:0.05", or null')
     return value
 
 
@@ -91,6 +105,8 @@ def nested(check: Callable[[Any], Any], depth: int) -> Callable[[Any], Any]:
     def check_all(value: Any) -> Any:
         if isinstance(value, (list, dict)) and not 1 <= len(value) <= MOST:
             raise ValueError(f"must have 1 to {MOST} entries")
+        if isinstance(value, dict) and max(map(len, value)) > MOST_NAME:
+            raise ValueError(f"must have names of at most {MOST_NAME} characters")
         if isinstance(value, list):
             return [inner(entry) for entry in value]
         return (
@@ -114,6 +130,7 @@ def schema(one: dict[str, Any], depth: int) -> dict[str, Any]:
             lists,
             {
                 "type": "object",
+                "propertyNames": {"maxLength": MOST_NAME},
                 "additionalProperties": inner,
                 "minProperties": 1,
                 "maxProperties": MOST,
@@ -127,7 +144,7 @@ def check_arms(value: Any) -> Any:
     if (
         isinstance(value, list)
         and 1 <= len(value) <= MOST
-        and all(isinstance(name, str) and 1 <= len(name) <= 200 for name in value)
+        and all(isinstance(name, str) and 1 <= len(name) <= MOST_NAME for name in value)
     ):
         return value
     if not isinstance(value, dict):
@@ -150,7 +167,7 @@ def check_policy(value: Any) -> Any:
     return value
 
 
-ONE_NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200}
+ONE_NAME: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": MOST_NAME}
 ARMS_SCHEMA = {
     "anyOf": [
         {"type": "array", "items": ONE_NAME, "minItems": 1, "maxItems": MOST},
@@ -172,4 +189,22 @@ Rewards = Annotated[
     WithJsonSchema({"anyOf": schema(REWARD_SCHEMA, 1)["anyOf"][:2]}),
 ]
 Caps = Annotated[Any, PlainValidator(nested(check_cap, 1)), WithJsonSchema(schema(CAP_SCHEMA, 1))]
+MissingReward = Annotated[
+    Any,
+    PlainValidator(check_missing_reward),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "const": IGNORE}]}),
+]
+Explore = Annotated[
+    Any,
+    PlainValidator(check_explore),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_EXPLORED},
+                {"type": "string"},
+                {"type": "null"},
+            ]
+        }
+    ),
+]
 RequestId = Annotated[str, Field(pattern=REQUEST_ID)]

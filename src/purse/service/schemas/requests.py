@@ -2,114 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
-from purse.campaign import defaults
-from purse.campaign.read_terms import MOST_SECONDS
 from purse.campaign.states import OPEN, STATES, TicketState
-from purse.policies import DEFAULT
 from purse.service.schemas import examples
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
-    NAME,
     Amounts,
     Arms,
-    Caps,
-    PolicyName,
     RequestId,
     Rewards,
     Table,
 )
+from purse.service.schemas.known_fields import KnownFields, RequestModel
 
-MOST_RESOURCES = 100
 MOST_ENTRIES = 10_000
-MOST_UNKNOWN = 5  # fields that are listed one by one
 
-
-class KnownFields(BaseModel):
-    """What all queries and bodies have in common: fields that are not known are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def few_unknown(cls, given: Any) -> Any:
-        """Refuse very many fields at once: one error for each of 100,000 takes a second."""
-        if isinstance(given, dict) and len(given) > len(cls.model_fields) + MOST_UNKNOWN:
-            unknown = len(given) - sum(name in given for name in cls.model_fields)
-            known = ", ".join(cls.model_fields)
-            raise ValueError(f"must have no other fields than {known}; {unknown} are not known")
-        return given
-
-
-class RequestModel(KnownFields):
-    """What all bodies have in common: nothing is guessed, text is no number."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class NewCampaign(RequestModel):
-    """The terms of a new campaign."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE]})
-
-    name: Annotated[str, Field(pattern=NAME)]
-    arms: Annotated[
-        Arms,
-        Field(
-            description="Names, or an object of names and the most that a pull of each may cost."
-        ),
-    ]
-    budget: Annotated[
-        Amounts, Field(description="One amount, or one for each resource, as a list or by name.")
-    ]
-    cost_min: Annotated[
-        Table,
-        Field(
-            description="What a pull costs at least: one amount, one for each arm, or one for each "
-            "arm and resource."
-        ),
-    ]
-    cost_max: Annotated[
-        Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
-    ] = None
-    resources: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(min_length=1, max_length=MOST_RESOURCES),
-    ] = list(defaults.RESOURCES)
-    plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
-    horizon: Annotated[
-        int | None,
-        Field(ge=1, le=LARGEST_ID, description="The number of rounds, where there is one."),
-    ] = None
-    costs: Annotated[
-        Table | None, Field(description="Known constant costs, for policies that use them.")
-    ] = None
-    caps: Annotated[
-        Caps | None, Field(description="Pulls allowed per arm, for policies that keep to them.")
-    ] = None
-    policy: Annotated[
-        PolicyName,
-        Field(description="A name, with options: `exp3++.bwk:beta=1`. Policy files are refused."),
-    ] = DEFAULT
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    expires_after: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            le=MOST_SECONDS,
-            allow_inf_nan=False,
-            description="Seconds after which a ticket without a report counts as spent; "
-            "null: never.",
-        ),
-    ] = defaults.EXPIRES_AFTER
-    on_expiry: Annotated[
-        Literal["presume", "release"],
-        Field(description="`release` is a weaker promise: see `promise` in the status."),
-    ] = "presume"
+AllowedArms = Annotated[
+    Arms | None,
+    Field(
+        description="The arms that may be chosen: names, or an object of names and the most that "
+        "this call of each may cost, which is then held; null: all arms."
+    ),
+]
 
 
 class Ask(RequestModel):
@@ -124,9 +42,21 @@ class Ask(RequestModel):
     n: Annotated[
         int, Field(ge=1, le=MOST, description="As many as fit, at least one, are given out.")
     ] = 1
+    arms: AllowedArms = None
 
 
-Gained = Annotated[Rewards, Field(description="From 0 to 1; a list with several plays.")]
+class Look(RequestModel):
+    """A wish for probabilities."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"arms": examples.ASK["arms"]}]})
+
+    arms: AllowedArms = None
+
+
+Gained = Annotated[
+    Rewards,
+    Field(description="From 0 to 1, or in the campaign's range; a list with several plays."),
+]
 Paid = Annotated[
     Table,
     Field(
@@ -222,5 +152,5 @@ class TicketQuery(KnownFields):
         Field(
             max_length=len(STATES), description="May be repeated; those that are open without it."
         ),
-    ] = list(OPEN)
+    ] = list(OPEN)  # noqa: RUF012 - pydantic copies it
     limit: Annotated[int, Field(ge=1, le=MOST)] = MOST

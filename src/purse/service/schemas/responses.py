@@ -31,6 +31,7 @@ Ticket = Annotated[
 ]
 Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examples.RECEIPT)]
 Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
+CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.CoolingArm)]
 Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
 Status = Annotated[
     results.Status,
@@ -40,6 +41,7 @@ Status = Annotated[
         examples.STATUS,
         purses=tuple[Purse, ...],
         alarms=tuple[Alarm, ...],
+        cooling=tuple[CoolingArm, ...],
     ),
 ]
 Entry = Annotated[journal.Entry, Described("Entry", journal.Entry, examples.ENTRY)]
@@ -51,6 +53,16 @@ class Tickets(ResponseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tickets": [examples.TICKET]}]})
 
     tickets: list[Ticket]
+
+
+class Probabilities(ResponseModel):
+    """The probability of each arm in the next round."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"probabilities": examples.PROBABILITIES}]}
+    )
+
+    probabilities: dict[str, float]
 
 
 class Problem(BaseModel):
@@ -69,6 +81,9 @@ class Problem(BaseModel):
     errors: Annotated[
         list[dict[str, str]], Field(description="Each field that is wrong, where several may be.")
     ] = []
+    seconds: Annotated[
+        float | None, Field(description="Until an arm may be tried again, where all cool down.")
+    ] = None
 
 
 class Refused(ResponseModel):

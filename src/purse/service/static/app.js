@@ -1,11 +1,13 @@
 // The page: which campaign is shown, who reads, and how live it is.
 
 import * as actions from "./actions.js";
+import { cooling } from "./cooling.js";
 import { el, find } from "./dom.js";
 import * as format from "./format.js";
 import * as panels from "./panels.js";
 import { Live, Refusal, request, token } from "./stream.js";
 
+const SECOND = 1000; // ms after which cool-downs are counted on
 const TICK = 5000; // ms after which ages are counted on
 const QUIET = 20_000; // ms without news after which rates and forecasts, which fade, are asked for
 const LATER = 5000; // ms until the list is asked for again where it is empty or did not come
@@ -57,9 +59,11 @@ function take(facts) {
   render();
 }
 
+/** The picture, with the server's time of this moment. */
+const current = () => ({ ...picture, now: picture.now + (Date.now() - taken) / 1000 });
+
 function render() {
-  const now = picture.now + (Date.now() - taken) / 1000;
-  const seen = { ...picture, now };
+  const seen = current();
   const { status } = picture;
   find("notice").hidden = true;
   find("campaign").hidden = false;
@@ -67,18 +71,20 @@ function render() {
   panels.title(seen);
   panels.alarms(seen);
   panels.budgets(seen);
+  cooling(seen);
   panels.arms(seen);
   const cancel = (id) => perform(() => actions.voidTicket(status.name, id), `Ticket ${id} is void.`);
   const more = () => {
     few = false;
     render();
   };
+  panels.counts(seen);
   panels.tickets(seen, mayAct() ? cancel : null, few ? more : null);
   for (const button of find("actions").querySelectorAll("button")) {
     const wanted = { pause: status.status === "running", resume: status.status === "paused", close: status.status !== "closed", "top-up": status.status !== "closed" };
     button.hidden = !wanted[button.dataset.action];
   }
-  find("server-time").textContent = `Server time ${format.time(now)}, journal entry ${format.count(status.entries)}`;
+  find("server-time").textContent = `Server time ${format.time(seen.now)}, journal entry ${format.count(status.entries)}`;
   controls();
   document.documentElement.dataset.entries = status.entries;
 }
@@ -191,4 +197,5 @@ find("actions").addEventListener("click", (event) => {
   else if (action) perform(() => actions.change(name, action), `Done: ${action}.`);
 });
 setInterval(tick, TICK);
+setInterval(() => picture?.status.cooling.length && cooling(current()), SECOND);
 begin();

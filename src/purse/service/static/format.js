@@ -28,6 +28,9 @@ export function moment(seconds, now) {
   return at.getFullYear() === today.getFullYear() ? `${day.format(at)}, ${minute.format(at)}` : dayOfYear.format(at);
 }
 
+/** A time of day to the second, with the date where it is not today. */
+export const exact = (seconds, now) => (new Date(seconds * 1000).toDateString() === new Date(now * 1000).toDateString() ? time(seconds) : moment(seconds, now));
+
 const SPANS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
 /** How long, in the two largest units: 2 h 5 min. */

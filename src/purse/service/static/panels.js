@@ -1,14 +1,17 @@
 // The parts of the page, from a picture of the campaign.
 
 import { Chart } from "./chart.js";
+import { badge } from "./cooling.js";
 import { budget, gauge, interval, shares } from "./charts.js";
 import { el, find, replace, svg, swatch, table } from "./dom.js";
 import * as format from "./format.js";
 
-const SERIOUS = ["overrun", "exhausted", "conflict", "overdue"];
-const KINDS = { overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum", exhausted: "Exhausted" };
+const SERIOUS = ["overrun", "exhausted", "conflict", "overdue", "storage"];
+const KINDS = { overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum", exhausted: "Exhausted", "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", storage: "Storage" };
 const SIGN = { serious: "M12 3L22 20H2zM12 10v4M12 17v.01", mild: "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18M12 8v5M12 16v.01" };
 const FEW = 12; // tickets shown at first
+// states in the order of a ticket's life, with what a reader may not know
+const STATES = { held: "", settled: "wait for their reward", told: "", unrewarded: "no reward came in time", failed: "", void: "", presumed: "no report came in time", released: "no report came in time", skipped: "" };
 const charts = new Map();
 
 export function title({ status, history }) {
@@ -87,13 +90,15 @@ export function arms({ status, history, now }) {
   const colours = new Map(history.series.pulls.map(({ arm }, place) => [arm, `arm-${place % 8}`]));
   const best = Math.max(0, ...history.arms.map((arm) => arm.efficiency ?? 0));
   const top = Math.min(2.5 * best, Math.max(best, ...history.arms.map((arm) => arm.interval?.[1] ?? 0))) || 1;
-  const columns = [{ name: "Arm" }, { name: "Pulls" }, { name: "Reports" }, { name: "Share" }, { name: "Recent share", label: "Recent" }, { name: "Mean reward", label: "Reward" },
+  const shown = ["settled", "failed"].filter((name) => history.arms.some((arm) => arm[name]));
+  const columns = [{ name: "Arm" }, { name: "Pulls" }, { name: "Reports" }, ...shown.map((name) => ({ name: name === "failed" ? "Failed" : "No reward yet", label: name === "failed" ? "Failed" : "Waiting" })), { name: "Share" }, { name: "Recent share", label: "Recent" }, { name: "Mean reward", label: "Reward" },
     ...resources.map((resource) => ({ name: `Mean cost, ${resource}`, label: resources.length > 1 ? resource : "Cost" })), { name: `Reward per ${resources[0]}, 95%`, label: `Per ${resources[0]}`, wide: true }];
   const rows = history.arms.map((arm) => ({
-    head: el("span", { class: "named" }, swatch(colours.get(arm.arm) ?? "others"), arm.arm),
-    cells: [format.count(arm.pulls), format.count(arm.told), format.share(arm.share), format.share(arm.recent_share), format.number(arm.mean_reward),
+    head: el("span", { class: "named" }, swatch(colours.get(arm.arm) ?? "others"), el("span", {}, arm.arm, badge(status, arm.arm))),
+    cells: [format.count(arm.pulls), format.count(arm.told), ...shown.map((name) => format.count(arm[name])), format.share(arm.share), format.share(arm.recent_share), format.number(arm.mean_reward),
       ...resources.map((_, place) => format.number(arm.mean_costs?.[place] ?? null)), ratio(arm, top)],
   }));
+  find("arms").dataset.more = shown.length;
   replace(find("arms"), table("What was reported of each arm. Recent: in the last eighth of the campaign's life.", columns, rows, { cards: true }));
   const drawn = chart("shares", "Share of each arm in the pulls over time", 220, shares);
   if (!drawn.node.isConnected) find("shares").replaceChildren(el("h3", {}, "Share of pulls over time"), drawn.node);
@@ -104,6 +109,14 @@ function ratio({ efficiency, interval: range }, top) {
   if (efficiency === null) return "–";
   const words = `${format.number(efficiency)}${range ? ` (${format.number(range[0])} to ${format.number(range[1])})` : ""}`;
   return el("span", { class: "ratio" }, el("span", {}, words), interval(efficiency, range, top));
+}
+
+/** How many tickets are in each state, and what the money held for them does. */
+export function counts({ status: { counts: all } }) {
+  const states = Object.entries(STATES).filter(([name]) => all[name]);
+  const list = el("dl", { class: "counts" }, ...states.map(([name, note]) => el("div", { "data-state": name }, el("dt", {}, name), el("dd", {}, format.count(all[name]), note ? el("small", {}, note) : null))));
+  const crowded = all.crowded && el("p", { id: "crowded", class: "quiet" }, `Money held for open tickets excluded an arm in ${format.count(all.crowded)} ${all.crowded === 1 ? "ask" : "asks"}.`);
+  find("counts").replaceChildren(...[states.length && list, crowded].filter(Boolean));
 }
 
 /** Open tickets, a few until `more` shows the others; `cancel` voids one where the reader may. */
@@ -118,7 +131,7 @@ export function tickets({ status, tickets: known, now }, cancel, more) {
     cells: [ticket.arms.join(", "), el("span", { class: "state" }, swatch(ticket.state), ticket.state), format.duration(now - ticket.asked_at), deadline(ticket, now), ...ticket.held.map((held) => format.amount(held)),
       ...(cancel ? [el("button", { type: "button", class: "button small", "data-key": `void-${ticket.id}`, "aria-label": `Void ticket ${ticket.id}`, onclick: () => cancel(ticket.id) }, "Void")] : [])],
   }));
-  const caption = open.length < all ? `The oldest ${open.length} of ${format.count(all)}` : `${format.count(all)} in all, the oldest first`;
+  const caption = open.length < all ? `The oldest ${open.length} of ${format.count(all)} open tickets` : `${format.count(all)} open, the oldest first`;
   const others = known.length - open.length;
   return replace(find("tickets"), table(caption, columns, rows, { cards: true }), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more", onclick: more }, `Show ${others} more`) : "");
 }

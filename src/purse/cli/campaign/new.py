@@ -1,0 +1,171 @@
+"""`purse campaign new`: create a campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from purse.campaign import defaults
+from purse.cli.campaign.amounts import amounts, arm_of, bounds
+from purse.cli.options import Duration, stored
+from purse.policies import DEFAULT
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    required=True,
+    metavar="NAME=COST",
+    help="Arm and the most that a pull of it may cost; repeat it for each arm.",
+)
+@click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
+@click.option("--cost-min", required=True, metavar="AMOUNT", help="Least that a pull costs.")
+@click.option(
+    "--resource",
+    "resources",
+    multiple=True,
+    default=defaults.RESOURCES,
+    show_default=True,
+    help="Resource that is spent; repeat it for several, and give amounts as 0.01,500.",
+)
+@click.option(
+    "--policy",
+    default=DEFAULT,
+    show_default=True,
+    help="Name, name:option=value,... or the path of a policy file.",
+)
+@click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@click.option(
+    "--expires-after",
+    type=Duration(),
+    default=f"{defaults.EXPIRES_AFTER // 3600}h",
+    show_default=True,
+    help="Time after which a ticket without a report expires: 90s, 30m, 1h, 7d or never.",
+)
+@click.option(
+    "--on-expiry",
+    default="presume",
+    show_default=True,
+    help="presume: count the hold as spent; release: give it back, a weaker promise.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed: the same seed and the same reports give the same choices.",
+)
+@click.option(
+    "--stop",
+    default=defaults.STOP,
+    show_default=True,
+    help="fit: choose only arms whose maximum fits into what is left; hold: choose any, and refuse "
+    "the ask.",
+)
+@click.option(
+    "--cooldown",
+    type=Duration(),
+    default=f"{defaults.COOLDOWN}s",
+    show_default=True,
+    help="Time for which an arm is not chosen after a call failed, doubled by the next failure; "
+    "or never.",
+)
+@click.option(
+    "--cooldown-max",
+    type=Duration(never=False),
+    help=f"Longest cool-down [default: {defaults.COOLDOWN_MAX // 60}m].",
+)
+@click.option(
+    "--reward-within",
+    type=Duration(),
+    default="never",
+    show_default=True,
+    help="Time after its cost in which a reward has to come; never: any time.",
+)
+@click.option(
+    "--missing-reward",
+    metavar="REWARD",
+    help="What a reward counts as that does not come in time [default: nothing].",
+)
+@click.option(
+    "--reward-range",
+    type=float,
+    nargs=2,
+    metavar="LOW HIGH",
+    help="Least and largest reward [default: 0 1].",
+)
+@click.option(
+    "--explore",
+    metavar="SHARE",
+    help="Share of the money for arms drawn at random, such as 0.05; uniform:0.05: of the rounds.",
+)
+@click.option(
+    "--capacity",
+    type=int,
+    metavar="K",
+    help="Places for arms, for add-arm [default: as many as are named].",
+)
+@click.option(
+    "--cost-floor",
+    "floors",
+    multiple=True,
+    metavar="COST|NAME=COST",
+    help="How low set-arm may move the least cost, of all arms or of one [default: not at all].",
+)
+@click.option(
+    "--cost-ceiling",
+    "ceilings",
+    multiple=True,
+    metavar="COST|NAME=COST",
+    help="How high set-arm may move the largest cost, of all arms or of one [default: not at all].",
+)
+@stored
+def new(
+    name: str,
+    arms: tuple[str, ...],
+    budget: str,
+    cost_min: str,
+    resources: tuple[str, ...],
+    missing_reward: str | None,
+    floors: tuple[str, ...],
+    ceilings: tuple[str, ...],
+    storage: str,
+    **options: Any,
+) -> None:
+    """Create a campaign and print its status."""
+    import warnings
+
+    from purse.campaign.campaign import Campaign
+
+    count = len(resources)
+    pairs = [arm_of(arm, count) for arm in arms]
+    least = amounts("cost-min", cost_min, count)
+    if missing_reward is not None:
+        options["missing_reward"] = number_or_word(missing_reward)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the weaker promise is printed below
+        made = Campaign.create(
+            name,
+            arms=[arm for arm, _ in pairs],
+            budget=amounts("budget", budget, count),
+            cost_min=[least] * len(pairs),
+            cost_max=[most for _, most in pairs],
+            resources=resources,
+            cost_floor=bounds("cost-floor", floors, {arm: least for arm, _ in pairs}, count),
+            cost_ceiling=bounds("cost-ceiling", ceilings, dict(pairs), count),
+            storage=storage,
+            **options,
+        )
+    click.echo(str(made.status()))
+
+
+def number_or_word(text: str) -> float | str:
+    """Return a number, or the text where it is none; the library checks it."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,156 @@
+"""The terms of a campaign as they are sent to the service."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from purse.campaign import defaults
+from purse.campaign.read_terms import IGNORE, MOST_ARMS, MOST_SECONDS
+from purse.campaign.terms import PRESUME, Expiry, StopRule
+from purse.policies import DEFAULT
+from purse.service.schemas import examples
+from purse.service.schemas.fields import (
+    LARGEST_ID,
+    MOST,
+    MOST_NAME,
+    NAME,
+    Amounts,
+    Arms,
+    Caps,
+    Explore,
+    MissingReward,
+    PolicyName,
+    Table,
+)
+from purse.service.schemas.known_fields import RequestModel
+
+MOST_RESOURCES = 100
+Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
+
+
+class NewCampaign(RequestModel):
+    """The terms of a new campaign."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE]})
+
+    name: Annotated[str, Field(pattern=NAME)]
+    arms: Annotated[
+        Arms,
+        Field(
+            description="Names, or an object of names and the most that a pull of each may cost."
+        ),
+    ]
+    budget: Annotated[
+        Amounts, Field(description="One amount, or one for each resource, as a list or by name.")
+    ]
+    cost_min: Annotated[
+        Table,
+        Field(
+            description="What a pull costs at least: one amount, one for each arm, or one for each "
+            "arm and resource."
+        ),
+    ]
+    cost_max: Annotated[
+        Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
+    ] = None
+    resources: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],
+        Field(min_length=1, max_length=MOST_RESOURCES),
+    ] = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
+    plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
+    horizon: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_ID, description="The number of rounds, where there is one."),
+    ] = None
+    costs: Annotated[
+        Table | None, Field(description="Known constant costs, for policies that use them.")
+    ] = None
+    caps: Annotated[
+        Caps | None, Field(description="Pulls allowed per arm, for policies that keep to them.")
+    ] = None
+    policy: Annotated[
+        PolicyName,
+        Field(description="A name, with options: `exp3++.bwk:beta=1`. Policy files are refused."),
+    ] = DEFAULT
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    expires_after: Annotated[
+        Seconds | None,
+        Field(
+            description="Seconds after which a ticket without a report counts as spent; "
+            "null: never.",
+        ),
+    ] = defaults.EXPIRES_AFTER
+    on_expiry: Annotated[
+        Expiry,
+        Field(description="`release` is a weaker promise: see `promise` in the status."),
+    ] = PRESUME
+    stop: Annotated[
+        StopRule,
+        Field(
+            description="`fit`: an arm whose maximum does not fit into what is left is not chosen; "
+            "`hold`: the policy may choose it, and the ask is refused."
+        ),
+    ] = defaults.STOP
+    cooldown: Annotated[
+        Seconds | None,
+        Field(
+            description="Seconds for which an arm is not chosen after a call of it failed; twice "
+            "as long after the next failure; null: failures have no consequence."
+        ),
+    ] = defaults.COOLDOWN
+    cooldown_max: Annotated[
+        Seconds | None,
+        Field(
+            description="The longest cool-down in seconds; null: "
+            f"{defaults.COOLDOWN_MAX}, or `cooldown` where that is longer."
+        ),
+    ] = None
+    reward_within: Annotated[
+        Seconds | None,
+        Field(
+            description="Seconds after its cost in which the reward of a ticket has to come; "
+            "null: it may come at any time."
+        ),
+    ] = None
+    missing_reward: Annotated[
+        MissingReward,
+        Field(
+            description=f"What a reward that does not come in time counts as; `{IGNORE}`: nothing."
+        ),
+    ] = IGNORE
+    reward_range: Annotated[
+        list[Annotated[float, Field(allow_inf_nan=False)]] | None,
+        Field(
+            min_length=2,
+            max_length=2,
+            description="The least and the largest reward; null: rewards lie between 0 and 1.",
+        ),
+    ] = None
+    explore: Annotated[
+        Explore,
+        Field(
+            description="A share of the money for arms drawn at random, such as 0.05; "
+            "`uniform:0.05` is a share of the rounds; null: none."
+        ),
+    ] = None
+    capacity: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=MOST_ARMS,
+            description="Places for arms, of those that are added later too; null: as many as are "
+            "named.",
+        ),
+    ] = None
+    cost_floor: Annotated[
+        Table | None,
+        Field(description="How low the least cost of each arm may be set later; null: `cost_min`."),
+    ] = None
+    cost_ceiling: Annotated[
+        Table | None,
+        Field(
+            description="How high the largest cost of each arm may be set later; null: `cost_max`."
+        ),
+    ] = None

@@ -1,0 +1,181 @@
+"""Arms that come and go, and prices that change."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from purse import Campaign, CampaignClosed, InvalidInput
+from tests.support.campaigns import made, refusal
+from tests.support.storages import MemoryHarness, StorageHarness
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": "0.5", "b": 1},
+    "budget": 100,
+    "cost_min": "0.1",
+    "policy": "exp3.bwk",
+    "capacity": 4,
+}
+
+
+def chosen(campaign: Campaign, asks: int = 60) -> set[str | None]:
+    """The arms of tickets that are asked for and told."""
+    arms = set()
+    for _ in range(asks):
+        ticket = campaign.ask()
+        arms.add(ticket.arm)
+        campaign.tell(ticket, 1, "0.2")
+    return arms
+
+
+def test_places_without_an_arm_are_never_chosen(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS)
+    assert chosen(campaign) == {"a", "b"}
+    assert set(campaign.probabilities()) == {"a", "b"}
+    assert campaign.audit(full=True).ok
+
+
+def test_an_arm_is_added_chosen_retired_and_comes_back(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS)
+    other = harness.open("c")
+    status = campaign.add_arm("new", cost_max="0.4")
+    assert status.arms == ("a", "b", "new")
+    assert "new" in chosen(campaign)
+    ticket = campaign.ask(arms=["new"])
+    assert (ticket.arm, ticket.held) == ("new", ("0.4",))
+    other = harness.open("c")
+    assert other.ask(arms={"new": "0.3"}).held == ("0.3",)
+    assert other.ticket(ticket.id).arm == "new"
+    status = other.retire_arm("new")
+    assert (status.arms, status.retired) == (("a", "b"), ("new",))
+    assert chosen(other) == {"a", "b"}
+    assert "retired" in refusal(InvalidInput, other.ask, arms=["new", "a"])
+    assert other.tell(ticket, 1, "0.3").state == "told"  # as usual
+    back = other.add_arm("new", cost_max="0.6")
+    assert (back.arms, back.retired) == (("a", "b", "new"), ())
+    assert other.ask(arms=["new"]).held == ("0.6",)
+    assert harness.open("c").audit(full=True).ok
+
+
+def test_what_was_learnt_of_an_arm_is_there_when_it_comes_back() -> None:
+    campaign = MemoryHarness().create("c", **TERMS)
+    for _ in range(30):
+        ticket = campaign.ask()
+        campaign.tell(ticket, float(ticket.arm == "a"), "0.2")
+    before = campaign.probabilities()
+    assert before["a"] > 0.52
+    campaign.retire_arm("a")
+    assert campaign.probabilities() == {"a": 0.0, "b": 1.0}
+    campaign.add_arm("a")
+    assert campaign.probabilities() == before
+
+
+def test_a_new_arm_owes_its_initial_pull(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"})
+    first = campaign.ask()
+    campaign.tell(first, 1, "0.2")
+    campaign.add_arm("new")
+    assert [campaign.ask().arm for _ in range(2)] == ["b", "new"]
+    campaign.add_arm("newer")
+    pull = harness.open("c").ask()
+    assert pull.arm == "newer"
+    campaign = harness.open("c")
+    campaign.void(pull)
+    assert campaign.ask().arm == "newer"
+    assert campaign.audit(full=True).ok
+
+
+def test_prices_move_between_floor_and_ceiling(harness: StorageHarness) -> None:
+    terms = {**TERMS, "cost_floor": "0.05", "cost_ceiling": {"a": 2, "b": 2}}
+    campaign = harness.create("c", **terms)
+    assert campaign.ask(arms=["a"]).held == ("0.5",)
+    campaign.set_arm("a", cost_max="1.5")
+    assert harness.open("c").ask(arms=["a"]).held == ("1.5",)
+    campaign = harness.open("c")
+    campaign.set_arm("a", cost_min="0.05", cost_max="0.2")
+    ticket = campaign.ask(arms=["a"])
+    assert ticket.held == ("0.2",)
+    campaign.tell(ticket, 1, "0.06")
+    assert campaign.status().alarms == ()  # it is not below the minimum
+    for bad in ({"cost_max": "2.1"}, {"cost_min": "0.04"}, {"cost_min": "0.3"}):
+        message = refusal(InvalidInput, campaign.set_arm, "a", **bad)
+        assert "between the floor and the ceiling of arm 'a', 0.05 and 2" in message
+    assert campaign.audit(full=True).ok
+
+
+def test_the_policy_sees_costs_within_floor_and_ceiling() -> None:
+    campaign = made(cost_ceiling=4, policy="replan")
+    assert campaign.terms.problem.cost_max.tolist() == [[4 * 10**9]] * 2
+    assert made().terms.problem.cost_max.tolist() == [[10**9]] * 2
+    empty = made(arms={"a": 1, "b": 3}, cost_max=None, capacity=3).terms.problem
+    assert empty.cost_max.tolist() == [[10**9], [3 * 10**9], [3 * 10**9]]
+
+
+def test_the_same_again_changes_nothing() -> None:
+    campaign = made(capacity=3)
+    campaign.add_arm("blue", cost_max="0.5")
+    before = campaign.status().entries
+    campaign.add_arm("blue", cost_max="0.5")
+    campaign.add_arm("blue")
+    campaign.set_arm("blue", cost_max="0.5")
+    campaign.retire_arm("red")
+    campaign.retire_arm("red")
+    assert campaign.status().entries == before + 1
+
+
+def test_what_cannot_be() -> None:
+    campaign = made(capacity=3)
+    campaign.add_arm("blue")
+    assert "capacity of 3 arms" in refusal(InvalidInput, campaign.add_arm, "black")
+    message = refusal(InvalidInput, campaign.add_arm, "blue", cost_max="0.5")
+    assert "is an arm already; set_arm changes what it may cost" in message
+    for verb in (campaign.retire_arm, campaign.set_arm):
+        assert "unknown arm 'grey'" in refusal(InvalidInput, verb, "grey")
+    assert "printable name" in refusal(InvalidInput, campaign.add_arm, " spaced")
+    campaign.retire_arm("red")
+    campaign.retire_arm("green")
+    assert "too few arms" in refusal(InvalidInput, campaign.retire_arm, "blue")
+    campaign.close()
+    for call in (campaign.add_arm, campaign.retire_arm, campaign.set_arm):
+        refusal(CampaignClosed, call, "blue")
+
+
+@pytest.mark.parametrize(
+    ("terms", "text"),
+    [
+        ({"capacity": 1}, "capacity=1"),
+        ({"capacity": 10_001}, "capacity=10001"),
+        ({"capacity": 3, "caps": [1, 1]}, "caps='given': must be left out"),
+        ({"cost_ceiling": 2, "costs": [1, 1]}, "costs='given': must be left out"),
+        ({"cost_floor": "0.2"}, "cost_floor=['0.2']: must be at most cost_min for arm 'red'"),
+        ({"cost_ceiling": "0.5"}, "must be at least cost_max for arm 'red'"),
+        ({"cost_ceiling": [1, 2, 3]}, "cost_ceiling=[1, 2, 3]"),
+    ],
+)
+def test_room_that_makes_no_sense(terms: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        made(**terms)
+    assert text in str(caught.value)
+
+
+def test_costs_that_are_known_do_not_change() -> None:
+    campaign = made(costs=[1, 1], policy="kube")
+    assert "known and constant" in refusal(InvalidInput, campaign.set_arm, "red", cost_max="0.5")
+
+
+def test_a_copy_has_the_same_arms() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    campaign.add_arm("new", cost_max="0.4")
+    campaign.retire_arm("a")
+    chosen(campaign, 20)
+    campaign.set_arm("b", cost_max="0.9")
+    file = StringIO()
+    campaign.export(file)
+    file.seek(0)
+    copy = Campaign.restore(file, storage=MemoryHarness().storage(), name="copy")
+    assert copy.status().arms == ("b", "new")
+    assert copy.probabilities() == campaign.probabilities()
+    assert copy.audit(full=True).digest == campaign.audit(full=True).digest

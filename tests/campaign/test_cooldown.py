@@ -1,0 +1,233 @@
+"""Arms whose calls fail: cool-downs, probes and recovery, from the failures in the journal."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from purse import ArmsCoolingDown, Campaign, InvalidInput
+from purse.campaign.cooldown import CoolDown
+from tests.support.campaigns import made, refusal
+from tests.support.storages import START, MemoryHarness, StorageHarness
+
+QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
+TERMS: dict[str, Any] = {
+    "arms": {"a": "0.01", "b": "0.02", "c": "0.03"},
+    "budget": 1_000,
+    "cost_min": "0.001",
+    "policy": "replan",
+}
+DAY = 86_400_000  # ms
+
+
+def traffic(
+    campaign: Campaign, harness: StorageHarness, down: Any, asks: int, every: int = 100
+) -> tuple[Counter[str], Counter[str]]:
+    """Tickets of each arm, and those of them that failed; one ask every so many ms."""
+    rng, issued, failed = random.Random(0), Counter[str](), Counter[str]()
+    for turn in range(asks):
+        harness.clock += every
+        ticket = campaign.ask()
+        arm = ticket.arm or ""
+        issued[arm] += 1
+        if arm in down(turn):
+            failed[arm] += 1
+            campaign.fail(ticket, reason="503")
+        else:
+            campaign.tell(ticket, float(rng.random() < QUALITY[arm]), "0.005")
+    return issued, failed
+
+
+def probes(seconds: float) -> int:
+    """Cool-downs of 1, 2, 4, ... s that fit into so many seconds."""
+    count, length = 0, 1.0
+    while seconds > 0:
+        count, seconds, length = count + 1, seconds - length, min(2 * length, 300)
+    return count
+
+
+@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
+@pytest.mark.parametrize("begin", [0, 400], ids=["from the start", "later"])
+def test_an_arm_that_is_down_gets_one_probe_per_cool_down(policy: str, begin: int) -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **{**TERMS, "policy": policy})
+    down = "a" if begin == 0 else "c"
+    issued, failed = traffic(
+        campaign, harness, lambda turn: {down} if turn >= begin else (), begin + 600
+    )
+    assert 1 <= failed[down] <= probes(60)
+    assert failed.total() / (begin + 600) < 0.05
+    assert issued.total() - failed.total() >= 0.95 * issued.total()
+    assert campaign.audit(full=True).ok
+
+
+def test_an_arm_that_works_again_is_used_again() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    traffic(campaign, harness, lambda turn: (), 300)
+    _, failed = traffic(campaign, harness, lambda turn: {"c"}, 300)
+    assert failed["c"] <= probes(30)
+    issued, failed = traffic(campaign, harness, lambda turn: (), 600)
+    assert issued["c"] > 200
+    assert campaign.status().cooling == ()
+    assert campaign.audit(full=True).ok
+
+
+def test_fifty_calls_in_flight_make_one_cool_down_of_a_second(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS)
+    tickets = campaign.ask_many(50, arms=["c"])
+    for ticket in tickets:
+        harness.clock += 10
+        campaign.fail(ticket)
+    (cooling,) = campaign.status().cooling
+    assert (cooling.arm, cooling.length, cooling.probe) == ("c", 1.0, None)
+    assert cooling.until == (START + 10 + 1_000) / 1000
+    assert campaign.status().counts["failed"] == 50
+    harness.clock = START + 1_010
+    assert harness.open("c").ask(arms=["c"]).arm == "c"
+    assert harness.open("c").audit(full=True).ok
+
+
+def test_a_cool_down_doubles_until_a_call_works() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, cooldown=1, cooldown_max=5)
+    lengths = []
+    for _ in range(5):
+        campaign.fail(campaign.ask(arms=["c"]))
+        with pytest.raises(ArmsCoolingDown) as error:
+            campaign.ask(arms=["c"])
+        lengths.append(error.value.seconds)
+        harness.clock += round(lengths[-1] * 1000)
+    assert lengths == [1, 2, 4, 5, 5]
+    campaign.settle(campaign.ask(arms=["c"]), "0.01")  # a success, whatever it brings
+    campaign.fail(campaign.ask(arms=["c"]))
+    assert campaign.status().cooling[0].length == 1
+    assert campaign.audit(full=True).ok
+
+
+def test_one_probe_at_a_time() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    campaign.fail(campaign.ask(arms=["c"]))
+    harness.clock += 1_000
+    (probe,) = campaign.ask_many(10, arms=["c"])  # of ten that were wanted
+    assert campaign.status().cooling[0].probe == probe.id
+    message = refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
+    assert "'c'" in message
+    assert campaign.ask(arms=["b", "c"]).arm == "b"
+    campaign.void(probe)
+    second = campaign.ask(arms=["c"])
+    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
+    harness.clock += 300_000  # it stays silent
+    third = campaign.ask(arms=["c"])
+    campaign.tell(second, 1, "0.01")
+    assert campaign.status().cooling == ()
+    campaign.fail(third)  # asked for after the cool-down began
+    assert campaign.status().cooling[0].length == 1
+    assert campaign.audit(full=True).ok
+
+
+def test_a_probe_that_expires_lets_the_next_one_through() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, expires_after=10)
+    campaign.fail(campaign.ask(arms=["c"]))
+    harness.clock += 1_000
+    campaign.ask(arms=["c"])
+    harness.clock += 10_000
+    assert campaign.ask(arms=["c"]).arm == "c"
+    assert campaign.status().counts["presumed"] == 1
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize("jump", [-DAY, DAY])
+def test_a_clock_that_jumps_makes_no_cool_down_longer(jump: int) -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    for _ in range(4):
+        campaign.fail(campaign.ask(arms=["c"]))
+        harness.clock += 10_000
+    campaign.fail(campaign.ask(arms=["c"]))
+    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
+    harness.clock += jump
+    campaign.fail(campaign.ask(arms=["c"]))  # it is tried at once, and cools down again
+    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
+    assert campaign.status().cooling[0].length == 32
+    harness.clock += 32_000
+    campaign.tell(campaign.ask(arms=["c"]), 1, "0.01")
+    assert campaign.status().cooling == ()
+    harness.clock -= jump
+    assert campaign.audit(full=True).ok
+
+
+def test_initial_pulls_skip_an_arm_that_cools_down_and_come_back() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"})
+    campaign.fail(campaign.ask(arms=["b"]))
+    assert [campaign.ask().arm for _ in range(2)] == ["a", "c"]
+    assert campaign.ask().arm in ("a", "c")
+    harness.clock += 1_000
+    assert campaign.ask().arm == "b"
+    assert campaign.audit(full=True).ok
+
+
+def test_the_first_of_several_arms_that_is_ready_is_what_the_refusal_names() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    campaign.fail(campaign.ask(arms=["a"]))
+    harness.clock += 400
+    campaign.fail(campaign.ask(arms=["b"]))
+    with pytest.raises(ArmsCoolingDown) as error:
+        campaign.ask(arms=["a", "b"])
+    assert error.value.seconds == 0.6
+    assert "'a' and 'b'" in str(error.value)
+    assert campaign.ask().arm == "c"
+
+
+def test_without_a_cool_down_failures_have_no_consequence() -> None:
+    campaign = made(cooldown=None)
+    for _ in range(20):
+        campaign.fail(campaign.ask(arms=["green"]))
+    assert campaign.status().cooling == ()
+    assert campaign.status().alarms == ()
+
+
+def test_all_arms_of_a_ticket_cool_down() -> None:
+    campaign = made(arms=["a", "b", "c"], plays=2)
+    ticket = campaign.ask()
+    campaign.fail(ticket)
+    assert {each.arm for each in campaign.status().cooling} == set(ticket.arms)
+    (rest,) = {"a", "b", "c"} - set(ticket.arms)
+    assert campaign.ask().arms == (rest,)
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    ("terms", "text"),
+    [
+        ({"cooldown": 0}, "cooldown=0"),
+        ({"cooldown": "soon"}, "cooldown='soon'"),
+        ({"cooldown": 10, "cooldown_max": 5}, "cooldown_max=5: must be at least cooldown, 10"),
+        ({"cooldown_max": -1}, "cooldown_max=-1"),
+    ],
+)
+def test_a_cool_down_that_makes_no_sense(terms: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        made(**terms)
+    assert text in str(caught.value)
+
+
+def test_a_long_cool_down_is_its_own_maximum() -> None:
+    terms = made(cooldown=600).terms
+    assert (terms.cooldown, terms.cooldown_max) == (600_000, 600_000)
+    assert made().terms.cooldown_max == 300_000
+
+
+def test_how_long_an_arm_is_not_allowed() -> None:
+    cool = CoolDown(0, 1_000, 500, 7)
+    assert [cool.wait(now, 300_000) for now in (999, 1_000, 1_499, 1_500)] == [0, 500, 1, 0]
+    probed = cool._replace(probe=8, probed=2_000)
+    assert [probed.wait(now, 300_000) for now in (1_999, 2_000, 302_000)] == [0, 500, 0]
+    assert cool._replace(length=0).wait(1_200, 300_000) == 0

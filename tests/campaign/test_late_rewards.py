@@ -1,0 +1,208 @@
+"""Rewards that come late, or never; and rewards in a range of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from purse import Campaign, Conflict, InvalidInput, Policy
+from tests.support.campaigns import counts, made
+from tests.support.storages import MemoryHarness, StorageHarness
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 1},
+    "budget": 100,
+    "cost_min": "0.1",
+    "policy": "exp3.bwk",
+}
+HOUR, DAY = 3_600_000, 86_400_000  # ms
+
+
+def same_policy() -> Policy:
+    """The same policy in memory."""
+    return Policy("exp3.bwk", n_arms=2, budget=100, cost_min="0.1", cost_max=1, stop="fit")
+
+
+def test_a_reward_a_day_later_is_learnt_with_its_own_probability(harness: StorageHarness) -> None:
+    campaign, live = harness.create("c", **TERMS, expires_after=60), same_policy()
+    first, early = campaign.ask(), live.ask()
+    campaign.settle(first, "0.5")
+    for _ in range(20):
+        harness.clock += 1_000
+        ticket, pair = campaign.ask(), live.ask()
+        assert (ticket.probability, ticket.arm == "a") == (pair.probability, pair.arm == 0)
+        campaign.tell(ticket, 1, "0.5")
+        live.tell(pair, 1, "0.5")
+    harness.clock += DAY
+    campaign = harness.open("c")
+    chances = campaign.probabilities()
+    campaign.reward(first, 1)
+    live.tell(early, 1, "0.5")
+    assert list(campaign.probabilities().values()) == live.probabilities().tolist()
+    assert campaign.probabilities() != chances
+    assert first.probability == 0.5 != chances[first.arm or ""]
+    assert campaign.audit(full=True).ok
+
+
+def test_a_missing_reward_counts_as_its_value_once_the_time_is_over(
+    harness: StorageHarness,
+) -> None:
+    campaign = harness.create("c", **TERMS, reward_within=3_600, missing_reward=0)
+    live = same_policy()
+    tickets = [campaign.ask() for _ in range(3)]
+    pairs = [live.ask() for _ in range(3)]
+    for ticket in tickets:
+        campaign.settle(ticket, "0.5")
+    campaign.reward(tickets[1], 1)
+    live.tell(pairs[1], 1, "0.5")
+    harness.clock += HOUR - 1
+    assert campaign.expire() == 0
+    harness.clock += 1
+    assert harness.open("c").expire() == 2
+    for pair in (pairs[0], pairs[2]):
+        live.tell(pair, 0, "0.5")
+    campaign = harness.open("c")
+    assert list(campaign.probabilities().values()) == live.probabilities().tolist()
+    assert counts(campaign) == {"tickets": 3, "told": 3}
+    assert campaign.reward(tickets[0], 0).duplicate
+    with pytest.raises(Conflict):
+        campaign.reward(tickets[0], 1)
+    missing = [entry.body.get("missing") for entry in campaign.journal() if entry.kind == "told"]
+    assert missing == [None, True, True]
+    assert campaign.audit(full=True).ok
+
+
+def test_an_ask_waits_no_longer_for_rewards_either(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS, reward_within=10)
+    first = campaign.ask()
+    campaign.settle(first, "0.5")
+    harness.clock += 10_000
+    campaign.ask()
+    assert harness.open("c").ticket(first.id).state == "unrewarded"
+    assert counts(harness.open("c")) == {"tickets": 2, "held": 1, "unrewarded": 1}
+    assert harness.open("c").audit(full=True).ok
+
+
+def unrewarded(harness: StorageHarness) -> tuple[Campaign, int]:
+    """A campaign with a ticket whose reward was waited for in vain."""
+    campaign: Campaign = harness.create("c", **TERMS, reward_within=10)
+    ticket = campaign.ask()
+    campaign.settle(ticket, "0.5")
+    harness.clock += 10_000
+    assert campaign.expire() == 1
+    return campaign, ticket.id
+
+
+def test_after_the_time_is_over_a_reward_is_recorded_and_not_learnt() -> None:
+    harness = MemoryHarness()
+    campaign, ticket = unrewarded(harness)
+    before = campaign.probabilities()
+    assert campaign.reward(ticket, 1).state == "unrewarded"
+    assert campaign.reward(ticket, 1).duplicate
+    assert campaign.probabilities() == before
+    assert campaign.settle(ticket, "0.5").duplicate
+    for call in (
+        lambda: campaign.settle(ticket, "0.4"),
+        lambda: campaign.tell(ticket, 1, "0.5"),
+        lambda: campaign.reward(ticket, 0),
+        lambda: campaign.fail(ticket),
+        lambda: campaign.void(ticket),
+    ):
+        with pytest.raises(Conflict):
+            call()
+    assert counts(campaign) == {"tickets": 1, "unrewarded": 1, "conflicts": 5}
+    assert campaign.audit(full=True).ok
+
+
+def test_a_ticket_that_was_settled_twice_waits_from_the_first_time() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, reward_within=10)
+    ticket = campaign.ask()
+    campaign.settle(ticket, "0.5")
+    harness.clock += 6_000
+    assert campaign.settle(ticket, "0.5").duplicate
+    harness.clock += 4_000
+    assert campaign.expire() == 1
+
+
+def test_without_a_time_a_reward_may_come_after_years() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS)
+    ticket = campaign.ask()
+    campaign.settle(ticket, "0.5")
+    harness.clock += 3_650 * DAY
+    assert campaign.expire() == 0
+    assert campaign.reward(ticket, 1).state == "told"
+
+
+@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
+@pytest.mark.parametrize("within", [None, 10])
+def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(
+    policy: str, within: int | None
+) -> None:
+    harness = MemoryHarness()
+    terms = {"arms": ["a", "b", "c"], "cost_max": 1, "budget": 10_000, "cost_min": "0.1"}
+    campaign = harness.create("c", **terms, policy=policy, reward_within=within)
+    silent, asks = 0, 600
+    for turn in range(asks):
+        harness.clock += 100
+        ticket = campaign.ask()
+        if ticket.arm == "b":
+            silent += 1
+            campaign.settle(ticket, "0.5")
+        else:
+            campaign.tell(ticket, turn % 2, "0.5")
+    assert silent <= asks / 5
+    (alarm,) = campaign.status().alarms
+    assert (alarm.kind, "'b'" in alarm.text, str(silent) in alarm.text) == ("silent", True, True)
+    for ticket in campaign.tickets(["settled"]):
+        campaign.reward(ticket, 1)
+    if within is None:
+        assert campaign.status().alarms == ()
+    assert campaign.audit(full=True).ok
+
+
+def test_rewards_in_a_range_of_their_own() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, reward_range=(-10, 30))
+    live = same_policy()
+    for reward, seen in ((30, 1), (-10, 0), (0, 0.25), (50, 1), (-11, 0)):
+        ticket, pair = campaign.ask(), live.ask()
+        campaign.tell(ticket, reward, "0.5")
+        live.tell(pair, seen, "0.5")
+        assert list(campaign.probabilities().values()) == live.probabilities().tolist()
+    rewards = [entry.body["rewards"] for entry in campaign.journal() if entry.kind == "told"]
+    assert rewards == [[30], [-10], [0], [50], [-11]]
+    (alarm,) = campaign.status().alarms
+    assert (alarm.kind, alarm.text.startswith("2 reports")) == ("outside-range", True)
+    copy = harness.open("c")
+    assert copy.probabilities() == campaign.probabilities()
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    ("terms", "text"),
+    [
+        ({"reward_range": (1, 1)}, "reward_range=(1, 1): must be two numbers, the lower one first"),
+        ({"reward_range": 5}, "reward_range=5"),
+        ({"reward_range": (0, float("inf"))}, "reward_range"),
+        ({"reward_within": 0}, "reward_within=0"),
+        ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
+        ({"missing_reward": 2, "reward_within": 1}, "missing_reward=2"),
+        ({"missing_reward": "none", "reward_within": 1}, "missing_reward='none'"),
+    ],
+)
+def test_terms_of_rewards_that_make_no_sense(terms: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        made(**terms)
+    assert text in str(caught.value)
+
+
+def test_a_reward_that_is_no_number_is_refused_in_any_range() -> None:
+    campaign = made(reward_range=(0, 100))
+    ticket = campaign.ask()
+    for bad in (float("nan"), float("inf"), "much", None):
+        with pytest.raises(InvalidInput):
+            campaign.tell(ticket, bad, "0.5")
+    assert campaign.tell(ticket, 99, "0.5").state == "told"

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purse import ArmsCoolingDown, Campaign, InvalidInput
+from purse.campaign.storage.memory import Memory
+from tests.campaign.remote.conftest import serving
+from tests.support.campaign_cli import NEW, Complaint, Run, data
+
+ROOM = "--capacity 4 --cost-floor 0.00001 --cost-ceiling 0.1"
+ODD = "é=1, 2%"
+
+
+def new(run: Run, more: str = "") -> None:
+    run(" ".join(NEW) + f" {more}")
+
+
+def test_the_new_terms_reach_the_campaign(run: Run) -> None:
+    new(
+        run,
+        "--stop hold --cooldown 2s --cooldown-max 30s --reward-within 7d --missing-reward -1 "
+        "--reward-range -1 20 --explore uniform:0.1 --capacity 3 "
+        "--cost-floor 0.00001 --cost-ceiling 0.1 --cost-ceiling large=0.2",
+    )
+    terms = Campaign.open("prompts").terms
+    assert (terms.stop, terms.cooldown, terms.cooldown_max) == ("hold", 2_000, 30_000)
+    assert (terms.reward_within, terms.missing_reward) == (604_800_000, -1)
+    assert (terms.reward_range, terms.explore, terms.capacity) == ((-1, 20), "uniform:0.1", 3)
+    assert terms.floor == ((10_000,),) * 3
+    assert terms.ceiling == ((100_000_000,), (200_000_000,), (200_000_000,))
+    run("ask prompts")
+    assert run("tell prompts 1 --reward 17.5 --cost 0.002").stdout.startswith("ticket 1 told")
+
+
+def test_without_the_new_options_a_campaign_is_that_of_the_library(run: Run) -> None:
+    run(*NEW)
+    made = Campaign.open("prompts").terms.as_dict()
+    arms = {"small": "0.01", "large": "0.05"}
+    Campaign.create("direct", arms=arms, budget=25, cost_min="0.0001", policy="primal-dual-bwk")
+    direct = Campaign.open("direct").terms.as_dict()
+    assert {**made, "name": "", "id": ""} == {**direct, "name": "", "id": ""}
+
+
+def test_bounds_of_one_arm_leave_the_others_as_they_are(run: Run) -> None:
+    new(run, "--cost-floor small=0.00001 --cooldown never --missing-reward ignore")
+    terms = Campaign.open("prompts").terms
+    assert (terms.floor, terms.cost_ceiling) == (((10_000,), (100_000,)), None)
+    assert (terms.cooldown, terms.missing_reward) == (None, None)
+
+
+def test_an_ask_chooses_among_the_arms_it_names(run: Run) -> None:
+    run(*NEW)
+    for _ in range(3):
+        assert run("ask prompts --arm large").stdout.split("\t")[1::2] == ["large", "0.05\n"]
+    assert run("ask prompts --most large=0.02").stdout.split("\t")[1::2] == ["large", "0.02\n"]
+    both = "ask prompts --request r --json --arm"
+    assert data(run(f"{both} small --arm large")) == data(run(f"{both} large --arm small"))
+    assert "r" in str(run(f"{both} small", code=1).exception)
+    rows = [
+        line.split("\t") for line in run("probabilities prompts --arm large").stdout.split("\n")
+    ]
+    assert rows == [["small", "0"], ["large", "1"], [""]]
+    found = data(run("probabilities prompts --json --most small=0.001 --most large=0.02"))
+    assert sum(found["probabilities"].values()) == pytest.approx(1)
+
+
+def test_several_resources_have_several_maxima(run: Run) -> None:
+    run(
+        "new pair --arm a=0.01,500 --arm b=0.05,100 --budget 2,10000 --cost-min 0.0001,1 "
+        "--resource USD --resource tokens"
+    )
+    assert run("ask pair --most b=0.02,90").stdout.split("\t")[1::2] == ["b", "0.02,90\n"]
+
+
+@pytest.mark.parametrize("arm", ["medium", "a/b", ODD, "--arm"])
+def test_arms_come_and_go(run: Run, arm: str) -> None:
+    new(run, ROOM)
+    assert run("add-arm", "--cost-max", "0.03", "--", "prompts", arm).stdout.startswith("prompts:")
+    assert data(run("status prompts --json"))["arms"] == ["small", "large", arm]
+    assert run("ask", "prompts", "--arm", arm).stdout.split("\t")[3] == "0.03\n"
+    run("set-arm", "--cost-max", "0.02", "--cost-min", "0.001", "--", "prompts", arm)
+    assert run("ask", "prompts", "--most", f"{arm}=0.015").stdout.split("\t")[3] == "0.015\n"
+    assert f"  retired: {arm}\n" in run("retire-arm", "--", "prompts", arm).stdout
+    assert f"  retired: {arm}\n" in run("status prompts").stdout
+    assert f"{arm} (retired)" in run("watch prompts --once").stdout
+    assert "retired" not in run("add-arm", "--", "prompts", arm).stdout
+    assert data(run("audit prompts --json"))["ok"] is True
+
+
+def test_status_shows_arms_that_cool_down(run: Run) -> None:
+    new(run, "--cooldown 1h")
+    run("ask prompts --arm small")
+    assert "cooling" not in run("status prompts").stdout
+    run("fail prompts 1")
+    text = run("status prompts").stdout
+    assert "  cooling down: small, tried again from 2" in text
+    assert "! calls of 'small' fail" in text
+    assert "small (cooling down)" in run("watch prompts --once").stdout
+    refused = run("ask prompts --arm small", code=1).exception
+    assert isinstance(refused, ArmsCoolingDown)
+    assert 3590 < refused.seconds <= 3600
+
+
+def test_a_probe_is_named(run: Run) -> None:
+    new(run, "--cooldown 0.001")
+    run("ask prompts --arm small")
+    run("fail prompts 1")
+    run("ask prompts --arm small")
+    assert "  cooling down: small, tried by ticket 2\n" in run("status prompts").stdout
+
+
+def test_tickets_whose_reward_did_not_come_are_listed(run: Run) -> None:
+    new(run, "--reward-within 0.001")
+    run("ask prompts")
+    run("settle prompts 1 --cost 0.002")
+    run("ask prompts")
+    assert run("tickets prompts --state unrewarded").stdout.split("\t")[::4] == [
+        "1",
+        "unrewarded\n",
+    ]
+    assert "1 unrewarded" in run("status prompts").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("ask prompts --arm smal", "unknown arm in arms 'smal'; did you mean 'small'?"),
+        ("ask prompts --most small", "most='small': must be NAME=COST"),
+        ("ask prompts --most small=0.02", "must be at most the arm's maximum, 0.01"),
+        ("ask prompts --most small=x", "arms['small']='x': must be a number"),
+        ("ask prompts --most small=1,2", "must be one amount for each of the resources"),
+        ("ask prompts --most small=1 --most small=2", "must be different names"),
+        ("ask prompts --arm small --most small=1", "give either --arm or --most"),
+        ("probabilities prompts --arm smal", "unknown arm in arms 'smal'"),
+        ("add-arm prompts medium --cost-max 1", "between the floor and the ceiling"),
+        ("add-arm prompts medium --cost-max x", "cost_max='x': must be a number"),
+        ("add-arm prompts ''", "name='': must be a printable name"),
+        ("add-arm nothing medium", "'nothing'"),
+        ("retire-arm prompts smal", "unknown arm 'smal'"),
+        ("set-arm prompts small", "arm 'small': give --cost-min, --cost-max or both"),
+        ("set-arm prompts smal --cost-max 1", "unknown arm 'smal'"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --stop wait", "stop='wait'"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown 0", "cooldown=0"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown-max never", "write 90s"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown-max 0.5", "must be at least"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward 0", "needs reward_within"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward no", "missing_reward='no'"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --reward-range 1 0", "reward_range=(1.0, 0.0)"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --explore 2", "explore='2'"),
+        ("new x --arm a=1 --arm b=1 --budget 5 --cost-min 1 --capacity 1", "capacity=1"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cost-floor 2", "must be at most cost_min"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cost-floor b=1", "unknown arm in cost-floor"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cost-ceiling =2", "must be NAME=COST"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --cost-ceiling 1,2", "must be one amount"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(
+    complaint: Complaint, run: Run, line: str, part: str
+) -> None:
+    new(run, ROOM)
+    assert part in complaint(line)
+
+
+def test_a_full_campaign_and_one_that_cools_down_are_one_line(
+    complaint: Complaint, run: Run
+) -> None:
+    run(*NEW)
+    assert "a capacity of 2 arms" in complaint("add-arm prompts medium")
+    run("ask prompts --arm small")
+    run("fail prompts 1")
+    assert "ask again in" in complaint("ask prompts --arm small")
+    run("retire-arm prompts small")
+    assert "arm 'small' is retired" in complaint("ask prompts --arm small")
+    assert "too few arms" in complaint("retire-arm prompts large")
+
+
+@pytest.fixture
+def socket() -> Iterator[str]:
+    """The address of a server in this process; the path of a socket has to be short."""
+    folder = Path(tempfile.mkdtemp(prefix="purse-"))
+    with serving(Memory(), str(folder / "s")):
+        yield f"unix:{folder / 's'}"
+    shutil.rmtree(folder)
+
+
+def test_a_socket_carries_masks_arms_and_cool_downs(run: Run, socket: str) -> None:
+    new(run, f"{ROOM} --cooldown 1h --storage {socket}")
+    run("add-arm", "prompts", ODD, "--cost-max", "0.03", "--storage", socket)
+    line = run("ask", "prompts", "--most", f"{ODD}=0.02", "--storage", socket).stdout
+    assert line.split("\t")[1::2] == [ODD, "0.02\n"]
+    far = Campaign.open("prompts", storage=socket)
+    first = far.ask("q", arms={"small": "0.005"})
+    assert (first.arm, first.held) == ("small", ("0.005",))
+    assert far.ask("q", arms={"small": 0.005}) == first
+    assert [each.arm for each in far.ask_many(2, arms=["large"])] == ["large"] * 2
+    assert far.probabilities(["small"])["small"] == 1
+    far.set_arm(ODD, cost_max="0.01")
+    with pytest.raises(InvalidInput, match=r"at most the arm's maximum, 0\.01"):
+        far.ask(arms={ODD: "0.02"})
+    far.fail(first)
+    with pytest.raises(ArmsCoolingDown) as refused:
+        far.ask(arms=["small"])
+    assert 3590 < refused.value.seconds <= 3600
+    assert "ask again in" in str(refused.value)
+    (cooling,) = far.status().cooling
+    assert (cooling.arm, cooling.length) == ("small", 3600)
+    assert far.retire_arm(ODD).retired == (ODD,)
+    with pytest.raises(InvalidInput, match="is retired"):
+        far.ask(arms=[ODD])
+    assert far.audit().ok
+
+
+@pytest.mark.parametrize("arms", [5, "small", [["small"]], [{}], None, b"small"])
+@pytest.mark.parametrize("more", ["", ROOM])
+def test_what_is_no_list_of_arms_is_refused_by_the_library(run: Run, more: str, arms: Any) -> None:
+    new(run, more)
+    campaign = Campaign.open("prompts")
+    if arms is None:
+        assert campaign.ask(arms=arms).id == 1
+        return
+    with pytest.raises(InvalidInput, match="arm"):
+        campaign.ask(arms=arms)
