@@ -28,7 +28,7 @@ POLICIES = {
     '"uniform:0.05"': f"{EXPLORED}:share=0.05,even=1",
 }
 BUDGETS = (0.3, 3.0)  # dollars
-PATHS = 400
+PATHS = 2_000  # enough to see what happens once in a thousand times
 
 
 class Row(NamedTuple):
@@ -38,6 +38,7 @@ class Row(NamedTuple):
     budget: float
     mean: float  # quality bought
     error: float
+    lowest: float  # of all paths
     pulls: tuple[float, ...]  # of each model, on average
 
 
@@ -49,7 +50,8 @@ def measure(world: purse.World, paths: int) -> list[Row]:
             run = purse.simulate(policy, world, budget, n_paths=paths, seed=1, stop="fit")
             error = float(run.gain.std(ddof=1) / np.sqrt(paths))
             pulls = tuple(run.pulls.mean(axis=0).tolist())
-            rows.append(Row(explore, budget, float(run.gain.mean()), error, pulls))
+            mean, lowest = float(run.gain.mean()), float(run.gain.min())
+            rows.append(Row(explore, budget, mean, error, lowest, pulls))
             say(f"explore={explore}, ${budget:g}")
     return rows
 
@@ -57,7 +59,7 @@ def measure(world: purse.World, paths: int) -> list[Row]:
 def table(rows: list[Row], arms: tuple[str, ...]) -> Table:
     """The rows for people."""
     grid = Table()
-    for name in ("budget", "explore", "quality", "standard error", "of none", *arms):
+    for name in ("budget", "explore", "quality", "standard error", "of none", "lowest", *arms):
         grid.add_column(name, justify="left" if name == "explore" else "right")
     for row in rows:
         whole = next(each for each in rows if each.budget == row.budget)
@@ -67,6 +69,7 @@ def table(rows: list[Row], arms: tuple[str, ...]) -> Table:
             f"{row.mean:,.1f}",
             f"{row.error:.1f}",
             f"{row.mean / whole.mean:.1%}",
+            f"{row.lowest:,.0f}",
             *(f"{count:,.1f}" for count in row.pulls),
         )
     return grid
