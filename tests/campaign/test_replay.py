@@ -67,8 +67,9 @@ def least_hits(n: int) -> int:
 
 def test_intervals_from_journals_hold_what_the_policy_would_have_earned(tmp_path: Path) -> None:
     policies, export = ["fixed:arm=2", "uniform"], tmp_path / "export.jsonl"
+    paths = scale(400, 2_000)
     truth = {
-        policy: purse.simulate(policy, place(), BUDGET, n_paths=2_000, seed=1, stop="fit").gain
+        policy: purse.simulate(policy, place(), BUDGET, n_paths=paths, seed=1, stop="fit").gain
         for policy in policies
     }
     n = scale(2, 100)
