@@ -12,6 +12,7 @@ import pytest
 import purse
 from purse import AskRefused, InvalidInput
 from purse.campaign.journal_log import is_journal, read_journal_log
+from purse.offline import bootstrap
 from purse.offline.traffic import MOST_SEGMENTS, repeat_masks
 from tests.support.campaigns import made, refusal
 from tests.support.soak import SOAK, scale
@@ -20,14 +21,15 @@ from tests.support.storages import MemoryHarness
 # three arms: the chance of a reward of 1, what a pull costs, and the chance of the dearer price
 MEANS, PRICES, DEAR = (0.3, 0.55, 0.5), ((0.2, 1.0), (0.3, 1.0), (0.4, 1.0)), (0.3, 0.4, 0.5)
 ARMS = ("small", "middle", "large")
-BUDGET = 2_000
+# the short form draws each arm as often, in a quarter of the rounds
+BUDGET, EXPLORE = (2_000, 0.05) if SOAK else (500, 0.2)
 EXPLORED: dict[str, Any] = {
     "arms": ARMS,
     "budget": BUDGET,
     "cost_min": [low for low, _ in PRICES],
     "cost_max": 1,
     "policy": "replan",
-    "explore": 0.05,
+    "explore": EXPLORE,
 }
 
 
@@ -65,14 +67,17 @@ def least_hits(n: int) -> int:
     return n
 
 
-def test_intervals_from_journals_hold_what_the_policy_would_have_earned(tmp_path: Path) -> None:
+def test_intervals_from_journals_hold_what_the_policy_would_have_earned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "REPLICATES", scale(50, bootstrap.REPLICATES))
     policies, export = ["fixed:arm=2", "uniform"], tmp_path / "export.jsonl"
     paths = scale(400, 2_000)
     truth = {
         policy: purse.simulate(policy, place(), BUDGET, n_paths=paths, seed=1, stop="fit").gain
         for policy in policies
     }
-    n = scale(2, 100)
+    n = scale(4, 100)
     hits, errors = (
         dict.fromkeys(policies, 0),
         dict[str, list[float]]({name: [] for name in policies}),
