@@ -3,6 +3,7 @@ from . import testing as testing
 from . import worlds as worlds
 from ._version import __version__ as __version__
 from .campaign.campaign import Campaign as Campaign
+from .campaign.replay import replay as replay
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
 from .errors import ArmsCoolingDown as ArmsCoolingDown
@@ -21,7 +22,6 @@ from .errors import PurseError as PurseError
 from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError
 from .live.policy import Policy as Policy
-from .offline.replay import replay as replay
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.scores import Leaderboard as Leaderboard
 from .study.compare import compare as compare

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.support.campaigns import made
 from tests.support.cli import Command
 
 
@@ -75,9 +76,42 @@ def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
     assert all(row["low"] < row["estimate"] < row["high"] for row in rows)
 
 
+def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Path) -> None:
+    campaign = made(budget=100, cost_min=1, seed=1)
+    for ticket in campaign.ask_many(100):
+        campaign.tell(ticket, 1.0, 1)
+    campaign.export(tmp_path / "export.jsonl")
+    code, out, _ = command("replay export.jsonl fixed:arm=0 uniform -n 4")
+    assert code == 0
+    assert "export.jsonl: 100 rounds of 2 arms" in out
+    assert "the campaign itself earned 100 with uniform, from 100 tickets with a reward" in out
+    rows = json.loads(command("replay export.jsonl uniform -n 4 --budget 7 --json")[1])["rows"]
+    assert [(row["budget"], row["method"], row["estimate"]) for row in rows] == [(7, "snips", 7)]
+    campaign.archive(tmp_path / "old.jsonl")
+    campaign.export(tmp_path / "rest.jsonl")
+    code, _, said = command("replay rest.jsonl uniform -n 4")
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert "give the archives that hold them" in said
+    code, out, _ = command("replay rest.jsonl uniform -n 4 --archive old.jsonl")
+    assert code == 0
+    assert "rest.jsonl: 100 rounds of 2 arms" in out
+
+
+def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_path: Path) -> None:
+    campaign = made(budget=100, policy="fixed:arm=0")
+    for ticket in campaign.ask_many(50):
+        campaign.tell(ticket, 1.0, 1)
+    campaign.export(tmp_path / "export.jsonl")
+    code, out, said = command("replay export.jsonl uniform")
+    assert (code, out, len(said.splitlines())) == (2, "", 1)
+    assert said.endswith("create the campaign with explore=0.05\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ("replay log.csv", "budgets=None: must be one amount or several"),
+        ("replay log.csv -b 1 --archive old.jsonl", "needs the export of a campaign"),
         ("replay nowhere.csv -b 1", "nowhere.csv"),
         (
             "replay neither.csv -b 1",

@@ -236,4 +236,4 @@ def test_refuses_what_does_not_fit_the_log(options: dict[str, Any], message: str
 def test_with_a_horizon_a_pull_may_cost_nothing() -> None:
     log = log_of({**SIX, "cost": [0, 0, 0, 0.5, 0.5, 0]}, horizon=10)
     assert make_model(log).world.horizon == 10
-    assert log.cost_min.tolist() == [0, 0]
+    assert log.cost_min.tolist() == [[0], [0]]

@@ -12,9 +12,10 @@ from purse.base.progress import Progress
 from purse.engine.job import make_job
 from purse.offline import bootstrap
 from purse.offline.bootstrap import with_log_error
+from purse.offline.estimates import METHODS, pooled
 from purse.offline.log import read_log
 from purse.offline.model_world import make_model
-from purse.offline.off_policy import METHODS, estimate_log, pooled
+from purse.offline.off_policy import estimate_log
 from purse.offline.queue_replay import replay
 from purse.offline.source import read
 from purse.theory.notions import LEVEL

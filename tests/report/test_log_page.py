@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
+from purse.offline.estimates import METHODS
 from purse.offline.log_result import LogResult
-from purse.offline.off_policy import METHODS, estimate_log
+from purse.offline.off_policy import estimate_log
 from purse.report.charts.base import policies_of
 from purse.report.charts.estimates import estimates
 from purse.report.prose import log_replay

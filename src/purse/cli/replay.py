@@ -34,15 +34,24 @@ def column_options(function: F) -> F:
     "--budget",
     "budgets",
     multiple=True,
-    required=True,
     type=Budget(),
-    help="Budget in the unit of the data's costs; repeat it for several.",
+    help="Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
+    "own; needed for other data].",
+)
+@click.option(
+    "--archive",
+    "archives",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File with archived entries of the campaign; repeat it for several.",
 )
 @click.option(
     "--horizon",
     type=int,
     metavar="T",
-    help="Rounds, known to the policy [default: all of a table's, no limit for a log].",
+    help="Rounds, known to the policy [default: all of a table's, no limit for a log, a "
+    "campaign's own].",
 )
 @click.option(
     "-n",
@@ -58,7 +67,7 @@ def column_options(function: F) -> F:
 @click.option(
     "--stop",
     help="Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
-    "there is a horizon, else exit].",
+    "there is a horizon, else exit; a campaign's own].",
 )
 @workers_option
 @json_option
@@ -76,20 +85,22 @@ def replay(
 
     DATA is a CSV, Parquet or JSON lines file. A log has the chosen arm, its reward and cost, and
     the probability with which it was chosen; it gives estimates of each policy's gain, with
-    intervals. A full table has the reward and cost of every arm in every round; policies are
-    replayed exactly. The default POLICY are two that take a horizon into account, and uniform play.
+    intervals. The export of a campaign that explores is such a log. A full table has the reward and
+    cost of every arm in every round; policies are replayed exactly. The default POLICY are two that
+    take a horizon into account, and uniform play.
 
     \b
     purse replay table.csv --budget 25
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
+    purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines
     import purse
 
     target = folder or results_of(data)
     given: dict[str, Any] = {"policies": policies} if policies else {}
-    found = purse.replay(
-        data, budgets=budgets, n_paths=paths, n_workers=workers, folder=target, **given, **options
-    )
+    if budgets:
+        given["budgets"] = budgets
+    found = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
     files = wrote(found, target)
     if as_json:
         print_files(target, files, rows=found.frame().to_dicts())

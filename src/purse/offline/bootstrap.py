@@ -27,7 +27,8 @@ from purse.theory.notions import LEVEL, Estimate
 from purse.types import Floats, Ints, Run, World
 
 REPLICATES = 200  # logs drawn from the log
-REPLICATE_PATHS = 16
+REPLICATE_PATHS = 16  # on each of them; fewer where games are long, whose paths are much alike
+REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, where that allows two
 # beside a seed: whoever made the log may have used that seed, too, and replicates must not follow
 # their numbers
 OURS = 0x7075727365
@@ -53,6 +54,14 @@ def generator(seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng((seed, number, OURS))
 
 
+def replicate_paths(job: Job) -> int:
+    """How many paths are played on each replicate."""
+    world, problem = job.world, job.problem
+    usual = (world.cost_min + world.cost_max).mean(axis=0) / 2
+    rounds = min(job.game.last_round, float((problem.budget / np.maximum(usual, 1)).min()))
+    return int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
+
+
 def play_log(
     job: Job,
     world: Callable[[Ints], World],
@@ -66,7 +75,7 @@ def play_log(
     """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
     each replicate's rows, with a seed of its own.
     """
-    size = min(cpu.block_size(job), -(-n_paths // workers))
+    size, again = min(cpu.block_size(job), -(-n_paths // workers)), replicate_paths(job)
     starts = range(0, n_paths, size)
     seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=REPLICATES).tolist()
     main: dict[int, tuple[World, Run]] = {}
@@ -86,7 +95,7 @@ def play_log(
 
     def play_again(number: int) -> None:
         place = world(redrawn(generator(job.game.seed, number)))
-        replicates[number] = play(place, seeds[number], 0, REPLICATE_PATHS)
+        replicates[number] = play(place, seeds[number], 0, again)
 
     tasks = [
         *(partial(play_main, start) for start in starts),

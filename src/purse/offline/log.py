@@ -19,7 +19,7 @@ from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, shorten
 from purse.offline.full_table import cost_units
 from purse.offline.source import Source
-from purse.types import Floats, Ints
+from purse.types import Floats, Ints, Outages
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
@@ -35,15 +35,30 @@ class Log:
     arms: tuple[str, ...]
     arm: Ints  # (n,)
     reward: Floats  # (n,) in the user's unit
-    cost: Ints  # (n,) units
+    cost: Ints  # (n, d) units
     weight: Floats  # (n,) 1/p
-    cost_min: Ints  # (K,) units
-    cost_max: Ints  # (K,) units
+    cost_min: Ints  # (K, d) units
+    cost_max: Ints  # (K, d) units
     reward_range: tuple[float, float]
     horizon: int | None
+    resources: tuple[str, ...] = ("cost",)  # (d,)
+    rounds: Floats | None = None  # (K,) in which each arm could be chosen; None: all n
+    outages: Outages | None = None  # the arms that may be chosen in each round; None: all
+    notes: tuple[str, ...] = ()  # what a reader of estimates has to know
 
     def __len__(self) -> int:
         return len(self.arm)
+
+    @property
+    def chances(self) -> Floats:
+        """(K,) The rounds in which each arm could be chosen."""
+        return np.full(len(self.arms), float(len(self))) if self.rounds is None else self.rounds
+
+    @property
+    def inside(self) -> Floats:
+        """(n,) The rewards as policies see them, from 0 to 1."""
+        low, high = self.reward_range
+        return np.clip((self.reward - low) / (high - low), 0, 1)
 
     def sums(self, values: Floats | Ints) -> Floats:
         """(K,) The sum of one value per row over the rows of each arm."""
@@ -68,12 +83,12 @@ class Log:
     @property
     def doubts(self) -> Floats:
         """(K,) How many standard errors (sum w)/n of each arm is from 1, which it is on average
-        where the probabilities are right.
+        where the probabilities are right; n are the rounds in which it could be chosen.
 
         1{i_t = i} w_t has mean 1 and variance E[1/p] - 1, which sum w^2 / sum w - 1 estimates. 0
         for arms that were never logged.
         """
-        total, n = self.sums(self.weight), len(self)
+        total, n = self.sums(self.weight), np.maximum(self.chances, 1)
         squares, ones = self.sums(self.weight**2), np.ones(len(total))
         spread = np.divide(squares, total, out=ones, where=total > 0) - 1
         apart = np.where(total > 0, total / n - 1, 0.0)
@@ -84,7 +99,7 @@ class Log:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A line for each arm that was logged more or less often than its probabilities allow."""
-        means = self.sums(self.weight) / len(self)
+        means = self.sums(self.weight) / np.maximum(self.chances, 1)
         return tuple(
             f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
             f"chosen: sum of 1/probability is {means[i]:.3g} times the rows and should be 1, "
@@ -93,15 +108,13 @@ class Log:
         )
 
     def filled(self) -> tuple[Ints, Floats, Ints]:
-        """Arm, reward from 0 to 1 and cost of each row; then, for each arm that was never logged, a
-        row that nobody may pull, so that a world can be made.
+        """Arm, reward from 0 to 1 and costs of each row; then, for each arm that was never logged,
+        a row that nobody may pull, so that a world can be made.
         """
         missing = np.flatnonzero(self.rows == 0)
-        low, high = self.reward_range
-        inside = np.clip((self.reward - low) / (high - low), 0, 1)
         return (
             np.concatenate([self.arm, missing]),
-            np.concatenate([inside, np.zeros(len(missing))]),
+            np.concatenate([self.inside, np.zeros(len(missing))]),
             np.concatenate([self.cost, self.cost_max[missing]]),
         )
 
@@ -155,8 +168,9 @@ def read_log(
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
-    rows = arm_of_row, rewards, units, weights
-    return Log(source.path.name, names, *rows, bounds[0], bounds[1], (low, high), horizon)
+    rows = arm_of_row, rewards, units[:, None], weights
+    least, most = (bound[:, None] for bound in bounds)
+    return Log(source.path.name, names, *rows, least, most, (low, high), horizon)
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:

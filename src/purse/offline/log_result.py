@@ -45,6 +45,11 @@ class LogResult:
         """A line for each reason to doubt all of it."""
         return self.log.warnings
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each thing that a reader of the estimates has to know."""
+        return self.log.notes
+
     def frame(self) -> pl.DataFrame:
         """A row for each policy, budget and method: estimate, standard error, 95% interval,
         effective sample size; where refused, nulls and the reason.
@@ -61,7 +66,9 @@ class LogResult:
 
     def arms(self) -> pl.DataFrame:
         """A row for each arm: rows, effective sample size, weighted means, and sum of 1/probability
-        over all rows, which should be about 1.
+        over all rounds in which it could be chosen, which should be about 1.
+
+        With several resources there is a column for the mean cost of each, such as `cost_tokens`.
         """
         import polars as pl
 
@@ -69,17 +76,22 @@ class LogResult:
         total = log.sums(log.weight)
         with np.errstate(invalid="ignore"):
             reward = log.sums(log.weight * log.reward) / total
-            cost = log.sums(log.weight * log.cost) / total / amounts.UNIT
+            costs = {
+                "cost" if len(log.resources) == 1 else f"cost_{name}": log.sums(log.weight * units)
+                / total
+                / amounts.UNIT
+                for name, units in zip(log.resources, log.cost.T, strict=True)
+            }
         columns = {
             "arm": log.arms,
             "rows": log.rows,
             "ess": log.ess,
             "reward": reward,
-            "cost": cost,
-            "weight": total / len(log),
+            **costs,
+            "weight": total / np.maximum(log.chances, 1),
             "doubt": log.doubts,
         }
-        return pl.DataFrame(columns).with_columns(pl.col("reward", "cost").fill_nan(None))
+        return pl.DataFrame(columns).with_columns(pl.col("reward", *costs).fill_nan(None))
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report to a folder, and its figure and tables; the page comes first."""
@@ -120,9 +132,10 @@ class LogResult:
         )
 
     def remarks(self, reasons: Sequence[str]) -> list[str]:
-        """A line for each reason, by its number, and for each warning."""
+        """A line for each reason, by its number, for each note and for each warning."""
         return [
             *(f"[{number}] {reason}" for number, reason in enumerate(reasons, 1)),
+            *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
 

@@ -70,12 +70,21 @@ class ModelWorld:
         log = self.log
         weights = counts * log.weight
         total, weighted = log.sums(weights), log.sums(weights * log.reward)
+        rounds = log.chances * (counts.sum() / len(log))
         if method == "ips":
-            return weighted / counts.sum()
+            return ratio(weighted, rounds)
         if method == "snips":
             return ratio(weighted, total)
         model = ratio(log.sums(counts * log.reward), log.sums(counts))
-        return model + (weighted - model * total) / counts.sum()
+        return model + ratio(weighted - model * total, rounds)
+
+    def played_means(self) -> Floats:
+        """(K,) The mean reward of each arm in the world of all rows, in the user's unit: rewards
+        outside their declared range count as its ends.
+        """
+        log, (low, high) = self.log, self.log.reward_range
+        inside = log.sums(log.weight * (low + (high - low) * log.inside))
+        return ratio(inside, log.sums(log.weight))
 
 
 def make_model(log: Log) -> ModelWorld:
@@ -90,17 +99,19 @@ def make_model(log: Log) -> ModelWorld:
     place = np.arange(len(atoms)) - first[owner]
     size = int(place.max()) + 1
     rewards, costs = np.zeros((len(log.arms), size)), np.repeat(log.cost_max[:, None], size, axis=1)
-    rewards[owner, place], costs[owner, place] = atoms[:, 2].view(np.float64), atoms[:, 1]
+    rewards[owner, place] = np.ascontiguousarray(atoms[:, -1]).view(np.float64)
+    costs[owner, place] = atoms[:, 1:-1]
     flat = (owner * size + place)[of_row.ravel()]
     probabilities = shares(log, flat, size, np.ones(len(log), np.int64))
     made = make_world(
-        log.name, probabilities[None], rewards[None], costs[None, :, :, None], horizon=log.horizon
+        log.name, probabilities[None], rewards[None], costs[None], horizon=log.horizon
     )
     declared = replace(
         made,
-        cost_min=log.cost_min[:, None],
-        cost_max=log.cost_max[:, None],
-        costs=log.cost_min[:, None] if (log.cost_min == log.cost_max).all() else None,
+        cost_min=log.cost_min,
+        cost_max=log.cost_max,
+        costs=log.cost_min if (log.cost_min == log.cost_max).all() else None,
+        outages=log.outages,
         reward_means=None,
         cost_means=None,
         arms=log.arms,

@@ -27,7 +27,7 @@ class Queues(NamedTuple):
     first: Ints  # (K + 1,) where the rows of each arm begin
     joins: Floats  # (n,) the probability that a row joins
     rewards: Floats  # (n,) from 0 to 1
-    costs: Ints  # (n,) units
+    costs: Ints  # (n, d) units
     path: Words  # (1,) the key of the path that plays
     taken: Ints  # (K,) how many rows of each arm it has looked at
     most: Ints  # (K,) the largest of these over all paths
@@ -52,7 +52,8 @@ def draw(key: U, tables: Queues, t: int, arm: int, cost: Ints) -> float:
         joined = place >= size or uniform(at(key, place + 1), arm) < tables.joins[row]
         tables.taken[arm] = place + 1
     tables.most[arm] = max(tables.most[arm], tables.taken[arm])
-    cost[0] = tables.costs[row]
+    for m in range(cost.shape[0]):
+        cost[m] = tables.costs[row, m]
     return tables.rewards[row]
 
 
@@ -64,7 +65,7 @@ class QueueReplay:
     first: Ints  # (K + 1,)
     joins: Floats  # (n,)
     rewards: Floats  # (n,)
-    costs: Ints  # (n,)
+    costs: Ints  # (n, d)
 
     @property
     def ess(self) -> Floats:
@@ -84,7 +85,7 @@ class QueueReplay:
         """What answers with these rows. A new one for each thread."""
         log, n_arms = self.log, len(self.log.arms)
         counters = np.zeros(1, np.uint64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-        low, high = log.cost_min[:, None], log.cost_max[:, None]
+        low, high = log.cost_min, log.cost_max
         return World(
             log.name,
             Queues(self.first, self.joins[rows], self.rewards[rows], self.costs[rows], *counters),
@@ -94,6 +95,7 @@ class QueueReplay:
             horizon=log.horizon,
             draw=draw,
             arms=log.arms,
+            outages=log.outages,
             reward_range=log.reward_range,
         )
 

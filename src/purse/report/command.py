@@ -10,21 +10,26 @@ from typing import Any
 
 COLUMNS = ("arm", "reward", "cost", "round", "probability")
 # the options of `purse replay`; one that is not here has no command
-DEFAULTS: Mapping[str, Any] = {"horizon": None, "n_paths": 100, "seed": 0, "stop": None} | {
-    name: name for name in COLUMNS
-}
-FLAGS = {"n_paths": "paths"}  # which are called otherwise there
+DEFAULTS: Mapping[str, Any] = {
+    "horizon": None,
+    "n_paths": 100,
+    "seed": 0,
+    "stop": None,
+    "archives": [],
+} | {name: name for name in COLUMNS}
+# which are called otherwise there; a list is one option for each entry
+FLAGS = {"n_paths": "paths", "archives": "archive"}
 
 
 def command(
     data: Path,
     policies: str | ModuleType | Sequence[str | ModuleType],
-    budgets: float | Sequence[float],
+    budgets: float | Sequence[Any],
     function: str,
     **options: Any,
 ) -> str:
     """The command that replays `data`, or the call of a function that does; options that are at
-    their defaults are left out.
+    their defaults are left out, and budgets where there are none.
 
     >>> command(Path("llm.csv"), ["uniform"], [1.0, 2.5], "purse.replay", seed=0, n_paths=20)
     'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'
@@ -33,25 +38,30 @@ def command(
     """
     players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
     amounts = budgets if isinstance(budgets, Sequence) else [budgets]
-    sizes = [repr(float(budget)).removesuffix(".0") for budget in amounts]
+    single = not any(isinstance(budget, Sequence) for budget in amounts)
+    sizes = [
+        repr(float(budget)).removesuffix(".0") if single else repr(budget) for budget in amounts
+    ]
     changes = {
         name: value
         for name, value in options.items()
         if name not in DEFAULTS or value != DEFAULTS[name]
     }
     file, written = data.suffix != "", all(isinstance(policy, str) for policy in players)
-    if file and written and set(changes) <= set(DEFAULTS):
+    if file and written and single and set(changes) <= set(DEFAULTS):
         words = ["purse", "replay", str(data)]
         for size in sizes:
             words += ["--budget", size]
         words += map(str, players)
         for name, value in changes.items():
-            words += [f"--{FLAGS.get(name, name)}", str(value)]
+            for each in value if isinstance(value, list) else [value]:
+                words += [f"--{FLAGS.get(name, name)}", str(each)]
         return shlex.join(words)
     names = ", ".join(
         repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players
     )
     place = repr(str(data)) if file else data.name
-    arguments = [place, f"budgets=[{', '.join(sizes)}]", f"policies=[{names}]"]
+    arguments = [place, *([f"budgets=[{', '.join(sizes)}]"] if sizes else [])]
+    arguments.append(f"policies=[{names}]")
     arguments += [f"{name}={value!r}" for name, value in changes.items()]
     return f"{function}({', '.join(arguments)})"

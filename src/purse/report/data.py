@@ -160,6 +160,10 @@ class LogData(Protocol):
     def warnings(self) -> tuple[str, ...]:
         """A line for each reason to doubt all of it."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each thing that a reader of the estimates has to know."""
+
     def frame(self) -> pl.DataFrame:
         """A row for each policy, budget and method."""
 

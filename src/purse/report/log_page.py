@@ -64,7 +64,7 @@ def html(result: LogData) -> str:
         series=methods,
         warnings=result.warnings,
         details=details(result.facts, "simulated games", "Data", data),
-        assumptions=[inline(each) for each in log_replay.ASSUMPTIONS],
+        assumptions=[inline(each) for each in (*log_replay.ASSUMPTIONS, *result.notes)],
         figure=shown,
         estimates=tables,
         estimates_caption=CAPTION + (REFUSED if reasons else ""),
@@ -108,15 +108,16 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
 
 def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
     """What the log knows of each arm, as text."""
-    rows = []
+    rows, costs = [], [name for name in arms.columns if name.startswith("cost")]
     for row in arms.iter_rows(named=True):
-        reward, cost = (
+        means = [
             MISSING if row[name] is None else format_digits(row[name])
-            for name in ("reward", "cost")
-        )
-        cells = [row["arm"], f"{row['rows']:,}", f"{row['ess']:,.0f}", reward, cost]
+            for name in ("reward", *costs)
+        ]
+        cells = [row["arm"], f"{row['rows']:,}", f"{row['ess']:,.0f}", *means]
         cells += [f"{row['weight']:.3f}", set_minus(f"{row['doubt']:.1f}")]
         rows.append({"cells": cells, "best": []})
-    head = ["arm", "rows", "effective sample size", "mean reward", "mean cost"]
+    head = ["arm", "rows", "effective sample size", "mean reward"]
+    head += [f"mean {name.replace('_', ' ', 1)}" for name in costs]
     head += ["Σ 1/probability / rounds", "standard errors from 1"]
     return {"title": None, "label": "Arms of the log", "head": head, "rows": rows}

@@ -1,0 +1,72 @@
+"""A policy file: `replan` with the exploration of a campaign before it, for simulations.
+
+It draws the arms that `explore` draws, by the same rule: of n allowed arms, arm i with chance
+share / n * min(1, c / m(i)), m(i) the most that it may cost and c the least of these; with even=1
+with chance share / n. Otherwise `replan` chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from purse.kernels import kernel, uniform
+from purse.policies import replan
+from purse.policies.replan import ReplanParams, ReplanState
+from purse.types import Floats, Now, Play, Problem
+
+NAME, PLAYS, PENDING = "explored-replan", 1, True
+choose_planned, learn = replan.choose, replan.update
+
+
+class ExploredParams(NamedTuple):
+    """What exploration knows, and what `replan` does."""
+
+    share: float
+    even: bool
+    most: Floats  # (K,)
+    planned: ReplanParams
+
+
+def params(problem: Problem, *, share: float = 0.05, even: int = 0) -> ExploredParams:
+    """Options: share, even."""
+    most = problem.cost_max[:, 0] / problem.cost_max.max()
+    return ExploredParams(share, bool(even), most, replan.params(problem))
+
+
+def init(params: ExploredParams, problem: Problem) -> ReplanState:
+    """Return the state of `replan`."""
+    return replan.init(params.planned, problem)
+
+
+def scratch(params: ExploredParams, problem: Problem) -> Any:
+    """Return the room of `replan` to work in."""
+    return replan.scratch(params.planned, problem)
+
+
+@kernel
+def choose(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
+    """Draw an arm, or let `replan` choose."""
+    count, least = 0, math.inf
+    for i in range(params.most.shape[0]):
+        if not now.masked or now.allowed[i]:
+            count += 1
+            least = min(least, params.most[i])
+    number = uniform(now.key, 1)  # `replan` takes number 0
+    for i in range(params.most.shape[0]):
+        if not now.masked or now.allowed[i]:
+            chance = params.share / count
+            if not params.even:
+                chance *= min(1.0, least / params.most[i])
+            if number < chance:
+                play.arms[0] = i
+                play.probs[0] = chance  # `replan` does not look at it
+                return
+            number -= chance
+    choose_planned(params.planned, state, scratch, now, play)
+
+
+@kernel
+def update(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
+    """Learn as `replan` does."""
+    learn(params.planned, state, scratch, now, play)

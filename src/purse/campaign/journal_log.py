@@ -1,0 +1,84 @@
+"""The journal of a campaign as a log: of each ticket with a reward the arm, the probability that it
+was drawn with, what it brought and what it cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.campaign.journal import parsed
+from purse.campaign.journal_reader import JournalReader
+from purse.errors import InvalidInput, PurseError
+from purse.offline.log import Log
+from purse.offline.traffic import repeat_masks
+
+LONGEST_HEAD = 4_096  # bytes of the first line
+CERTAIN = 1 - 1e-9  # a probability from which on no other arm had a chance
+MOST_CERTAIN = 0.9  # the part of such choices from which on nothing is estimated
+
+
+class JournalLog(NamedTuple):
+    """A journal as a log, and how the campaign was played."""
+
+    log: Log
+    stop: str
+    budget: list[float]  # (d,) in the user's unit, with top-ups
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is the export of a campaign, which its first line says, whatever its name."""
+    try:
+        with path.open("rb") as file:
+            head = parsed(1, file.readline(LONGEST_HEAD).decode())
+    except (OSError, UnicodeDecodeError, PurseError):
+        return False
+    return {"purse", "format", "campaign"} <= set(head)
+
+
+def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> JournalLog:
+    """Read the export of a campaign as a log.
+
+    archives   the files with the entries that were archived before the export
+
+    Raise `InvalidInput` where the journal cannot be read, where rounds have several plays, and
+    where nearly every arm was chosen with probability 1.
+    """
+    reader = JournalReader(path, archives)
+    terms, ledger = reader.terms, reader.ledger
+    n_rows, certain = len(reader.arm), sum(chance >= CERTAIN for chance in reader.chance)
+    if terms.plays > 1:
+        raise InvalidInput(f"{path}: a log has one arm in a round, and here are {terms.plays}")
+    if n_rows == 0:
+        raise InvalidInput(f"{path}: no ticket has a reward yet")
+    if certain >= MOST_CERTAIN * n_rows:
+        raise InvalidInput(
+            f"{path}: {certain:,} of {n_rows:,} arms were chosen with probability 1, so the "
+            "journal cannot tell what another policy would have earned; create the campaign with "
+            "explore=0.05"
+        )
+    low, high = reader.bounds()
+    arm, costs = np.array(reader.arm, np.int64), np.array(reader.costs, np.int64)
+    inside = np.clip(costs, low[arm], high[arm])
+    log = Log(
+        Path(path).name,
+        tuple(ledger.arms.names),
+        arm,
+        np.array(reader.reward, np.float64),
+        inside,
+        1 / np.minimum(1.0, np.array(reader.chance)),
+        low,
+        high,
+        terms.reward_range or (0.0, 1.0),
+        terms.horizon,
+        resources=terms.resources,
+        rounds=reader.rounds(arm),
+        outages=repeat_masks(reader.masks, len(ledger.arms.names)),
+        notes=reader.notes(int((inside != costs).any(axis=1).sum())),
+    )
+    budget = [purse.budget / amounts.UNIT for purse in ledger.balances]
+    return JournalLog(log, terms.stop, budget)

@@ -1,0 +1,174 @@
+"""A journal folded without its policy: the tickets with a reward, and which arms had a chance.
+
+An arm that an ask allows, that is there, fits, and does not cool down has a chance to be drawn
+where the campaign explores; every other arm has none. So the rules of asks are followed once more,
+without the policy, and say in how many rounds each arm could be chosen. Were the other arms counted
+too, the weights of an arm that fits rarely would look too small. A journal without exploration does
+not say which arms the policy would never have drawn: then the weights of an arm say it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from purse.campaign.archive_file import complete, read_journal
+from purse.campaign.arms import Arms
+from purse.campaign.ask_rules import AskRules, Draft
+from purse.campaign.journal import Entry
+from purse.campaign.ledger import Ledger
+from purse.campaign.mask import from_body
+from purse.campaign.restore import speaks_of_the_past
+from purse.campaign.states import FAILED, HELD, PRESUMED, RELEASED, SETTLED, UNREWARDED, VOID
+from purse.campaign.terms import Terms
+from purse.campaign.ticket_window import TicketWindow
+from purse.errors import InvalidInput, PurseError, shorten
+from purse.types import SKIP, Floats, Ints
+
+WITHOUT_REWARD = (VOID, FAILED, UNREWARDED, PRESUMED, RELEASED, HELD, SETTLED)
+
+
+class JournalReader:
+    """A journal that is folded without its policy, and the tickets with a reward."""
+
+    def __init__(self, path: str | Path, archives: Sequence[str | Path]) -> None:
+        self.path = path
+        first = next(iter(read_journal(path)))
+        try:
+            self.terms = Terms.from_dict(first.body)
+            self.ledger = Ledger(self.terms)
+            self.bounds_were: list[Arms] = [self.ledger.arms]
+        except Exception as error:  # an entry may be anything
+            raise InvalidInput(
+                f"{path}: these are not the terms of a campaign: {shorten(str(error))}"
+            ) from None
+        self.arm: list[int] = []
+        self.reward: list[float] = []
+        self.costs: list[list[int]] = []
+        self.chance: list[float] = []
+        self.missing = 0  # rewards that did not come in time, and count as declared
+        self.masks: list[tuple[tuple[int, ...], int]] = []  # arms that may be chosen, asks in a row
+        self.allowed: Counter[int] = Counter()  # rounds in which each arm had a chance
+        self.drawn: Counter[int] = Counter()
+        tickets = self.ledger.tickets = TicketWindow(lambda _: None)
+        tickets.keep = {
+            entry.ticket or 0
+            for entry in complete(read_journal(path), archives)
+            if speaks_of_the_past(entry)
+        }
+        self.fold(complete(read_journal(path), archives))
+
+    def fold(self, entries: Iterable[Entry]) -> None:
+        """Take in all entries."""
+        ledger = self.ledger
+        for entry in entries:
+            try:
+                if entry.kind == "asked":
+                    self.asked(entry)
+                ledger.fold(entry)
+                if entry.kind == "told":
+                    self.told(entry.body)
+                elif entry.kind in ("arm_added", "arm_changed"):
+                    self.bounds_were.append(ledger.arms)
+                ledger.requests.clear()
+                ledger.tickets.tidy()  # type: ignore[attr-defined]
+            except Exception as error:  # an entry may be anything
+                why = str(error) if isinstance(error, PurseError) else repr(error)
+                raise InvalidInput(
+                    f"{self.path}: entry {entry.seq}, {entry.kind}, cannot follow those before "
+                    f"it: {shorten(why)}"
+                ) from None
+
+    def asked(self, entry: Entry) -> None:
+        """Count which arms could be chosen for the tickets of an ask."""
+        ledger, body = self.ledger, entry.body
+        mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
+        there = tuple(ledger.arms.there if mask is None else mask.allowed)
+        draft, rules = Draft(ledger, mask, entry.at), AskRules(ledger, entry.at)
+        for ticket in body["tickets"]:
+            if ticket["t"] > draft.t:  # else a round that was voided is asked for again
+                self.add_mask(there)
+                if self.terms.explore:
+                    explored = rules.explored(draft, rules.allowed(draft, mask))
+                    self.allowed.update(arm for arm, chance in explored.items() if chance > 0)
+                if ticket["arms"][0] != SKIP:
+                    self.drawn.update(ticket["arms"])
+            draft.take(ticket)
+
+    def add_mask(self, there: tuple[int, ...]) -> None:
+        """One more round with these arms."""
+        count = 1
+        if self.masks and self.masks[-1][0] == there:
+            count += self.masks.pop()[1]
+        self.masks.append((there, count))
+
+    def told(self, body: dict[str, Any]) -> None:
+        """Keep a report."""
+        self.arm.append(body["arms"][0])
+        self.reward.append(float(body["rewards"][0]))
+        self.costs.append(body["costs"][: len(self.terms.resources)])
+        self.chance.append(float(body["probabilities"][0]))
+        self.missing += bool(body.get("missing"))
+
+    def bounds(self) -> tuple[Ints, Ints]:
+        """(K, d) The least and the most that each arm was ever declared to cost, in units."""
+        n_arms = len(self.ledger.arms.names)
+        low, high = (
+            np.array(
+                [
+                    extreme([rows[i] for rows in tables if i < len(rows)], axis=0)
+                    for i in range(n_arms)
+                ]
+            )
+            for extreme, tables in (
+                (np.min, [arms.cost_min for arms in self.bounds_were]),
+                (np.max, [arms.cost_max for arms in self.bounds_were]),
+            )
+        )
+        return low, high
+
+    def rounds(self, arm: Ints) -> Floats:
+        """(K,) The rounds in which each arm could be chosen; as many fewer as tickets on it are
+        without a reward. Where the journal cannot say it, the sum of its weights.
+        """
+        n_arms = len(self.ledger.arms.names)
+        told = np.bincount(arm, minlength=n_arms)
+        if not self.terms.explore:
+            weights = np.zeros(n_arms)
+            np.add.at(weights, arm, 1 / np.array(self.chance))
+            return weights
+        drawn = np.array([self.drawn[i] for i in range(n_arms)])
+        share = np.divide(told, drawn, out=np.ones(n_arms), where=drawn > 0)
+        return np.array([self.allowed[i] for i in range(n_arms)]) * share
+
+    def notes(self, outside: int) -> tuple[str, ...]:
+        """What a reader of estimates has to know.
+
+        outside   tickets whose cost was outside its declared bounds
+        """
+        counts = self.ledger.head.counts
+        silent = {state: counts[state] for state in WITHOUT_REWARD if counts[state]}
+        lines = [
+            f"the campaign itself earned {sum(self.reward):,.6g} with {self.terms.policy}, from "
+            f"{len(self.arm):,} tickets with a reward"
+        ]
+        if silent:
+            states = ", ".join(f"{number:,} {state}" for state, number in silent.items())
+            lines.append(f"left out, without a reward: {states}")
+        if self.missing:
+            lines.append(
+                f"{self.missing:,} rewards did not come in time and count as "
+                f"{self.terms.missing_reward:g}"
+            )
+        if outside:
+            lines.append(
+                f"{outside:,} tickets cost less than their minimum or more than their maximum and "
+                "count at that bound"
+            )
+        if any(self.ledger.head.arms):
+            lines.append("arms or their costs changed on the way; all rounds count alike")
+        return tuple(lines)

@@ -1,0 +1,177 @@
+"""Exploration with known chances: what they are, that tickets carry them, and that they are met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+from typing import Any
+
+import pytest
+
+from purse import Campaign, InvalidInput
+from purse.campaign import exploration
+from tests.support.campaigns import made, refusal
+from tests.support.soak import scale
+from tests.support.storages import MemoryHarness
+
+BAND = 4.5  # standard errors
+THREE: dict[str, Any] = {
+    "arms": {"small": 1, "middle": 2, "large": 8},
+    "cost_max": None,
+    "cost_min": "0.5",
+    "budget": 1000,
+    "policy": "fixed:arm=0",
+}
+
+
+def chances(campaign: Campaign, arms: Any = None) -> list[float]:
+    return list(campaign.probabilities(arms).values())
+
+
+@pytest.mark.parametrize(
+    ("explore", "most", "expected"),
+    [
+        ("money:0.06", {0: 1.0, 1: 2.0, 2: 8.0}, {0: 0.02, 1: 0.01, 2: 0.0025}),
+        ("uniform:0.06", {0: 1.0, 1: 2.0, 2: 8.0}, {0: 0.02, 1: 0.02, 2: 0.02}),
+        ("money:0.06", {1: 2.0, 2: 8.0}, {1: 0.03, 2: 0.0075}),
+        ("money:0.06", {2: 8.0}, {2: 0.06}),
+        ("money:0.06", {0: 3.0, 1: 3.0}, {0: 0.03, 1: 0.03}),
+    ],
+)
+def test_chances_by_hand(explore: str, most: dict[int, float], expected: dict[int, float]) -> None:
+    assert exploration.chances(explore, most) == pytest.approx(expected, rel=1e-12)
+
+
+def test_no_arm_takes_more_than_its_part_of_the_money() -> None:
+    found = exploration.chances("money:0.05", {0: 0.004, 1: 0.06, 2: 1.38})
+    spent = {
+        arm: chance * most
+        for (arm, chance), most in zip(found.items(), (0.004, 0.06, 1.38), strict=True)
+    }
+    assert max(spent.values()) == pytest.approx(min(spent.values()), rel=1e-12)
+    assert sum(spent.values()) == pytest.approx(0.05 * 0.004, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("explore", "arms", "expected"),
+    [
+        # a share of the money: the cheapest arm has 0.06 / 3, one that is twice as dear half of it
+        (0.06, None, [0.02 + 0.9675, 0.01, 0.0025]),
+        ("uniform:0.06", None, [0.02 + 0.94, 0.02, 0.02]),
+        # without its own arm the policy takes any
+        (0.06, ["middle", "large"], [0, 0.03 + 0.9625 / 2, 0.0075 + 0.9625 / 2]),
+        ("uniform:0.06", ["middle", "large"], [0, 0.5, 0.5]),
+        (0.06, ["large"], [0, 0, 1]),
+        # this call of the large arm may cost no more than one of the small arm
+        (0.06, {"small": 1, "large": 1}, [0.03 + 0.94, 0, 0.03]),
+        (0.06, {"small": "0.5", "large": 4}, [0.03 + 0.96625, 0, 0.00375]),
+    ],
+)
+def test_the_next_round_has_the_chances_of_its_mask_and_of_its_maxima(
+    explore: Any, arms: Any, expected: list[float]
+) -> None:
+    campaign = made(**THREE, explore=explore)
+    assert chances(campaign, arms) == pytest.approx(expected, abs=1e-12)
+    assert sum(chances(campaign, arms)) == pytest.approx(1, abs=1e-12)
+
+
+def test_with_several_resources_the_scarcest_counts() -> None:
+    campaign = made(
+        arms=["red", "green"],
+        resources=["euros", "hours"],
+        budget=[100, 10],
+        cost_min=["0.1", "0.1"],
+        cost_max=[[2, "0.1"], [1, "0.4"]],  # 2% of the euros; 4% of the hours
+        policy="fixed:arm=0",
+        explore=0.1,
+    )
+    assert chances(campaign) == pytest.approx([0.05 + 0.925, 0.025], abs=1e-12)
+    campaign.top_up({"euros": 0, "hours": 30})  # now 1% of the hours, as much as of the euros
+    assert chances(campaign) == pytest.approx([0.025 + 0.925, 0.05], abs=1e-12)
+
+
+def test_an_arm_that_does_not_fit_is_not_explored() -> None:
+    campaign = made(**{**THREE, "budget": 7, "explore": 0.06})
+    assert chances(campaign) == pytest.approx([0.03 + 0.955, 0.015, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("policy", ["uniform", "replan", "exp3++.bwk"])
+def test_the_ticket_carries_the_chance_that_was_foreseen(policy: str) -> None:
+    campaign = made(**{**THREE, "policy": policy, "horizon": 500, "explore": 0.3, "seed": 5})
+    masks: list[Any] = [None, ["small", "large"], {"middle": 2, "large": "1.5"}, ["middle"]]
+    rare = 0
+    for turn in range(60):
+        mask = masks[turn % len(masks)]
+        foreseen = campaign.probabilities(mask)
+        ticket = campaign.ask(arms=mask)
+        assert ticket.arm is not None
+        assert ticket.probability == pytest.approx(foreseen[ticket.arm], abs=1e-12)
+        rare += ticket.probability < 0.2
+        campaign.tell(ticket, turn % 2, "0.75")
+    assert rare > 0 or policy != "replan"  # an arm that the policy would hardly have drawn
+    assert campaign.audit(full=True).findings == ()
+
+
+@pytest.mark.parametrize("explore", [0.3, "uniform:0.3"])
+@pytest.mark.parametrize("mask", [None, {"small": 1, "large": 4}])
+def test_arms_are_drawn_as_often_as_their_chances_say(explore: Any, mask: Any) -> None:
+    rounds = scale(2_000, 40_000)
+    campaign = made(**{**THREE, "budget": 8 * rounds, "explore": explore, "seed": 11})
+    expected = campaign.probabilities(mask)
+    drawn: Counter[str | None] = Counter()
+    for _ in range(rounds // 20):
+        tickets = campaign.ask_many(20, arms=mask)
+        drawn.update(ticket.arm for ticket in tickets)
+        campaign.tell_many([(ticket, 1, "0.5") for ticket in tickets])
+    for arm, chance in expected.items():
+        error = sqrt(chance * (1 - chance) / rounds)
+        assert abs(drawn[arm] / rounds - chance) <= BAND * error, arm
+
+
+def test_another_seed_explores_in_other_rounds_and_the_same_seed_in_the_same() -> None:
+    orders = []
+    for seed in (1, 1, 2):
+        campaign = made(**{**THREE, "explore": 0.5, "seed": seed})
+        orders.append([ticket.arm for ticket in campaign.ask_many(50)])
+    assert orders[0] == orders[1] != orders[2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        (
+            {"policy": "budgeted-thompson", "explore": 0.05},
+            ("explore=", "can state its probabilities", "budgeted-thompson"),
+        ),
+        ({"plays": 2, "explore": 0.05}, ("explore=0.05", "plays=1")),
+        ({"explore": 0}, ("explore=0", "above 0")),
+        ({"explore": 0.6}, ("explore=0.6", "at most 0.5")),
+        ({"explore": "rounds:0.1"}, ("explore='rounds:0.1'", "uniform:0.05")),
+        ({"explore": "uniform:much"}, ("explore='uniform:much'", "share")),
+    ],
+)
+def test_what_cannot_be_explored_is_refused(
+    changes: dict[str, Any], parts: tuple[str, ...]
+) -> None:
+    said = refusal(InvalidInput, made, **changes)
+    assert all(part in said for part in parts), said
+
+
+def test_an_audit_decides_the_same_after_voids_failures_and_a_copy(tmp_path: Any) -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, **{**THREE, "policy": "exp3++.bwk", "explore": 0.4, "seed": 3})
+    for turn in range(40):
+        harness.clock += 2_000
+        first, second = campaign.ask_many(2, arms=None if turn % 3 else ["small", "large"])
+        if turn % 5 == 0:
+            campaign.void(first)
+        elif turn % 5 == 1:
+            campaign.fail(first, "0.5")
+        else:
+            campaign.tell(first, 1, "0.5")
+        campaign.tell(second, 0.5, 1)
+    assert campaign.audit(full=True).findings == ()
+    campaign.export(tmp_path / "export.jsonl")
+    copy = Campaign.restore(tmp_path / "export.jsonl", name="copy", storage=harness.storage())
+    assert copy.audit(full=True).findings == ()
+    assert copy.probabilities() == campaign.probabilities()
