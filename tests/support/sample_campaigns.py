@@ -18,6 +18,8 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # campaigns have ids
 ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
+# the rules of 0.1.0, by which the recorded journals were made
+OLD: dict[str, Any] = {"stop": "hold", "cooldown": None}
 
 
 @ALWAYS
@@ -34,6 +36,7 @@ def everything(harness: StorageHarness) -> Any:
         policy="uniform",
         seed=7,
         expires_after=60,
+        **OLD,
     )
     tickets = campaign.ask_many(4, "four")
     campaign.tell(tickets[0], [1, 0.25], [["0.5", 1], ["0.25", "0.125"]])
@@ -70,6 +73,7 @@ def initial_pulls(harness: StorageHarness) -> Any:
         cost_min="0.25",
         policy="exp3++.bwk",
         seed=3,
+        **OLD,
     )
     first = campaign.ask_many(3, "initial")
     campaign.void(first[1])
@@ -93,6 +97,7 @@ def to_the_end(harness: StorageHarness) -> Any:
         horizon=30,
         policy="primal-dual-bwk",
         seed=11,
+        **OLD,
     )
     with suppress(AskRefused):
         for turn in range(100):
