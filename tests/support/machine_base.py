@@ -142,9 +142,7 @@ class BaseMachine(RuleBasedStateMachine):
         assert status.arms == tuple(arm.name for arm in arms if not arm.retired)
         assert status.retired == tuple(arm.name for arm in arms if arm.retired)
         assert {(each.arm, each.until, each.length) for each in status.cooling} == {
-            (arm.name, (each.begun + each.length) / 1000, each.length / 1000)
-            for arm in arms
-            if (each := arm.cooling) and not each.over
+            (name, until / 1000, length / 1000) for name, until, length in self.ledger.cooling()
         }
 
     def teardown(self) -> None:

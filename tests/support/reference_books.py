@@ -122,6 +122,16 @@ class Books:
         heard = any(each.report and each.paid_from in ("held", "presumed") for each in mine)
         return 0 if heard else sum(not ticket.gone for ticket in mine)
 
+    def cooling(self) -> list[tuple[str, int, int]]:
+        """Arms that have not recovered, until when each cools down, and how long; not retired
+        ones.
+        """
+        return [
+            (arm.name, arm.cooling.begun + arm.cooling.length, arm.cooling.length)
+            for arm in self.arms
+            if arm.cooling and not arm.cooling.over and not arm.retired
+        ]
+
     def alarms(self) -> set[str]:
         """The kinds of alarms that are due."""
         silent = [self.silent(place) for place in range(len(self.arms))]
@@ -132,7 +142,7 @@ class Books:
             "conflict": self.conflicts > 0,
             "below-minimum": self.below_minimum > 0,
             "outside-range": self.outside_range > 0,
-            "cooling-down": any(arm.cooling and not arm.cooling.over for arm in self.arms),
+            "cooling-down": bool(self.cooling()),
             "silent": self.terms.stop == "fit"
             and any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
             "exhausted": self.status != "closed" and not self.could_fit(self.free),
