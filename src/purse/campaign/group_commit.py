@@ -28,7 +28,6 @@ from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 PAGE_SIZE = 5_000  # reports read at a time
 CHECKPOINT_EVERY = 5_000  # entries
 MAX_BATCH = 256  # operations that share a transaction
-CLOCKS_DIFFER = 1_000  # ms by which the clocks of two processes may differ
 STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 
@@ -154,6 +153,7 @@ class GroupCommitter:
             self.storage.change(
                 self.terms.name,
                 wants,
+                # the time is read under the lock, so that what comes later is not older
                 lambda found: self._decide(operations, learner, found, self.storage.now()),
             )
         except BaseException:
@@ -166,9 +166,6 @@ class GroupCommitter:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
-        # who waited for the lock has not waited for his clock: what comes later is not older
-        if now < found.head.changed <= now + CLOCKS_DIFFER:
-            now = found.head.changed
         transaction = Transaction(ledger, now)
         checkpoints: list[Checkpoint] = []
         if learner is not None:
