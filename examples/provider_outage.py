@@ -136,7 +136,7 @@ def story() -> None:
     print(f"0:00 to 2:00, before the outage: {traffic.shares(0, BEGIN)}")
     traffic.run(BEGIN + 60)
     status = traffic.campaign.status()
-    print(f"\nat 3:00, in the outage:\n{status}\n{status.cooling[0]}\n")
+    print(f"\nat 3:00, in the outage:\n{status}\n{status.cooling[0]!r}\n")
     traffic.run()
     (first, *probes) = traffic.cooldowns
     early = sum(at < probes[0].at for at in traffic.failures)

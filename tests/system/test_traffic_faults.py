@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, InvalidInput
+from purse import InvalidInput
 from purse.campaign import audit, ticket_window
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
@@ -106,21 +106,18 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     assert campaign.audit(full=True).findings == ()
 
 
-@pytest.mark.parametrize("behind", [0, 5, 900])
-def test_who_comes_later_with_a_clock_behind_gets_no_second_probe(behind: int) -> None:
-    """The clocks of two processes differ a little, and each reads its own before it waits."""
+def test_the_time_of_an_entry_is_read_under_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waited for the lock has not the time of before: another may have begun a cool-down."""
     harness = MemoryHarness()
     campaign = made(harness)
-    campaign.fail(campaign.ask(arms=["red"]))
-    harness.clock -= behind
-    with pytest.raises(ArmsCoolingDown):
-        campaign.ask(arms=["red"])
-    harness.clock += behind + 1000
-    campaign.ask(arms=["red"])
-    harness.clock -= behind
-    with pytest.raises(ArmsCoolingDown):
-        campaign.ask(arms=["red"])
-    assert campaign.audit().ok
+    change = campaign.storage.change
+
+    def waits(*arguments: Any) -> None:
+        harness.clock += 500
+        change(*arguments)
+
+    monkeypatch.setattr(campaign.storage, "change", waits)
+    assert campaign.ask().asked_at == harness.clock / 1000
 
 
 @pytest.mark.parametrize("stop", ["fit", "hold"])

@@ -108,7 +108,7 @@ class CoolingArm:
         """A few words for people."""
         if self.probe is not None:
             return f"{self.arm}, tried by ticket {self.probe}"
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.until))
+        since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.until))
         return f"{self.arm}, tried again from {since}"
 
 
