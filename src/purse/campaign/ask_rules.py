@@ -1,24 +1,21 @@
-"""The rules of asks: which arms are allowed, which is chosen, and what is held for it."""
+"""The rules of asks: which arm is chosen, and what is held for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from purse.base import amounts
-from purse.campaign import cooldown, exploration
-from purse.campaign.ledger import Ledger, add_pulls, fits
+from purse.campaign import exploration
+from purse.campaign.allowed_arms import AllowedArms
+from purse.campaign.draft import Draft
+from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import TicketRecord
-from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, FAILED, RELEASED, RUNNING, VOID
 from purse.campaign.terms import FIT
-from purse.campaign.transaction import BaseTransaction
 from purse.errors import (
-    ArmsCoolingDown,
     AskRefused,
     BudgetExhausted,
-    BudgetHeld,
     CampaignClosed,
     CampaignPaused,
     Conflict,
@@ -56,44 +53,7 @@ class Chooser(Protocol):
         """Return the probability of each arm."""
 
 
-class Draft:
-    """What the tickets that are chosen for one ask change, before they are issued."""
-
-    def __init__(self, ledger: Ledger, mask: Mask | None, now: int) -> None:
-        head = ledger.head
-        self.now = now
-        self.t = head.rounds
-        self.left = [purse.left for purse in ledger.balances]
-        self.again, self.owed = list(head.again), list(head.owed)
-        self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
-        self.cooling = cooldown.read(head.cooling) if head.cooling else {}
-        self.issued = head.counts["tickets"]
-        self.cost_max, self.most = ledger.arms.cost_max, dict(mask.most) if mask else {}
-
-    def need(self, arms: Sequence[int]) -> list[int]:
-        """(d,) The most that these arms may cost in this ask."""
-        each = [self.most.get(arm) or self.cost_max[arm] for arm in arms]
-        return list(each[0]) if len(each) == 1 else [sum(part) for part in zip(*each, strict=True)]
-
-    def take(self, ticket: dict[str, Any]) -> None:
-        """Take in a ticket that was chosen."""
-        arms, t = ticket["arms"], ticket["t"]
-        self.issued += 1
-        if t > self.t:
-            self.t = t
-        else:
-            self.again = [row for row in self.again if row[0] != t]
-        self.left = [rest - part for rest, part in zip(self.left, ticket["held"], strict=True)]
-        self.owed = [arm for arm in self.owed if arm not in arms]
-        add_pulls(self.taken, arms, 1)
-        add_pulls(self.pending, arms, 1)
-        for arm in arms if self.silent else ():
-            if arm >= 0 and self.silent[arm] >= 0:
-                self.silent[arm] += 1
-        cooldown.issued(self.cooling, arms, ticket["id"], self.now)
-
-
-class AskRules(BaseTransaction):
+class AskRules(AllowedArms):
     """What an ask is answered with."""
 
     def ask(self, n: int, request: str, mask: Mask | None, chooser: Chooser) -> list[TicketRecord]:
@@ -195,76 +155,6 @@ class AskRules(BaseTransaction):
             played.pop()
         return played
 
-    def allowed(self, draft: Draft, mask: Mask | None) -> list[int] | None:
-        """The arms that may be chosen now; None where all may. Raises where none may."""
-        arms, fit = self.ledger.arms, self.terms.stop == FIT
-        cool = not draft.cooling or not any(each.length for each in draft.cooling.values())
-        ample = not fit or (self.terms.caps is None and fits(arms.most, draft.left))
-        if (
-            mask is None
-            and arms.all_there
-            and cool
-            and ample
-            and not self.silent(draft, arms.there)
-        ):
-            return None
-        places = arms.there if mask is None else list(mask.allowed)
-        if fit:
-            places = self.fitting(draft, places)
-        places = self.ready(draft, places)
-        silent = self.silent(draft, places)
-        places = [arm for arm in places if arm not in silent]
-        return None if len(places) == self.terms.n_arms else places
-
-    def fitting(self, draft: Draft, places: list[int]) -> list[int]:
-        """Rule `fit`: the arms that what is left can pay, and that have pulls left."""
-        caps = self.terms.caps
-        if caps is not None:
-            places = [arm for arm in places if draft.taken[arm] < caps[arm]]
-            if not places:
-                raise BudgetExhausted("all pulls that the caps allow have been asked for")
-        found = [arm for arm in places if fits(draft.need([arm]), draft.left)]
-        if not found:
-            rest = [
-                left + purse.held
-                for left, purse in zip(draft.left, self.ledger.balances, strict=True)
-            ]
-            waits = [arm for arm in places if fits(draft.need([arm]), rest)]
-            cheapest = min(waits or places, key=lambda arm: draft.need([arm])[0])
-            raise self.explain_shortage([cheapest], draft.need([cheapest]), draft.left)
-        return found
-
-    def ready(self, draft: Draft, places: list[int]) -> list[int]:
-        """The arms that do not cool down."""
-        longest = self.terms.cooldown_max
-        if not draft.cooling or longest is None:
-            return places
-        waits = {
-            arm: draft.cooling[arm].wait(self.now, longest) if arm in draft.cooling else 0
-            for arm in places
-        }
-        if min(waits.values()) > 0:
-            seconds = min(waits.values()) / 1000
-            raise ArmsCoolingDown(
-                f"calls of {self.arm_names(places)} failed, and the arm cools down: ask again in "
-                f"{seconds:g} s",
-                seconds,
-            )
-        return [arm for arm in places if waits[arm] == 0]
-
-    def silent(self, draft: Draft, places: list[int]) -> set[int]:
-        """The arms to be left out because they have had their share of tickets and none has
-        brought a reward; none where no other arm is allowed.
-        """
-        if not draft.silent or max(draft.silent) < SILENT:
-            return set()
-        found = {
-            arm
-            for arm in places
-            if draft.silent[arm] >= max(SILENT, (draft.issued + 1) / SILENT_SHARE)
-        }
-        return found if len(places) - len(found) >= self.terms.plays else set()
-
     def next_again(self, draft: Draft, allowed: list[int] | None) -> Any:
         """The first initial pull to ask for again whose arms are allowed and fit."""
         for again in draft.again:
@@ -354,35 +244,3 @@ class AskRules(BaseTransaction):
         if not fits(held, draft.left):
             raise self.explain_shortage(arms, held, draft.left)
         return held
-
-    def explain_shortage(
-        self, arms: list[int], held: list[int], left: list[int]
-    ) -> BudgetExhausted:
-        """Why so much cannot be held: there is a resource of which it would not fit even if nothing
-        were held, or only one that is held for others.
-        """
-        lacks = [
-            (need > rest + purse.held, m)
-            for m, (need, rest, purse) in enumerate(
-                zip(held, left, self.ledger.balances, strict=True)
-            )
-            if need > rest
-        ]
-        gone, m = max(lacks, key=lambda lack: lack[0])
-        purse = self.ledger.balances[m]
-        text = (
-            f"{self.arm_names(arms)} may cost {amounts.text(held[m])} {self.terms.resources[m]} "
-            f"and {amounts.text(left[m])} is left"
-        )
-        if not gone:
-            return BudgetHeld(
-                f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
-            )
-        return BudgetExhausted(
-            text
-            + (
-                f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
-                if purse.presumed
-                else ""
-            )
-        )

@@ -18,7 +18,8 @@ import numpy as np
 
 from purse.campaign.archive_file import complete, read_journal
 from purse.campaign.arms import Arms
-from purse.campaign.ask_rules import AskRules, Draft
+from purse.campaign.ask_rules import AskRules
+from purse.campaign.draft import Draft
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body

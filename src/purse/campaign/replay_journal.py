@@ -14,8 +14,9 @@ import orjson
 
 from purse.base import amounts as amounts_module
 from purse.base.json import compact
-from purse.campaign.ask_rules import Chooser, Draft
+from purse.campaign.ask_rules import Chooser
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
+from purse.campaign.draft import Draft
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner

@@ -1,0 +1,120 @@
+"""The verbs of those who make calls: what a ticket cost, what it brought, and that its call did not
+work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from purse.campaign import operations
+from purse.campaign.base_campaign import BaseCampaign
+from purse.campaign.operations import Report
+from purse.campaign.read_report import read_costs, read_report, read_rewards
+from purse.campaign.results import CampaignTicket, Receipt
+from purse.errors import PurseError, invalid
+
+
+class ReportVerbs(BaseCampaign):
+    """Reports on tickets."""
+
+    def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
+        """Report the reward and the cost of a ticket, and return a receipt.
+
+        reward   from 0 to 1; with several plays one for each, shape (m,)
+        cost     an amount, at least 0; with several plays or resources one for each, shape (m, d)
+
+        A repeat of the same report has no second effect. A cost above the hold is accepted: it is
+        spent up to the hold, and the rest counts as overrun.
+
+        Raise `Conflict` when the ticket was told before with another report; the first report
+        stands.
+        Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
+        a pull.
+        """
+        (answer,) = self.tell_many([(ticket, reward, cost)])
+        if isinstance(answer, PurseError):
+            raise answer
+        return answer
+
+    def tell_many(
+        self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
+    ) -> list[Receipt | PurseError]:
+        """Report many tickets in one transaction, and return a receipt or an error for each.
+
+        reports   triples of ticket, reward and cost, as `tell` takes them
+
+        Each report stands alone: the error of one is returned in its place, and the others count.
+        """
+        read = [self._read(*report) for report in reports]
+        found = iter(
+            self._committer.do(
+                operations.tell([report for report in read if isinstance(report, Report)])
+            )
+        )
+        return [next(found) if isinstance(report, Report) else report for report in read]
+
+    def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
+        """Report the cost of a ticket whose reward is not known yet, and return a receipt.
+
+        cost   as for `tell`
+
+        The money is spent and the rest of the hold released at once; the ticket waits for `reward`,
+        and the policy learns when both are known. A repeat has no second effect.
+
+        Raise `Conflict` when another cost was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        number = self._number(ticket)
+        return self._committer.do(operations.settle(number, read_costs(self.terms, cost)))
+
+    def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
+        """Report the reward of a ticket, before or after its cost, and return a receipt.
+
+        reward   as for `tell`
+
+        The policy learns when the cost is known, too, with the probability that the ticket was
+        drawn with. It learns nothing from a ticket that was voided, released or failed. A repeat
+        has no second effect.
+
+        Raise `Conflict` when another reward was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        number = self._number(ticket)
+        return self._committer.do(operations.reward(number, read_rewards(self.terms, reward)))
+
+    def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
+        """Report that the call of a ticket did not work, and return a receipt.
+
+        cost     what it cost all the same, as for `tell`; 0: nothing
+        reason   at most 200 printable characters for people, kept in the journal
+
+        The cost is spent, the rest of the hold released, and nothing is learnt. The next ask
+        repeats an initial pull that failed. A repeat has no second effect.
+
+        Raise `Conflict` when the ticket was told, settled or voided, or failed with another cost,
+        before.
+        Raise `TicketError` as `tell` does.
+        """
+        if not isinstance(reason, str) or len(reason) > 200 or not reason.isprintable():
+            raise invalid("reason", reason, "must be text of at most 200 printable characters")
+        number = self._number(ticket)
+        return self._committer.do(operations.fail(number, read_costs(self.terms, cost), reason))
+
+    def void(self, ticket: CampaignTicket | int) -> Receipt:
+        """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
+
+        The next ask repeats an initial pull that was cancelled. A repeat has no second effect.
+
+        Raise `Conflict` when the ticket was told, settled or failed before.
+        Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
+        a pull.
+        """
+        return self._committer.do(operations.void(self._number(ticket)))
+
+    def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
+        """Return a report, or the error that says why it is not one."""
+        try:
+            return Report(self._number(ticket), *read_report(self.terms, reward, cost))
+        except PurseError as error:
+            return error
