@@ -78,6 +78,7 @@ class Killer:
         self.address, self.folder, self.rng = address, folder, random.Random(seed)
         self.heard, self.said = os.pipe()
         self.labels = cycle(LABELS[address.partition(":")[0]])
+        self.missed = set(LABELS[address.partition(":")[0]])  # where nobody has died yet
         self.running: dict[int, tuple[int, str]] = {}  # process -> client, label
         self.due: dict[int, float] = {}  # client -> when it is to be killed
         self.deaths: Counter[str] = Counter()
@@ -121,15 +122,21 @@ class Killer:
                 if code not in (0, -signal.SIGKILL):
                     raise SystemExit((self.folder / f"error-{client}").read_text())
                 self.deaths[label] += code != 0
+                if code != 0:
+                    self.missed.discard(label)
 
     def run(self, kills: int) -> None:
-        """Until there have been so many kills; then all come to their end in peace."""
+        """Until there have been so many kills, at every label too; then all come to their end in
+        peace.
+        """
         turn = 0
-        while self.running or self.deaths.total() < kills:
+        while self.running or self.deaths.total() < kills or self.missed:
             for client in set(range(CLIENTS)) - {client for client, _ in self.running.values()}:
                 if self.deaths.total() + len(self.running) < kills:
                     self.start(client, next(self.labels) if turn % 2 else AT_RANDOM)
-                    turn += 1
+                elif self.missed:
+                    self.start(client, sorted(self.missed)[turn % len(self.missed)])
+                turn += 1
             self.listen()
             self.kill()
             self.bury()

@@ -42,7 +42,7 @@ def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills
     out, err = killer.communicate(timeout=1800)
     assert killer.returncode == 0, err
     deaths = json.loads(out)
-    assert sum(deaths.values()) == kills, deaths
+    assert sum(deaths.values()) >= kills, deaths
     labels = LABELS[address.partition(":")[0]]
     missed = [label for label in (AT_RANDOM, *labels) if not deaths.get(label)]
     assert not missed, f"nobody died {missed}"
