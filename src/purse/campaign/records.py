@@ -75,8 +75,11 @@ class CampaignRecord:
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""
-        facts = vars(self)
-        return {name: facts[name] for name in facts if facts[name] or name not in OPTIONAL}
+        facts = vars(self).copy()
+        for name in OPTIONAL:
+            if not facts[name]:
+                del facts[name]
+        return facts
 
     def copied(self) -> CampaignRecord:
         """A record that may be changed. Rows within its lists never are."""
@@ -92,5 +95,6 @@ class CampaignRecord:
         """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
         facts = orjson.loads(text)
         facts.pop("handover", None)
-        facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}  # new states
+        if len(facts["counts"]) < len(COUNTS):  # there are new ones
+            facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}
         return cls(**facts)

@@ -217,7 +217,8 @@ class Sqlite(SqliteFile):
 def check_tables(db: apsw.Connection) -> None:
     """Refuse tables of another version than this library's."""
     version = cast(int, db.execute("PRAGMA user_version").get)
-    schema.check_version(version, len(schema.SQLITE), db.filename)
+    if version != len(schema.SQLITE):
+        schema.check_version(version, len(schema.SQLITE), db.filename)
 
 
 def read_head(db: apsw.Connection, name: str) -> tuple[int, int, CampaignRecord, list[Balance]]:
