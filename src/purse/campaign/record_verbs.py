@@ -94,8 +94,8 @@ class RecordVerbs(BaseCampaign):
         file     a path, which must not exist yet; keep the file, for `restore` and a full audit
         before   only entries of before this time, in seconds since 1970; None: all that can be
 
-        Entries are moved up to the first ticket that is held, presumed or settled. A repeated ask or tell
-        of a ticket that was moved gets the same answer as before.
+        Entries are moved up to the first ticket that is held, presumed or settled. A repeated ask
+        or tell of a ticket that was moved gets the same answer as before.
 
         Raise `PurseError` when an audit finds something, when there is nothing to move, or when the
         file exists; then nothing has changed.

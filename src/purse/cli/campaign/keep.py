@@ -77,8 +77,8 @@ def restore(file: Path, name: str | None, archives: tuple[Path, ...], storage: s
 def archive(name: str, file: Path, before: str | None, storage: str) -> None:
     """Move the oldest entries of the journal to a new file.
 
-    Moves entries up to the first ticket that is held, presumed or settled, after an audit. Keep the file:
-    `restore` and `audit --full` need it.
+    Moves entries up to the first ticket that is held, presumed or settled, after an audit. Keep the
+    file: `restore` and `audit --full` need it.
     """
     limit = None if before is None else time_of(before)
     moved = opened(name, storage).archive(file, before=limit)
