@@ -20,6 +20,8 @@ initial pulls  each arm once, before a policy that wants it makes its first choi
 Simulation
 world       what answers the pulls in a simulation
 outages     the segments of a world in which some arms are down, that is, masked
+context     the numbers that are known of a round before its arm is chosen; each is a feature
+blind       of a policy: it sees no contexts
 policy      what chooses the arms
 delay       the rounds by which the report on a pull comes late
 state       what a policy has learnt on a path; only its `update` writes it
@@ -48,7 +50,8 @@ learner     the policy of a campaign with what the journal has taught it
 group commit  operations of several threads in one transaction
 
 Letters for sizes, in docs and shapes:
-K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints.
+K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints, F features,
+n = F + 1 numbers of a context with its constant.
 Amounts are int64 units of 1e-9 (see `purse.base.amounts`) wherever a name ends in `units`,
 and inside `Problem` and `World`.
 """
@@ -90,7 +93,7 @@ class Now(NamedTuple):
     masked: bool  # whether some arm is not allowed; where it is false nobody fills `allowed`
     allowed: Bools  # (K,) the arms that may be played
     pending: Ints  # (K,) open tickets per arm, filled for policies that say `PENDING = True`
-    context: Floats  # (K, p) features; p = 0 for now
+    context: Floats  # (A, n) features, the last is 1; A = 1: all arms see the same, else A = K
 
 
 class Play(NamedTuple):
@@ -115,7 +118,8 @@ class Problem:
     costs: Ints | None = None  # (K, d) units: known fixed costs
     caps: Ints | None = None  # (K,) pulls allowed per arm
     stop: str = "exit"  # the stop rule
-    n_features: int = 0  # p, the features of a context
+    n_features: int = 0  # F, the numbers of a context without the constant
+    per_arm: bool = False  # whether each arm has a context of its own
     reward_means: Floats | None = None  # (K,) the truth, which only a simulated world can tell
     cost_means: Floats | None = None  # (K, d) likewise, in the user's unit
 
@@ -133,6 +137,8 @@ class Problem:
         costs: Any = None,
         caps: Any = None,
         stop: str = "exit",
+        n_features: int = 0,
+        per_arm: bool = False,
     ) -> Problem:
         """Return the problem from numbers in the user's unit.
 
@@ -143,6 +149,7 @@ class Problem:
         horizon    the number of rounds; None: no limit
         caps       pulls allowed per arm: one number, or one per arm, shape (K,)
         stop       the stop rule: "exit", "hold", "retry" or "fit"
+        n_features, per_arm   the numbers of a context, and whether each arm has one of its own
 
         Raise `InvalidInput` when a value is not allowed.
         """
@@ -158,6 +165,8 @@ class Problem:
             None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
             validation.choice("stop", stop, STOP_RULES),
+            validation.integer("n_features", n_features, low=0),
+            per_arm,
         )
 
     def __post_init__(self) -> None:
@@ -184,6 +193,11 @@ class Problem:
     def n_resources(self) -> int:
         """The number of resources, d."""
         return len(self.budget)
+
+    @property
+    def context_shape(self) -> tuple[int, int]:
+        """The shape (A, n) of a context: A is K or 1, and n counts the constant, too."""
+        return (self.n_arms if self.per_arm else 1), self.n_features + 1
 
     @cached_property
     def unit_scale(self) -> Floats:
@@ -293,6 +307,10 @@ class World:
     outages: Outages | None = None  # None: all arms are always up
     # what rewards of 0 and 1 are in the user's unit, in which gains are told
     reward_range: tuple[float, float] = (0.0, 1.0)
+    n_features: int = 0  # F, the numbers of a context
+    per_arm: bool = False  # whether each arm has a context of its own
+    # writes the context of a round; None: the one that all shipped worlds share
+    view: Callable[..., None] | None = None
 
     def __post_init__(self) -> None:
         amounts.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)

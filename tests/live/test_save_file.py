@@ -333,7 +333,7 @@ def test_another_format_version_is_told_which_one_can_be_read(tmp_path: Path) ->
     rewritten(path, lambda facts: {**facts, "format": 999})
     message, _ = load_error(path)
     assert "999" in message
-    assert "reads formats 2 and 3" in message
+    assert "reads formats 2 to 4" in message
 
 
 @pytest.mark.parametrize("part", [0.01, 0.3, 0.6, 0.99])

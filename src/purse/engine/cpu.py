@@ -16,12 +16,11 @@ from purse.base.progress import Progress
 from purse.compiler.jit import BlockFunction, attach, compile_errors, row_kernel
 from purse.engine import late
 from purse.engine import loop as loop_module
-from purse.engine.job import Job, scratch_of
+from purse.engine.job import Job, scratch_of, world_parts
 from purse.engine.loop import FAULT
 from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
 from purse.types import Floats, Ints
-from purse.worlds._draw import draw as shared_draw
 
 BLOCK_PATHS = 256  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
@@ -47,6 +46,8 @@ def compiled_loop(job: Job) -> BlockFunction:
         problem.n_resources,
         job.game.initial_rounds > 0,
         job.masks,
+        job.contexts,
+        job.world.view,
         job.delay.is_late,
     )
     if parts not in _loops:
@@ -78,7 +79,7 @@ def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints)
 
 def bind_policy(job: Job, **parts: Any) -> Any:
     """Return the kernel that plays one path with this policy; `parts` are bound to it, too."""
-    parts = {"draw": job.world.draw or shared_draw, **parts}
+    parts = {**world_parts(job), **parts}
     sizes = {
         "PLAYS": job.problem.plays,
         "RESOURCES": job.problem.n_resources,

@@ -47,6 +47,7 @@ play: Any = None  # these are bound by `bound`
 PLAYS = 1
 RESOURCES = 1
 BLOCK = 128  # threads
+CONTEXTS = False  # whether each path has a context
 NEAR = False  # whether the states of a block are kept in fast memory
 
 NEAR_BYTES = 48 << 10  # fast memory that a block may have
@@ -87,7 +88,7 @@ def threads(
             card.allowed[path],
             card.owed[path],
             card.pending,
-            card.context,
+            card.context[path if CONTEXTS else 0],
         )
         last = min(out.rounds[path] + rounds, game.last_round)
         first = card.first
@@ -162,6 +163,7 @@ def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
     sizes = {
         "PLAYS": job.problem.plays,
         "RESOURCES": job.problem.n_resources,
+        "CONTEXTS": job.contexts,
         "BLOCK": launch.block,
         "NEAR": launch.near > 0,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from purse.engine.cpu import empty_results, iter_arrays
 from purse.engine.job import Job, scratch_of
 from purse.engine.loop import GOING
 from purse.engine.rules import RETRY
-from purse.engine.workspace import PathResults
+from purse.engine.workspace import PathResults, new_workspace
 
 MAX_THREADS = 128  # in a block
 CHUNK = 1 << 20  # paths on the card at once, at most
@@ -38,7 +39,7 @@ class DeviceBuffers(NamedTuple):
     allowed: Any  # (P, K) booleans where arms may be masked, else (P, 0)
     owed: Any  # (P, K) integers likewise
     pending: Any  # (K,) zeros
-    context: Any  # (K, p)
+    context: Any  # (P, A, n) where the policy sees contexts, else (1, A, n)
     standing: Any  # (P,) integers: `GOING`, `OVER` or `FAULT`
 
 
@@ -122,14 +123,15 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
         repeat_paths(np.ones((1, n_masked), np.bool_), n_paths),
         repeat_paths(np.ones((1, n_masked), np.int64), n_paths),
         cuda.to_device(np.zeros(n_arms, np.int64)),
-        cuda.to_device(np.zeros((n_arms, job.problem.n_features))),
+        repeat_paths(new_workspace(job.problem).context[None], n_paths if job.contexts else 1),
         repeat_paths(np.full(1, GOING), n_paths),
     )
 
 
 def chunk_of(job: Job, first: PathMemory) -> int:
     """How many paths fit on the card at once, at most `CHUNK`."""
-    per_path = 8 * (words_of(first) + 3 * job.problem.n_arms + 1) + sum(
+    context = math.prod(job.problem.context_shape)
+    per_path = 8 * (words_of(first) + 3 * job.problem.n_arms + 1 + context) + sum(
         array.nbytes for array in iter_arrays(empty_results(job, 1))
     )
     return max(
@@ -153,6 +155,6 @@ def example_buffers(job: Job, first: PathMemory) -> DeviceBuffers:
         np.zeros((2, 2), np.bool_, order="F"),
         per_arm,
         np.zeros(2, np.int64),
-        np.zeros((2, 2)),
+        np.zeros((2, 2, 2), order="F"),
         np.zeros(2, np.int64),
     )

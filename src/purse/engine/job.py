@@ -15,6 +15,8 @@ from purse.engine.rules import FIT, NEVER, Game, initial_rounds
 from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput, invalid
 from purse.types import STOP_RULES, Floats, Outages, Problem, World, cap_array
+from purse.worlds._draw import draw as shared_draw
+from purse.worlds._draw import view as shared_view
 
 SEEDS = 2**63 - 1
 
@@ -35,6 +37,22 @@ class Job(NamedTuple):
     def masks(self) -> bool:
         """Whether arms may be masked: under rule `fit`, or in a world with outages."""
         return self.game.rule == FIT or len(self.game.up) > 0
+
+    @property
+    def contexts(self) -> bool:
+        """Whether the policy sees contexts, and the world has any."""
+        return self.problem.n_features > 0 and sees_contexts(self.policy)
+
+
+def sees_contexts(policy: ModuleType) -> bool:
+    """Whether a policy looks at contexts; others are blind."""
+    return bool(getattr(policy, "CONTEXT", False))
+
+
+def world_parts(job: Job) -> dict[str, Any]:
+    """Return what a loop needs of a world: its draw, and its view where contexts are seen."""
+    seen = {"view": job.world.view or shared_view, "CONTEXTS": True} if job.contexts else {}
+    return {"draw": job.world.draw or shared_draw, **seen}
 
 
 class NoScratch(NamedTuple):
@@ -183,6 +201,8 @@ def problem_of(
         costs=world.costs,
         caps=None if caps is None else cap_array(caps, n_arms),
         stop=validation.choice("stop", stop, STOP_RULES),
+        n_features=world.n_features,
+        per_arm=world.per_arm,
         reward_means=world.reward_means,
         cost_means=world.cost_means,
     )

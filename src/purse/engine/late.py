@@ -23,14 +23,16 @@ import numpy as np
 
 from purse.compiler.jit import BlockFunction, attach, cold, kernel, row_kernel
 from purse.engine import steps
-from purse.engine.job import Job
+from purse.engine.job import Job, world_parts
 from purse.engine.loop import FAULT, GOING, OVER
 from purse.engine.open_tickets import (
     Tickets,
     count_pending,
     find_another,
     free_all,
+    keep_context,
     keep_ticket,
+    load_context,
     load_ticket,
     new_tickets,
     pop,
@@ -49,15 +51,16 @@ from purse.engine.workspace import (
 from purse.kernels.fastmath import log
 from purse.kernels.random import DELAY, WORLD, at, stream, uniform
 from purse.types import SKIP, STOP, Floats, Ints
-from purse.worlds._draw import draw as shared_draw
 
 ask: Any = None  # these are bound by `compile_loop`
 tell: Any = None
 draw: Any = None
+view: Any = None
 row: Any = None
 PLAYS = 1
 RESOURCES = 1
 PENDING = False  # whether the policy wants the open tickets per arm
+CONTEXTS = False  # whether the policy sees contexts, and the world has any
 
 
 class LateRoom(NamedTuple):
@@ -95,7 +98,7 @@ def compile_loop(job: Job) -> BlockFunction:
         play,
         ask=attach(steps.ask, choose=policy.choose, **initial, **sizes),
         tell=attach(steps.tell, update=policy.update, **sizes),
-        draw=job.world.draw or shared_draw,
+        **world_parts(job),
         PENDING=bool(getattr(policy, "PENDING", False)),
         **sizes,
     )
@@ -241,6 +244,8 @@ def play(
             n_out -= 1
             t = tickets.rounds[place]
             load_ticket(tickets, place, room.held, space)
+            if CONTEXTS:
+                load_context(tickets, place, space.context)
             pull(draw, theirs, tables, PLAYS, RESOURCES, t, space)
             outcome = tell(live, t)
             if PENDING:
@@ -266,6 +271,8 @@ def play(
             masked = game.up.shape[0] > 0
             if masked:
                 mark_allowed(game, asked + 1, space.left_units, space.allowed)
+            if CONTEXTS:
+                view(theirs, tables, asked + 1, space.context)
             outcome = ask(live, asked + 1, masked)
             first = space.arms[0]
             if outcome == NO_PULL and first != SKIP and first != STOP:
@@ -283,6 +290,8 @@ def play(
                 continue
             place = pop(tickets, free)
             keep_ticket(tickets, place, asked, room.held, space)
+            if CONTEXTS:
+                keep_context(tickets, place, space.context)
         if PENDING:
             count_pending(tickets, place, 1, space.pending)
         extra = extra_turns(room, game.seed, number, tickets.rounds[place], tickets.attempts[place])

@@ -48,10 +48,12 @@ choose: Any = None
 update: Any = None
 row: Any = None
 draw: Any = None
+view: Any = None
 PLAYS = 1
 RESOURCES = 1
 INITIAL_PULLS = False
 MASKS = False  # whether arms may be masked: under rule `fit`, or in a world with outages
+CONTEXTS = False  # whether the policy sees contexts, and the world has any
 CHECKPOINTS = True  # whether there may be checkpoints
 RULE = -1  # the stop rule where it is known beforehand
 UNSET = -3  # in arms[0] until the policy chooses
@@ -151,6 +153,8 @@ def play(
             if n_allowed == 0:
                 standing = OVER
                 break
+        if CONTEXTS:
+            view(theirs, tables, t, space.context)
         now = Now(
             at(ours, t),
             t,

@@ -27,6 +27,7 @@ class Tickets(NamedTuple):
     arms: Ints  # (N, m)
     probs: Floats  # (N, m)
     held: Ints  # (N, d) units
+    contexts: Floats  # (N, A, n) where the policy sees contexts, else (0, A, n)
     excluded: Bools  # (N, K) rule `retry`: the arms that cannot replace one; else (N, 0)
     first: Ints  # (N + 2,) the first place of each list, or -1
     last: Ints  # (N + 2,) the last place of each list that has any
@@ -43,6 +44,7 @@ def new_tickets(job: Job) -> Tickets:
         np.zeros((n, m), np.int64),
         np.zeros((n, m)),
         np.zeros((n, d), np.int64),
+        np.zeros((n if job.contexts else 0, *job.problem.context_shape)),
         np.zeros((n, k if job.game.rule == RETRY else 0), np.bool_),
         np.zeros(n + 2, np.int64),
         np.zeros(n + 2, np.int64),
@@ -100,6 +102,22 @@ def load_ticket(tickets: Tickets, place: int, held: Ints, space: Workspace) -> N
         space.probs[k] = tickets.probs[place, k]
     for m in range(held.shape[0]):
         held[m] = tickets.held[place, m]
+
+
+@cold
+def keep_context(tickets: Tickets, place: int, context: Floats) -> None:
+    """Write the context of a ticket to its place."""
+    for i in range(context.shape[0]):
+        for k in range(context.shape[1]):
+            tickets.contexts[place, i, k] = context[i, k]
+
+
+@cold
+def load_context(tickets: Tickets, place: int, context: Floats) -> None:
+    """Write the context of a ticket from its place: a late report learns from what was seen."""
+    for i in range(context.shape[0]):
+        for k in range(context.shape[1]):
+            context[i, k] = tickets.contexts[place, i, k]
 
 
 @cold

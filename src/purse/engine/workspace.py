@@ -56,13 +56,15 @@ class Workspace(NamedTuple):
     allowed: Bools  # (K,) where arms may be masked
     owed: Ints  # (K,) where arms may be masked: 1 for arms that still owe their initial pull
     pending: Ints  # (K,) see `Now`
-    context: Floats  # (K, p) see `Now`
+    context: Floats  # (A, n) see `Now`
 
 
 def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
     """Allocate the room for one thread; without masks nobody may read `allowed` and `owed`."""
     k, m, d = problem.n_arms, problem.plays, problem.n_resources
     n_masked = k if masks else 0
+    context = np.zeros(problem.context_shape)
+    context[:, -1] = 1
     return Workspace(
         np.zeros(m, np.int64),
         np.zeros(m),
@@ -75,7 +77,7 @@ def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
         np.ones(n_masked, np.bool_),
         np.ones(n_masked, np.int64),
         np.zeros(k, np.int64),
-        np.zeros((k, problem.n_features)),
+        context,
     )
 
 

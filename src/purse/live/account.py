@@ -68,6 +68,7 @@ class Account:
         # by number; the round only where it is not plain from the ticket
         self._open: dict[int, tuple[Ticket, Round | None]] = {}
         self._parts: dict[int, Part] = {}  # by number, of open tickets that have one
+        self._contexts: dict[int, tuple[float, ...]] = {}  # by number, where the policy sees them
         self._next_id = 1
         self._lock = threading.RLock()
 

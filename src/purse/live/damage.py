@@ -123,3 +123,11 @@ def check_round(problem: Problem, again: Round) -> None:
         or not all(arm in range(problem.n_arms) for arm in (*again.arms, *again.excluded))
     ):
         raise InvalidInput("it holds a round that does not fit its problem")
+
+
+def check_context(problem: Problem, seen: Sequence[Any]) -> tuple[float, ...]:
+    """Return the context of a ticket; refuse one that does not fit the problem."""
+    rows, numbers = problem.context_shape
+    if len(seen) != rows * (numbers - 1):
+        raise InvalidInput("it holds a context that does not fit its problem")
+    return tuple(validation.number("context", value) for value in seen)

@@ -13,9 +13,10 @@ import numpy as np
 
 from purse import policies
 from purse.base import validation
+from purse.base.features import Feature, Features
 from purse.base.spec import absolute
 from purse.compiler.jit import compile_errors
-from purse.engine.job import make_game, make_policy
+from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
 from purse.engine.steps import (
     DONE,
@@ -39,6 +40,7 @@ from purse.live.account import Part, Round, read_choice
 from purse.live.damage import (
     DAMAGE,
     check_account,
+    check_context,
     check_numbers,
     check_parts,
     check_problem,
@@ -70,6 +72,9 @@ class Policy(Reports):
     costs, caps   known constant costs, and pulls allowed per arm, for policies that use them
     seed        the same seed and the same reports give the same choices
     stop        the stop rule: "hold", "exit", "retry" or "fit"
+    features    what a context holds: a number of features, a list of names, or a mapping from names
+                to a range (low, high), to (low, high, "optional") or to classes; None: no contexts
+    per_arm     whether each arm has a context of its own
 
     Raise `InvalidInput` when a value is not allowed, or when the policy cannot play the problem.
     """
@@ -89,7 +94,11 @@ class Policy(Reports):
         caps: Any = None,
         seed: int = 0,
         stop: str = "hold",
+        features: Any = None,
+        per_arm: bool = False,
     ) -> None:
+        arms = validation.integer("n_arms", n_arms, low=1)
+        declared = Features.of(features, n_arms=arms, per_arm=per_arm)
         problem = Problem.of(
             n_arms=n_arms,
             budget=budget,
@@ -101,8 +110,10 @@ class Policy(Reports):
             costs=costs,
             caps=caps,
             stop=stop,
+            n_features=declared.n_columns,
+            per_arm=per_arm,
         )
-        self._begin(policy, problem, seed)
+        self._begin(policy, problem, seed, declared)
 
     @classmethod
     def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> Policy:
@@ -117,7 +128,14 @@ class Policy(Reports):
             f"{self.left}, stop={self.stop}>"
         )
 
-    def _begin(self, policy: str | ModuleType, problem: Problem, seed: int) -> None:
+    def _begin(
+        self,
+        policy: str | ModuleType,
+        problem: Problem,
+        seed: int,
+        features: Features | None = None,
+    ) -> None:
+        self.features = features or unnamed(problem)
         module, params = make_policy(policy, problem)
         self.name = policy if isinstance(policy, str) else file_of(module) or module.NAME
         self.t = 0  # rounds asked for so far
@@ -132,6 +150,7 @@ class Policy(Reports):
             self._steps = compile_steps(module, problem, self._game)
         super().__init__(problem, self._game.workspace.left_units)
         self._counts_pending = bool(getattr(module, "PENDING", False))
+        self._sees = bool(self.features) and sees_contexts(module)
         self._initial: set[int] = set()  # rounds that were initial pulls
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
 
@@ -140,10 +159,11 @@ class Policy(Reports):
         """What the policy has learnt: a NamedTuple of arrays, to read and not to write."""
         return self._game.state
 
-    def probabilities(self, allowed: Sequence[int] | None = None) -> Floats:
+    def probabilities(self, allowed: Sequence[int] | None = None, context: Any = None) -> Floats:
         """Return the probability of each arm in the next round, shape (K,).
 
         allowed   the arms that may be played; None: all of them
+        context   as for `ask`
 
         The probabilities sum to `plays`; during the initial pulls each is 0 or 1.
 
@@ -151,6 +171,7 @@ class Policy(Reports):
         """
         with self._lock:
             out = np.zeros(self.problem.n_arms)
+            self._see(self.features.encode(context))
             masked = self._mask(allowed)
             upcoming = self._peek(masked)
             if upcoming.t <= self.t or upcoming.initial:
@@ -217,11 +238,14 @@ class Policy(Reports):
                 f"{ticket.t}"
             )
 
-    def ask(self, allowed: Sequence[int] | None = None) -> Ticket:
+    def ask(self, allowed: Sequence[int] | None = None, context: Any = None) -> Ticket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         allowed   the arms that may be played; None: all of them
+        context   the values of the features, by name or in order, where there are features; with
+                  `per_arm` a list with those of each arm
 
+        Raise `InvalidInput` when the context does not fit the features.
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `HorizonReached` when all rounds of the horizon have been asked for.
         Raise `AskRefused` when the policy has ended the game.
@@ -231,6 +255,8 @@ class Policy(Reports):
             if self.over:
                 raise BudgetExhausted(self.over)
             game = self._game
+            seen = self.features.encode(context) if self.features or context is not None else ()
+            self._see(seen)
             masked = allowed is not None and self._mask(allowed)
             again = self._next_again(masked) if self._again else None
             if again is not None:
@@ -251,6 +277,8 @@ class Policy(Reports):
                     self._open[ticket.id] = ticket, round_with_mask
                 else:
                     self._open[ticket.id] = ticket, again
+                if self._sees:
+                    self._contexts[ticket.id] = seen
                 if self._counts_pending:
                     space.pending[list(arms)] += 1
             elif outcome == NO_PULL:
@@ -270,6 +298,12 @@ class Policy(Reports):
         finally:
             self._lock.release()
 
+    def _see(self, numbers: Sequence[float]) -> None:
+        """Write the numbers of a context where the policy looks at them."""
+        if self._sees:
+            rows = self._game.workspace.context[:, :-1]
+            rows[...] = np.reshape(numbers, rows.shape)
+
     def _masked_arms(self) -> tuple[int, ...]:
         return tuple(np.flatnonzero(~self._game.workspace.allowed).tolist())
 
@@ -285,7 +319,9 @@ class Policy(Reports):
         """
         with self._lock:
             problem = {
-                field.name: getattr(self.problem, field.name) for field in fields(self.problem)
+                field.name: getattr(self.problem, field.name)
+                for field in fields(self.problem)
+                if field.name != "per_arm" or self.problem.per_arm
             }
             facts = {
                 "problem": {
@@ -297,6 +333,8 @@ class Policy(Reports):
                     (number, *part) for number, part in self._parts.items() if number in self._open
                 ],
                 "again": list(self._again),
+                **({"features": self.features.as_dict()} if self.features else {}),
+                **({"contexts": list(self._contexts.items())} if self._contexts else {}),
                 "owed": self._game.workspace.owed.tolist(),
                 "initial": sorted(self._initial),
                 "left": self.left_units,
@@ -336,7 +374,13 @@ class Policy(Reports):
         problem = Problem(**known)
         check_problem(problem)
         check_numbers(facts)
-        policy = cls.of(problem, facts["name"], seed=facts["seed"], stop=facts["stop"])
+        features = Features.of(
+            facts.get("features"), n_arms=problem.n_arms, per_arm=problem.per_arm
+        )
+        if features.n_columns != problem.n_features:
+            raise InvalidInput("its features do not fit its problem")
+        policy = cls.__new__(cls)
+        policy._begin(facts["name"], replace(problem, stop=facts["stop"]), facts["seed"], features)
         for name in _SAVED:
             setattr(policy, name, facts[name])
         if layout(policy.state._asdict()) != layout(arrays):
@@ -358,6 +402,12 @@ class Policy(Reports):
             number: Part.read(rewards, units) for number, rewards, units in facts.get("parts", [])
         }
         check_parts(problem, policy.tickets, policy._parts)
+        if policy._sees:
+            policy._contexts = {
+                number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
+            }
+            if policy._contexts.keys() != policy._open.keys():
+                raise InvalidInput("it holds a context without a ticket, or none for a ticket")
         policy._left_units[:] = facts["left"]
         check_account(policy, policy._parts.values())
         policy._again = deque(map(Round.read, facts["again"]))
@@ -369,6 +419,12 @@ class Policy(Reports):
             for ticket in policy.tickets:
                 policy._game.workspace.pending[list(ticket.arms)] += 1
         return policy
+
+
+def unnamed(problem: Problem) -> Features:
+    """Return features without names or ranges, as many as a problem has."""
+    each = tuple(Feature(f"x{k}") for k in range(problem.n_features))
+    return Features(each, problem.per_arm, problem.n_arms)
 
 
 def file_of(module: ModuleType) -> str | None:

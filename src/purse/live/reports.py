@@ -7,6 +7,7 @@ back a hold, pays and learns, takes it like any other ticket.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +31,7 @@ class Reports(Account):
     _buffer: CallBuffer
     _steps: CompiledSteps
     _counts_pending: bool
+    _sees: bool  # whether there are contexts and the policy looks at them
     _initial: set[int]
     _again: deque[Round]
 
@@ -62,10 +64,13 @@ class Reports(Account):
                 buffer.pack_fewer(arms, probs, held, rewards, units)
             # first: whatever interrupts what follows, no ticket pays twice
             del self._open[ticket.id]
+            if self._sees:
+                self._see(self._contexts[ticket.id])
             outcome = self._steps.tell(t)
             if outcome <= WRONG:
                 self._open[ticket.id] = ticket, issued
                 raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
+            self._contexts.pop(ticket.id, None)
             if self._counts_pending:
                 self._game.workspace.pending[list(ticket.arms)] -= 1
             if outcome == DONE:
@@ -76,6 +81,10 @@ class Reports(Account):
             return False
         finally:
             self._lock.release()
+
+    @abstractmethod
+    def _see(self, numbers: Sequence[float]) -> None:
+        """Write the numbers of a context where the policy looks at them."""
 
     def settle(self, ticket: Ticket, cost: Any) -> bool:
         """Report the cost of a ticket whose reward is not known yet; return whether it was paid.
@@ -190,6 +199,7 @@ class Reports(Account):
     def _close(self, ticket: Ticket) -> None:
         del self._open[ticket.id]
         self._parts.pop(ticket.id, None)
+        self._contexts.pop(ticket.id, None)
         if self._counts_pending:
             self._game.workspace.pending[list(ticket.arms)] -= 1
 

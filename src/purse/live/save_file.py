@@ -22,11 +22,14 @@ from purse.live.damage import DAMAGE
 
 FORMAT = 2
 WITH_PARTS = 3  # versions that do not know of parts would count a settled hold twice
+WITH_FEATURES = 4  # versions that do not know of contexts would learn without them
+FORMATS = (FORMAT, WITH_PARTS, WITH_FEATURES)
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write facts and arrays to a file, whole or not at all."""
     version = WITH_PARTS if facts.get("parts") else FORMAT
+    version = WITH_FEATURES if facts.get("features") else version
     text = np.array(json.dumps({"format": version, **facts}))
     write_atomically(Path(path), lambda file: np.savez(file, facts=text, **arrays))
 
@@ -51,10 +54,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InvalidInput(f"{str(path)!r} is not a saved policy") from None
     if not isinstance(facts, dict) or "format" not in facts:
         raise InvalidInput(f"{str(path)!r} is not a saved policy")
-    if facts["format"] not in (FORMAT, WITH_PARTS):
+    if facts["format"] not in FORMATS:
         raise InvalidInput(
             f"{str(path)!r} has format {shorten(repr(facts['format']))}; this version of purse "
-            f"reads formats {FORMAT} and {WITH_PARTS}"
+            f"reads formats {FORMAT} to {WITH_FEATURES}"
         )
     return facts, arrays
 

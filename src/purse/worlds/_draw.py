@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from purse.compiler.jit import cold, kernel
-from purse.kernels.random import U, at, bits, shuffled
+from purse.kernels.random import U, at, bits, shuffled, uniform
 from purse.types import Floats, Ints, Words
+
+ROW = 1 << 19  # the index of the random number that draws a row; arms have the first ones
 
 
 class Tables(NamedTuple):
@@ -18,10 +20,12 @@ class Tables(NamedTuple):
     last: Ints  # (H,) the last round of each phase
     period: int  # after so many rounds the phases start again; 0: never
     shuffle: bool  # rounds come in a random order, another one on each path
+    sample: bool  # the phase of each round is drawn, each is equally likely
     simple: bool  # one phase, two atoms per arm, which differ in reward only, and one resource
     below: Words  # (H, K, A - 1) the first a with 53 random bits < below[a] is drawn, else the last
     rewards: Floats  # (H, K, A)
     costs: Ints  # (H, K, A, d) units
+    features: Floats  # (H, 1 or K, n) the context of each phase; n = F + 1, the last is 1
 
 
 @kernel
@@ -66,6 +70,8 @@ def draw_any(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
 def phase_of(key: U, tables: Tables, t: int) -> int:
     """Return the first phase whose last round is not before t."""
     n_phases = tables.last.shape[0]
+    if tables.sample:
+        return int(uniform(at(key, t), ROW) * n_phases)
     if tables.shuffle:
         t = shuffled(key, (t - 1) % n_phases, n_phases) + 1
     elif tables.period > 0:
@@ -81,3 +87,12 @@ def phase_of(key: U, tables: Tables, t: int) -> int:
         else:
             low = middle + 1
     return low
+
+
+@cold
+def view(key: U, tables: Tables, t: int, context: Floats) -> None:
+    """Write the context of round t."""
+    phase = phase_of(key, tables, t)
+    for i in range(context.shape[0]):
+        for k in range(context.shape[1]):
+            context[i, k] = tables.features[phase, i, k]

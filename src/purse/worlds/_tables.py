@@ -26,6 +26,8 @@ def make_world(
     last: ArrayLike = (FOREVER,),
     period: int = 0,
     shuffle: bool = False,
+    sample: bool = False,
+    features: Floats | None = None,
     n_rounds: int | None = None,
     horizon: int | None = None,
 ) -> World:
@@ -33,7 +35,10 @@ def make_world(
 
     Arrays have shape (H, K, A), and costs (H, K, A, d) in units. What the world declares to players
     follows from them: the least and the most that each arm may cost, fixed costs where these are
-    equal, and means where there is one phase.
+    equal, and means where there is one phase or where the phases are drawn (`sample`).
+
+    features   the context of each phase, shape (H, F), or (H, K, F) for one of each arm; `None`:
+               there are no contexts
     """
     if not probabilities.shape == rewards.shape == costs.shape[:3] or costs.size == 0:
         raise InvalidInput(
@@ -50,30 +55,53 @@ def make_world(
     low = np.where(possible, costs, amounts.LARGEST).min(axis=(0, 2))
     high = np.where(possible, costs, -amounts.LARGEST).max(axis=(0, 2))
     amounts.check_costs(low, high, ("costs", "costs"), free=horizon is not None)
-    steady = len(rewards) == 1 and n_rounds is None
+    steady = (len(rewards) == 1 or sample) and n_rounds is None
+    seen = context_rows(features, len(rewards), rewards.shape[1])
     return World(
         name,
         Tables(
             np.array(last, np.int64),
             period,
             shuffle,
+            sample,
             rewards.shape[::2] == (1, 2)
             and costs.shape[3] == 1
             and bool((costs[:, :, 0] == costs[:, :, 1]).all()),
             thresholds(probabilities),
             np.array(rewards, order="C"),
             np.array(costs, order="C"),
+            seen,
         ),
         low,
         high,
         costs=low if (low == high).all() else None,
         horizon=horizon,
         n_rounds=n_rounds,
-        reward_means=(probabilities * rewards).sum(axis=2)[0] if steady else None,
-        cost_means=(probabilities[..., None] * costs).sum(axis=2)[0] / amounts.UNIT
+        reward_means=(probabilities * rewards).sum(axis=2).mean(axis=0) if steady else None,
+        cost_means=(probabilities[..., None] * costs).sum(axis=2).mean(axis=0) / amounts.UNIT
         if steady
         else None,
+        n_features=seen.shape[2] - 1,
+        per_arm=seen.shape[1] > 1,
     )
+
+
+def context_rows(features: Floats | None, n_phases: int, n_arms: int) -> Floats:
+    """Return the contexts with a constant 1 at their end, shape (H, 1 or K, F + 1).
+
+    Features are rounded to 32 bits, as everywhere: what a journal keeps is what was seen.
+    """
+    if features is None:
+        return np.zeros((0, 1, 1))
+    given = features[:, None] if features.ndim == 2 else features
+    if given.ndim != 3 or len(given) != n_phases or given.shape[1] not in (1, n_arms):
+        raise InvalidInput(
+            f"features of shape {features.shape} do not match {n_phases} rows of {n_arms} arms"
+        )
+    rounded = given.astype(np.float32).astype(np.float64)
+    if not np.isfinite(rounded).all():
+        raise InvalidInput("features: must be finite numbers of 32 bits")
+    return np.concatenate([rounded, np.ones((*given.shape[:2], 1))], axis=2)
 
 
 def thresholds(probabilities: Floats) -> Words:

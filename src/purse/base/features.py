@@ -1,0 +1,262 @@
+"""Features: what a context holds, and how what users pass becomes the numbers that policies see.
+
+Scaling is declared and never learnt: a running mean would change what earlier rounds meant.
+Numbers are rounded to 32 bits, so that what a journal keeps is what was seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from purse.base.validation import integer, number
+from purse.errors import InvalidInput, invalid, shorten
+
+MOST_NAMES = 64
+MOST_NUMBERS = 256  # of one context, all arms together
+LARGEST = 1e3  # of a feature without a range
+OPTIONAL = "optional"
+FORMS = (
+    "must be a range such as (0, 8000) or (0, 8000, 'optional'), a list of at least two classes "
+    "such as ('code', 'chat'), or None"
+)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature: a number with or without a range, or one of several classes."""
+
+    name: str
+    low: float | None = None  # the range maps to [-1, 1]
+    high: float | None = None
+    optional: bool = False  # a missing value is 0, and one more column says so
+    classes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the numbers that the feature becomes."""
+        if self.classes:
+            return tuple(f"{self.name}={label}" for label in self.classes)
+        return (self.name, f"{self.name} is missing") if self.optional else (self.name,)
+
+    def encode(self, value: Any) -> list[float]:
+        """Return the numbers of a value. Raise `InvalidInput` where it is not allowed."""
+        if self.classes:
+            if not isinstance(value, str):
+                raise invalid(self._field, value, "must be the name of a class")
+            return [float(value == label) for label in self.classes]  # unknown: all are 0
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            if not self.optional:
+                raise invalid(self._field, value, "must be a number; the feature is not optional")
+            return [0.0, 1.0]
+        bound = math.inf if self.low is not None else LARGEST
+        given = number(self._field, _plain(value), low=-bound, high=bound)
+        return [self._scale(given), 0.0] if self.optional else [self._scale(given)]
+
+    def clips(self, value: Any) -> bool:
+        """Whether a value that `encode` took lies outside the range, where there is one."""
+        if self.low is None or self.high is None or value is None or isinstance(value, str):
+            return False
+        return not (math.isnan(value) or self.low <= value <= self.high)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the declaration for JSON."""
+        if self.classes:
+            return {"classes": list(self.classes)}
+        bounds = {} if self.low is None else {"low": self.low, "high": self.high}
+        return {**bounds, **({OPTIONAL: True} if self.optional else {})}
+
+    @property
+    def _field(self) -> str:
+        return f"context[{self.name!r}]"
+
+    def _scale(self, value: float) -> float:
+        if self.low is not None and self.high is not None:
+            value = min(1.0, max(-1.0, 2 * (value - self.low) / (self.high - self.low) - 1))
+        return float(np.float32(value))
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a context, in order.
+
+    per_arm   whether each of `n_arms` arms has a context of its own
+    """
+
+    each: tuple[Feature, ...] = ()
+    per_arm: bool = False
+    n_arms: int = field(default=1)
+
+    @classmethod
+    def of(cls, declared: Any, *, n_arms: int, per_arm: bool = False) -> Features:
+        """Return the features from what users write.
+
+        declared   None or 0: no features; a number of unnamed ones; a list of names; or a mapping
+                   from names to a range (low, high), (low, high, "optional"), classes, None, or
+                   what `as_dict` returns
+
+        Raise `InvalidInput` when a declaration is not allowed.
+        """
+        if not isinstance(per_arm, bool):
+            raise invalid("per_arm", per_arm, "must be True or False")
+        found = cls(tuple(_read_all(declared)), per_arm, n_arms)
+        if len(found.each) > MOST_NAMES:
+            raise invalid("features", len(found.each), f"must be at most {MOST_NAMES}")
+        size = found.n_columns * (n_arms if per_arm else 1)
+        if size > MOST_NUMBERS:
+            raise invalid("features", size, f"must be at most {MOST_NUMBERS} numbers in all")
+        if per_arm and not found.each:
+            raise invalid("per_arm", per_arm, "needs features")
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self.each)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the numbers of a context, of one arm's where `per_arm`."""
+        return tuple(column for each in self.each for column in each.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """F, the numbers of a context without the constant."""
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return tuple(each.name for each in self.each)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the declaration for JSON."""
+        return {each.name: each.as_dict() for each in self.each}
+
+    def encode(self, context: Any, arms: Sequence[str] = ()) -> tuple[float, ...]:
+        """Return the numbers of a context: (F,), or (K F,) arm after arm where `per_arm`.
+
+        context   a mapping from names, or a list of values in order; where `per_arm` a mapping
+                  from arms, or a list with one for each arm
+        arms      the names of the arms, where they have any
+
+        Raise `InvalidInput` when a value is missing, not known or not allowed.
+        """
+        if not self.each:
+            if context is not None:
+                raise invalid("context", context, "must be left out; no features are declared")
+            return ()
+        if context is None:
+            raise InvalidInput(f"context: is missing; the features are {', '.join(self.names)}")
+        if not self.per_arm:
+            return tuple(self._encode_one(context))
+        if isinstance(context, Mapping):
+            context = _in_order(context, tuple(arms) or tuple(range(self.n_arms)), "arms")
+        elif not isinstance(context, (Sequence, np.ndarray)) or isinstance(context, str):
+            raise invalid("context", context, "must be a list with one entry for each arm")
+        if len(context) != self.n_arms:
+            raise invalid("context", context, f"must have one entry for each of {self.n_arms} arms")
+        return tuple(value for one in context for value in self._encode_one(one))
+
+    def count_clipped(self, context: Any) -> int:
+        """Return how many values of a context that `encode` took lie outside their ranges."""
+        contexts = context.values() if isinstance(context, Mapping) else context
+        return sum(map(self._count_one, contexts)) if self.per_arm else self._count_one(context)
+
+    def _count_one(self, context: Any) -> int:
+        if not self.each or context is None:
+            return 0
+        given = (
+            [context.get(name) for name in self.names] if isinstance(context, Mapping) else context
+        )
+        return sum(each.clips(value) for each, value in zip(self.each, given, strict=True))
+
+    def _encode_one(self, context: Any) -> list[float]:
+        if isinstance(context, Mapping):
+            missing_ok = {each.name: None for each in self.each if each.optional}
+            context = _in_order({**missing_ok, **context}, self.names, "features")
+        elif not isinstance(context, (Sequence, np.ndarray)) or isinstance(context, str):
+            raise invalid("context", context, "must be an object by names, or a list of values")
+        if len(context) != len(self.each):
+            raise invalid(
+                "context", context, f"must have {len(self.each)} values: {', '.join(self.names)}"
+            )
+        values = (each.encode(value) for each, value in zip(self.each, context, strict=True))
+        return [number for numbers in values for number in numbers]
+
+
+def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list[Any]:
+    """Return the values by names; refuse names that are missing or not known."""
+    unknown = [name for name in given if name not in names]
+    missing = [name for name in names if name not in given]
+    if unknown or missing:
+        wrong = f"has no {what}: " if missing else f"has unknown {what}: "
+        listed = ", ".join(repr(name) for name in (missing or unknown)[:8])
+        known = ", ".join(map(str, names[:16]))
+        raise InvalidInput(f"context: {wrong}{shorten(listed)}; the {what} are {shorten(known)}")
+    return [given[name] for name in names]
+
+
+def _read_all(declared: Any) -> list[Feature]:
+    if declared is None:
+        return []
+    if isinstance(declared, Mapping):
+        found = [_read(name, form) for name, form in declared.items()]
+    elif isinstance(declared, (list, tuple)):
+        found = [_read(name, None) for name in declared]
+    else:
+        count = integer("features", declared, low=0, high=MOST_NAMES)
+        found = [Feature(f"x{k}") for k in range(count)]
+    if len({each.name for each in found}) < len(found):
+        raise invalid("features", [each.name for each in found], "must have different names")
+    return found
+
+
+def _read(name: Any, form: Any) -> Feature:
+    """Return one feature from its name and what users write."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 100:
+        raise invalid("features", name, "must have names of 1 to 100 characters")
+    where = f"features[{name!r}]"
+    optional = False
+    if isinstance(form, Mapping):
+        if unknown := set(form) - {"low", "high", OPTIONAL, "classes"}:
+            raise invalid(where, sorted(map(str, unknown)), "must be low, high, optional, classes")
+        optional = form.get(OPTIONAL, False)
+        if not isinstance(optional, bool):
+            raise invalid(f"{where}.optional", optional, "must be true or false")
+        if "classes" in form:
+            if len(form) > 1:
+                raise invalid(where, dict(form), "has classes, so it has nothing else")
+            form = form["classes"]
+            if not isinstance(form, (list, tuple)):
+                raise invalid(where, form, FORMS)
+        elif ("low" in form) != ("high" in form):
+            raise invalid(where, dict(form), "must have both low and high, or none")
+        else:
+            form = (form["low"], form["high"]) if "low" in form else None
+    if form is None:
+        return Feature(name, optional=optional)
+    if not isinstance(form, (list, tuple)):
+        raise invalid(where, form, FORMS)
+    if len(form) == 3 and form[2] == OPTIONAL and not isinstance(form[0], str):
+        form, optional = form[:2], True
+    if form and all(isinstance(label, str) for label in form):
+        if len(form) < 2 or len(set(form)) < len(form):
+            raise invalid(where, list(form), "must be at least two different classes")
+        return Feature(name, classes=tuple(form))
+    if len(form) != 2:
+        raise invalid(where, list(form), FORMS)
+    low, high = (number(where, _plain(bound), low=-1e12, high=1e12) for bound in form)
+    if not low < high:
+        raise invalid(where, list(form), "must have a low below its high")
+    return Feature(name, low, high, optional)
+
+
+def _plain(value: Any) -> Any:
+    """Return a truth value as 0 or 1, and a NumPy number as one of Python."""
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    return value.item() if isinstance(value, np.generic) else value
