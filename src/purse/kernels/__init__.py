@@ -88,6 +88,16 @@ from purse.kernels.masks import nth_allowed as nth_allowed
 from purse.kernels.masks import restrict as restrict
 from purse.kernels.masks import show_any as show_any
 from purse.kernels.masks import take_any as take_any
+from purse.kernels.pace_price import Pace as Pace
+from purse.kernels.pace_price import add_to_pace as add_to_pace
+from purse.kernels.pace_price import earned_prices as earned_prices
+from purse.kernels.pace_price import multiplicative_prices as multiplicative_prices
+from purse.kernels.pace_price import new_pace as new_pace
+from purse.kernels.pace_price import new_paced as new_paced
+from purse.kernels.pace_price import overspent as overspent
+from purse.kernels.pace_price import pace_prices as pace_prices
+from purse.kernels.pace_price import show_worthwhile as show_worthwhile
+from purse.kernels.pace_price import take_worthwhile as take_worthwhile
 from purse.kernels.plan_chances import add_looks as add_looks
 from purse.kernels.plan_chances import open_arms as open_arms
 from purse.kernels.plan_chances import play_cheapest as play_cheapest
@@ -100,6 +110,8 @@ from purse.kernels.random import SIDE as SIDE
 from purse.kernels.random import U as U
 from purse.kernels.random import at as at
 from purse.kernels.random import uniform as uniform
+from purse.kernels.regression_bounds import least_cost as least_cost
+from purse.kernels.regression_bounds import upper_reward as upper_reward
 from purse.kernels.small_lp import SmallLp as SmallLp
 from purse.kernels.small_lp import new_lp as new_lp
 from purse.kernels.small_lp import set_limit as set_limit

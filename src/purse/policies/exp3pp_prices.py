@@ -51,7 +51,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import Mixture, draw_mixed, exp, kernel, largest, show_mixed, total
+from purse.kernels import (
+    Mixture,
+    draw_mixed,
+    earned_prices,
+    exp,
+    kernel,
+    largest,
+    show_mixed,
+    total,
+)
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS = "exp3++.prices", True, 1
@@ -111,17 +120,7 @@ def set_prices(
     scratch: Exp3PlusPlusPricesScratch,
 ) -> float:
     """Write theta v_j; return theta. Any params and state with these fields will do, as below."""
-    d = scratch.prices.shape[0]
-    most = largest(state.spent)
-    whole = charged = 0.0
-    for j in range(d):
-        scratch.prices[j] = exp(params.kappa * (state.spent[j] - most))
-        whole += scratch.prices[j]
-        charged += scratch.prices[j] * state.spent[j]
-    theta = state.earned[0] * whole / charged if charged > 0 else 0.0
-    for j in range(d):
-        scratch.prices[j] *= theta / whole
-    return theta
+    return earned_prices(params.kappa, state.earned[0], state.spent, scratch.prices)
 
 
 @kernel
