@@ -113,14 +113,20 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
 
     horizon   the number of rounds; None: the world's own
 
-    Raise `InvalidInput` when the world has several resources, is shuffled or is not made of tables.
+    Raise `InvalidInput` when the world has several resources, is not made of tables, or has rows in
+    a random order.
     Raise `InvalidInput` when the budget has too many steps of the costs' common divisor.
 
     >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
     1.5
     """
     place = worlds.make(world, budget)
-    if place.n_resources > 1 or place.draw is not None or place.tables.shuffle:
+    if (
+        place.n_resources > 1
+        or place.draw is not None
+        or place.tables.shuffle
+        or place.tables.sample
+    ):
         raise InvalidInput(
             f"{place.name}: the dynamic optimum is for worlds that are tables of one "
             "resource, in a known order"

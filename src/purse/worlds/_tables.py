@@ -165,12 +165,14 @@ def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
     return units.reshape(*rewards.shape, -1)
 
 
-def reals(field: str, values: ArrayLike, ndim: int) -> Floats:
-    """Return an array of finite floats with at least one entry."""
+def reals(field: str, values: ArrayLike, ndim: int | None = None) -> Floats:
+    """Return an array of finite floats with at least one entry, and `ndim` dimensions if given."""
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise invalid(field, values, "must be a rectangular array of numbers") from None
+    if ndim is None:
+        ndim = max(1, array.ndim)
     if array.ndim != ndim or array.size == 0:
         raise invalid(
             field, values, f"must have {ndim} dimension{'s' * (ndim > 1)} and at least one entry"
