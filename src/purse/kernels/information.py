@@ -85,6 +85,13 @@ def learn_share(first: Floats, costs: Floats, most: Floats) -> None:
 
 
 @kernel
+def untried_cost(least: float, guess: float, level: float) -> float:
+    """A lower bound on the cost of an arm without a report, from a guess; level: see `optimism`."""
+    low = min(guess, math.sqrt(max(least, CHEAPER * guess) * guess))
+    return max(least, low / (1 + math.sqrt(level) + level))
+
+
+@kernel
 def set_bounds(
     lp: SmallLp,
     known: FadingMeans,
@@ -132,8 +139,6 @@ def set_bounds(
         else:
             lp.gains[i] = untried_reward(lp.gains[i] / (1 + pending[i]))
             for j in range(d):
-                high = share * most[i, j]
-                low = min(high, math.sqrt(max(least[i, j], CHEAPER * high) * high))
-                lp.uses[i, j] = max(least[i, j], low / (1 + math.sqrt(level) + level))
+                lp.uses[i, j] = untried_cost(least[i, j], share * most[i, j], level)
         if timed:
             lp.uses[i, d] = 1.0

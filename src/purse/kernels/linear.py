@@ -1,0 +1,285 @@
+r"""Bounds on what an arm is worth in a context, and the arm that is chosen by them.
+
+`replan`'s optimism on `regression`'s predictions. Of arm i with N_i reports, in context x: w^2 =
+x'Vx the leverage, which is 1 / (1 + N_i) where there are no features, so that m = 1 / w^2 - ridge
+counts the reports that speak of x. What is left pays for N pulls of the arm, see `affordable`.
+
+    L      = scale ln(1 + N / (n^2 max{1, m}))                n numbers of a context
+    width  = sqrt(2 L v) w + L top w^2 / 3                    v = (squares + top^2 / 4) / (N_i + 1)
+    u(i)   = r^ + width                      between 0 and 1, top = 1
+    l_j(i) = c^_j / (1 + width_j / c^_j)     between the declared bounds, top the largest cost seen
+
+An arm without a report has the u and l_j of `replan`: the reward of a rival that makes one look
+break even, and a guess at its cost from those of others. Two things differ from a game without
+contexts. What is learnt of n coefficients serves each context only in part, so that N counts an
+n^2-th: with the whole of N, 12 to 30 features cost up to 2% more. And a prediction of a cost may be
+0 or less, so that it counts as a hundredth of the arm's mean cost at least.
+
+An arm is worth u(i) - sum_j price_j l_j(i). The best one is played, unless `guard` finds it too
+risky: then the safe arm is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.base.validation import number
+from purse.compiler.jit import kernel
+from purse.kernels.fading_means import FadingMeans
+from purse.kernels.guard import GuardStakes, find_safe, too_risky
+from purse.kernels.index_rules import OUT, find_largest
+from purse.kernels.information import (
+    PRIOR,
+    learn_share,
+    lower_cost,
+    optimism,
+    untried_cost,
+    untried_reward,
+    usual_share,
+)
+from purse.kernels.masks import is_allowed
+from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced
+from purse.kernels.plan_chances import TINY
+from purse.kernels.regression import Regression, add_report, leverage, new_regression, predict
+from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
+
+LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
+
+
+class LinearParams(NamedTuple):
+    """What a policy with this core knows beforehand."""
+
+    pace: Pace
+    scale: float
+    eta: float
+    ridge: float
+    guard: float
+    horizon: float  # infinity where there is none
+    parts: Floats  # (d,) 1 / budget
+    least: Floats  # (K, d)
+    most: Floats  # (K, d)
+
+
+class LinearState(NamedTuple):
+    """What it has learnt."""
+
+    inverse: Floats  # (K, n, n) this and the next five: see `Regression`
+    coefficients: Floats  # (K, 1 + d, n)
+    squares: Floats  # (K, 1 + d)
+    sums: Floats  # (K, 1 + d)
+    tops: Floats  # (K, 1 + d)
+    reports: Floats  # (K,)
+    earned: Floats  # (1,)
+    first: Floats  # (2,) see `learn_share`
+    paced: Floats  # (2 + d,) see `pace_price`
+
+
+class LinearScratch(NamedTuple):
+    """Room to work in."""
+
+    gains: Floats  # (K,) u
+    uses: Floats  # (K, d) l
+    means: Floats  # (K, 1 + d) of reward and costs
+    scores: Floats  # (K,)
+    prices: Floats  # (d,)
+    open: Ints  # (K,) 1 for an arm that may be played
+    room: Floats  # (n,)
+
+
+def linear_params(
+    problem: Problem, scale: float, eta: float, ridge: float, guard: float
+) -> LinearParams:
+    """Return the parameters that all policies with this core have, checked."""
+    return LinearParams(
+        new_pace(problem),
+        number("scale", scale, above=0),
+        number("eta", eta, low=0),
+        number("ridge", ridge, above=0),
+        number("guard", guard, low=0, high=1),
+        math.inf if problem.horizon is None else float(problem.horizon),
+        1 / (problem.budget * problem.unit_scale),
+        problem.cost_min * problem.unit_scale,
+        problem.cost_max * problem.unit_scale,
+    )
+
+
+def new_linear(params: LinearParams, problem: Problem) -> LinearState:
+    """Return the state before any report."""
+    _, n = problem.context_shape
+    known = new_regression(problem.n_arms, 1 + problem.n_resources, n, params.ridge)
+    paced = new_paced(params.pace, problem)
+    return LinearState(*known, np.zeros(1), np.zeros(2), paced)
+
+
+def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
+    """Allocate the room to work in."""
+    k, d = problem.n_arms, problem.n_resources
+    return LinearScratch(
+        np.zeros(k),
+        np.zeros((k, d)),
+        np.zeros((k, 1 + d)),
+        np.zeros(k),
+        np.zeros(d),
+        np.zeros(k, np.int64),
+        np.zeros(problem.context_shape[1]),
+    )
+
+
+@kernel
+def regression_of(state: LinearState) -> Regression:
+    """The part of the state that `regression` keeps."""
+    return Regression(
+        state.inverse, state.coefficients, state.squares, state.sums, state.tops, state.reports
+    )
+
+
+@kernel
+def context_row(now: Now, i: int) -> int:
+    """The row of `now.context` that arm i sees."""
+    return min(i, now.context.shape[0] - 1)
+
+
+@kernel
+def open_fitting(params: LinearParams, scratch: LinearScratch, now: Now) -> None:
+    """Open the allowed arms, and of these only those that fit, if any does."""
+    n_arms, d = params.most.shape
+    some = False
+    for i in range(n_arms):
+        fits = is_allowed(now, i)
+        for j in range(d):
+            fits &= params.most[i, j] <= now.left[j] * (1 + TINY)
+        scratch.open[i] = fits
+        some |= fits
+    if not some:
+        for i in range(n_arms):
+            scratch.open[i] = is_allowed(now, i)
+
+
+@kernel
+def affordable(params: LinearParams, scratch: LinearScratch, now: Now, i: int) -> float:
+    """N: the pulls of arm i, at its mean cost, that a K-th of what is left pays for."""
+    part = 1 / now.rounds_left
+    for j in range(params.least.shape[1]):
+        cost = max(scratch.means[i, 1 + j], params.least[i, j])
+        part = max(part, cost / max(now.left[j], TINY))
+    return 1 / (part * params.least.shape[0])
+
+
+@kernel
+def linear_bounds(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now
+) -> None:
+    """Write u and l of each arm, and its mean reward and costs."""
+    known = regression_of(state)
+    n_arms, d = params.most.shape
+    share = usual_share(state.first)
+    numbers = float(now.context.shape[1])
+    for i in range(n_arms):
+        tried = known.reports[i] > 0
+        part = 1 / (known.reports[i] + 1)
+        for s in range(1 + d):
+            guess = 0.5 if s == 0 else share * params.most[i, s - 1]
+            scratch.means[i, s] = known.sums[i, s] / known.reports[i] if tried else guess
+        pulls = affordable(params, scratch, now, i)
+        if tried:
+            x = now.context[context_row(now, i)]
+            square = leverage(known, i, x)
+            speaking = max(1.0, 1 / square - params.ridge + now.pending[i])
+            level = optimism(params.scale, pulls / (numbers * numbers), speaking)
+            ahead = math.sqrt(2 * level * square * part)
+            more = level * square / 3
+            width = ahead * math.sqrt(known.squares[i, 0] + PRIOR) + more
+            scratch.gains[i] = min(1.0, max(0.0, predict(known, i, 0, x) + width))
+            for j in range(d):
+                top = known.tops[i, 1 + j]
+                cost = max(predict(known, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
+                width = ahead * math.sqrt(known.squares[i, 1 + j] + PRIOR * top * top) + more * top
+                low = max(params.least[i, j], lower_cost(cost, width))
+                scratch.uses[i, j] = min(params.most[i, j], low)
+        else:
+            level = optimism(params.scale, pulls, float(now.pending[i]))
+            scratch.gains[i] = untried_reward(pulls / (1 + now.pending[i]))
+            for j in range(d):
+                scratch.uses[i, j] = untried_cost(
+                    params.least[i, j], share * params.most[i, j], level
+                )
+
+
+@kernel
+def score_open(params: LinearParams, scratch: LinearScratch) -> None:
+    """Write what each open arm is worth at the prices; others are `OUT`."""
+    for i in range(scratch.scores.shape[0]):
+        score = scratch.gains[i]
+        for j in range(scratch.prices.shape[0]):
+            score -= scratch.prices[j] * params.pace.rates[j] * scratch.uses[i, j]
+        scratch.scores[i] = score if scratch.open[i] else OUT
+
+
+@kernel
+def safe_instead(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, arm: int
+) -> int:
+    """The safe arm where `arm` is too risky, else `arm`."""
+    if params.guard == 0:
+        return arm
+    reports = state.reports
+    known = FadingMeans(reports, scratch.means, state.squares, state.tops, reports)
+    safe = find_safe(known, params.parts, scratch.open)
+    if safe < 0 or safe == arm:
+        return arm
+    stakes = GuardStakes(
+        params.guard,
+        state.earned[0],
+        params.horizon,
+        now.rounds_left,
+        params.pace.budget,
+        now.left,
+    )
+    risky = too_risky(known, stakes, params.most, scratch.uses, safe, arm)
+    return safe if risky else arm
+
+
+@kernel
+def take_best(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
+) -> None:
+    """Write the arm with the largest score, or the safe one; let the round pass where no arm is
+    worth its price and it may.
+    """
+    arm, _ = find_largest(now, scratch.scores)
+    play.probs[0] = 1.0
+    if arm < 0:
+        play.arms[0] = SKIP if now.masked else STOP
+    elif params.pace.skips and scratch.scores[arm] < 0:
+        play.arms[0] = SKIP
+    else:
+        play.arms[0] = safe_instead(params, state, scratch, now, arm)
+
+
+@kernel
+def show_best(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, out: Floats
+) -> None:
+    """Write the probabilities of `take_best`."""
+    arm, _ = find_largest(now, scratch.scores)
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    if arm >= 0 and not (params.pace.skips and scratch.scores[arm] < 0):
+        out[safe_instead(params, state, scratch, now, arm)] = 1.0
+
+
+@kernel
+def learn_linear(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
+) -> None:
+    """Learn from a report."""
+    i = play.arms[0]
+    if state.reports[i] == 0:
+        learn_share(state.first, play.costs[0], params.most[i])
+    x = now.context[context_row(now, i)]
+    add_report(regression_of(state), i, x, scratch.room, play.rewards[0], play.costs[0])
+    add_to_pace(params.pace, state.paced, play.rewards[0], play.costs[0])
+    state.earned[0] += play.rewards[0]

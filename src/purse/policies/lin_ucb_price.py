@@ -1,0 +1,124 @@
+r"""LinUCB.Price: linear bounds on each arm's reward and costs in the context, and one price for
+money.
+
+The rule (ours). `purse.kernels.linear` has the upper bound u(i) on the reward of arm i in the
+context of the round, and the lower bounds l_j(i) on its costs. `purse.kernels.pace_price` has the
+prices lambda_j, in rounds of pace, from what is overspent so far.
+
+    play   the arm with the largest u(i) - sum_j lambda_j l_j(i) T / b_j
+    skip   the round where that is below 0 and there is a horizon
+    guard  the cheapest arm in its place, where the gain could fall to less than 95% of what that
+           arm alone brings (`purse.kernels.guard`)
+
+Without a horizon no round passes, and the price is what was earned per cost so far.
+
+Why. Regression shares what is learnt between contexts that are alike. Bounds follow the noise that
+was measured, in each arm's own scale of costs, and widen with what is left to use the knowledge on,
+so that a dear arm is not tried when the money would not last. The price needs no step size that
+depends on the unit of money, and falls again where rounds pass.
+
+| symbol | code |
+|---|---|
+| u(i), l_j(i) | `scratch.gains[i]`, `scratch.uses[i, j]` |
+| lambda_j | `scratch.prices[j]` |
+| T / b_j | `params.pace.rates[j]` |
+
+Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.05 (0: none).
+
+Guarantee: none is proved. With the radius of theory and the multiplicative law it would be
+`lin-cbwk`.
+
+Departures from the paper: there is no paper. Linear bounds are LinUCB's (Li et al., 2010; Abbasi-
+Yadkori et al., 2011), the price is dual averaging (Xiao, 2010) with AdaGrad's scale (Duchi et al.,
+2011), as in primal-dual contextual bandits with knapsacks (Agrawal and Devanur, 2016).
+
+Under a mask only allowed arms count. Of these only arms whose largest cost is left, if there are
+any. Open tickets count as reports in the optimism.
+
+Without features it is a blind policy, close to `replan`, which also knows changes.
+
+O(K n^2) a round, n features and the constant.
+
+>>> import purse
+>>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
+>>> budget = 0.2 * 2000 * world.cost_means.max()
+>>> runs = [purse.simulate(p, world, budget, n_paths=4) for p in ("lin-ucb.price", "replan")]
+>>> bool(runs[0].gain.mean() > 1.1 * runs[1].gain.mean())
+True
+"""
+
+from __future__ import annotations
+
+from purse.kernels import (
+    LinearParams,
+    LinearScratch,
+    LinearState,
+    kernel,
+    learn_linear,
+    linear_bounds,
+    linear_params,
+    linear_scratch,
+    new_linear,
+    open_fitting,
+    pace_prices,
+    score_open,
+    show_best,
+    take_best,
+)
+from purse.types import Floats, Now, Play, Problem
+
+NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ucb.price", 1, True, True, 1
+
+
+def params(
+    problem: Problem,
+    *,
+    scale: float = 0.5,
+    eta: float = 0.2,
+    ridge: float = 1.0,
+    guard: float = 0.05,
+) -> LinearParams:
+    """Options: scale and ridge, positive; eta, at least 0; guard, from 0 to 1."""
+    return linear_params(problem, scale, eta, ridge, guard)
+
+
+def init(params: LinearParams, problem: Problem) -> LinearState:
+    return new_linear(params, problem)
+
+
+def scratch(params: LinearParams, problem: Problem) -> LinearScratch:
+    return linear_scratch(params, problem)
+
+
+@kernel
+def value(params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now) -> None:
+    """Write what each arm is worth."""
+    open_fitting(params, scratch, now)
+    linear_bounds(params, state, scratch, now)
+    for j in range(scratch.prices.shape[0]):
+        scratch.prices[j] = 0.0
+    pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
+    score_open(params, scratch)
+
+
+@kernel
+def choose(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
+) -> None:
+    value(params, state, scratch, now)
+    take_best(params, state, scratch, now, play)
+
+
+@kernel
+def probabilities(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, out: Floats
+) -> None:
+    value(params, state, scratch, now)
+    show_best(params, state, scratch, now, out)
+
+
+@kernel
+def update(
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
+) -> None:
+    learn_linear(params, state, scratch, now, play)
