@@ -131,6 +131,12 @@ from purse.kernels.small_lp import SmallLp as SmallLp
 from purse.kernels.small_lp import new_lp as new_lp
 from purse.kernels.small_lp import set_limit as set_limit
 from purse.kernels.small_lp import solve as solve
+from purse.kernels.solved_price import PriceSample as PriceSample
+from purse.kernels.solved_price import SampleRoom as SampleRoom
+from purse.kernels.solved_price import add_to_sample as add_to_sample
+from purse.kernels.solved_price import new_sample as new_sample
+from purse.kernels.solved_price import sample_room as sample_room
+from purse.kernels.solved_price import solve_prices as solve_prices
 from purse.kernels.tsallis import scale_of as scale_of
 from purse.kernels.tsallis import tsallis_rule as tsallis_rule
 from purse.kernels.tsallis import tsallis_weights as tsallis_weights

@@ -28,6 +28,7 @@ import numpy as np
 
 from purse.base.validation import number
 from purse.compiler.jit import kernel
+from purse.kernels.distributions import normal
 from purse.kernels.fading_means import FadingMeans
 from purse.kernels.guard import GuardStakes, find_safe, too_risky
 from purse.kernels.index_rules import OUT, find_largest
@@ -41,7 +42,7 @@ from purse.kernels.information import (
     usual_share,
 )
 from purse.kernels.masks import is_allowed
-from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced
+from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
 from purse.kernels.plan_chances import TINY
 from purse.kernels.regression import Regression, add_report, leverage, new_regression, predict
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
@@ -170,16 +171,19 @@ def affordable(params: LinearParams, scratch: LinearScratch, now: Now, i: int) -
 
 @kernel
 def linear_bounds(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now
+    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, sampled: bool
 ) -> None:
-    """Write u and l of each arm, and its mean reward and costs."""
+    """Write u and l of each arm, and its mean reward and costs.
+
+    Where `sampled`, each width is multiplied by a standard normal number: Thompson sampling.
+    """
     known = regression_of(state)
     n_arms, d = params.most.shape
     share = usual_share(state.first)
-    numbers = float(now.context.shape[1])
+    key = now.key
+    times = 1.0
     for i in range(n_arms):
         tried = known.reports[i] > 0
-        part = 1 / (known.reports[i] + 1)
         for s in range(1 + d):
             guess = 0.5 if s == 0 else share * params.most[i, s - 1]
             scratch.means[i, s] = known.sums[i, s] / known.reports[i] if tried else guess
@@ -187,30 +191,61 @@ def linear_bounds(
         if tried:
             x = now.context[context_row(now, i)]
             square = leverage(known, i, x)
-            speaking = max(1.0, 1 / square - params.ridge + now.pending[i])
-            level = optimism(params.scale, pulls / (numbers * numbers), speaking)
-            ahead = math.sqrt(2 * level * square * part)
-            more = level * square / 3
-            width = ahead * math.sqrt(known.squares[i, 0] + PRIOR) + more
+            level = level_at(params, now, i, pulls, square)
+            if sampled:
+                times, _, key = normal(key)
+            width = times * signal_width(known, i, 0, 1.0, level, square)
             scratch.gains[i] = min(1.0, max(0.0, predict(known, i, 0, x) + width))
             for j in range(d):
-                top = known.tops[i, 1 + j]
-                cost = max(predict(known, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
-                width = ahead * math.sqrt(known.squares[i, 1 + j] + PRIOR * top * top) + more * top
-                low = max(params.least[i, j], lower_cost(cost, width))
-                scratch.uses[i, j] = min(params.most[i, j], low)
+                cost = predicted_cost(known, scratch, i, j, x)
+                if sampled:
+                    times, _, key = normal(key)
+                width = times * signal_width(known, i, 1 + j, known.tops[i, 1 + j], level, square)
+                cost = lower_cost(cost, width) if width > 0 else cost - width
+                scratch.uses[i, j] = min(params.most[i, j], max(params.least[i, j], cost))
         else:
-            level = optimism(params.scale, pulls, float(now.pending[i]))
-            scratch.gains[i] = untried_reward(pulls / (1 + now.pending[i]))
-            for j in range(d):
-                scratch.uses[i, j] = untried_cost(
-                    params.least[i, j], share * params.most[i, j], level
-                )
+            untried_bounds(params, scratch, now, i, pulls, share)
 
 
 @kernel
-def score_open(params: LinearParams, scratch: LinearScratch) -> None:
-    """Write what each open arm is worth at the prices; others are `OUT`."""
+def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float) -> float:
+    """L of an arm with a report, in a context of this leverage."""
+    n = float(now.context.shape[1])
+    speaking = max(1.0, 1 / square - params.ridge + now.pending[i])
+    return optimism(params.scale, pulls / (n * n), speaking)
+
+
+@kernel
+def signal_width(
+    known: Regression, i: int, s: int, top: float, level: float, square: float
+) -> float:
+    """The width of signal s of an arm with a report, in a context of this leverage."""
+    variance = (known.squares[i, s] + PRIOR * top * top) / (known.reports[i] + 1)
+    return math.sqrt(2 * level * variance * square) + level * top * square / 3
+
+
+@kernel
+def predicted_cost(known: Regression, scratch: LinearScratch, i: int, j: int, x: Floats) -> float:
+    """The cost of resource j that is predicted for an arm with a report."""
+    return max(predict(known, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
+
+
+@kernel
+def untried_bounds(
+    params: LinearParams, scratch: LinearScratch, now: Now, i: int, pulls: float, share: float
+) -> None:
+    """Write u and l of an arm without a report."""
+    level = optimism(params.scale, pulls, float(now.pending[i]))
+    scratch.gains[i] = untried_reward(pulls / (1 + now.pending[i]))
+    for j in range(scratch.uses.shape[1]):
+        guess = share * params.most[i, j]
+        scratch.uses[i, j] = untried_cost(params.least[i, j], guess, level)
+
+
+@kernel
+def score_open(params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now) -> None:
+    """Write what each open arm is worth; others are `OUT`. The base of the prices must be there."""
+    pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
     for i in range(scratch.scores.shape[0]):
         score = scratch.gains[i]
         for j in range(scratch.prices.shape[0]):

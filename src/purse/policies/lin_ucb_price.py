@@ -60,7 +60,6 @@ from purse.kernels import (
     linear_scratch,
     new_linear,
     open_fitting,
-    pace_prices,
     score_open,
     show_best,
     take_best,
@@ -94,11 +93,10 @@ def scratch(params: LinearParams, problem: Problem) -> LinearScratch:
 def value(params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now) -> None:
     """Write what each arm is worth."""
     open_fitting(params, scratch, now)
-    linear_bounds(params, state, scratch, now)
+    linear_bounds(params, state, scratch, now, False)
     for j in range(scratch.prices.shape[0]):
         scratch.prices[j] = 0.0
-    pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
-    score_open(params, scratch)
+    score_open(params, state, scratch, now)
 
 
 @kernel
