@@ -160,12 +160,15 @@ def open_fitting(params: LinearParams, scratch: LinearScratch, now: Now) -> None
 
 
 @kernel
-def affordable(params: LinearParams, scratch: LinearScratch, now: Now, i: int) -> float:
-    """N: the pulls of arm i, at its mean cost, that a K-th of what is left pays for."""
-    part = 1 / now.rounds_left
+def affordable(params: LinearParams, scratch: LinearScratch, i: int, round_part: float) -> float:
+    """N: the pulls of arm i, at its mean cost, that a K-th of what is left pays for.
+
+    `round_part` is the part of the rounds left that one takes; `prices` has 1 / left.
+    """
+    part = round_part
     for j in range(params.least.shape[1]):
         cost = max(scratch.means[i, 1 + j], params.least[i, j])
-        part = max(part, cost / max(now.left[j], TINY))
+        part = max(part, cost * scratch.prices[j])
     return 1 / (part * params.least.shape[0])
 
 
@@ -182,25 +185,31 @@ def linear_bounds(
     share = usual_share(state.first)
     key = now.key
     times = 1.0
+    round_part = 1 / now.rounds_left
+    for j in range(d):
+        scratch.prices[j] = 1 / max(now.left[j], TINY)
     for i in range(n_arms):
         tried = known.reports[i] > 0
+        part = 1 / max(1.0, known.reports[i])
         for s in range(1 + d):
             guess = 0.5 if s == 0 else share * params.most[i, s - 1]
-            scratch.means[i, s] = known.sums[i, s] / known.reports[i] if tried else guess
-        pulls = affordable(params, scratch, now, i)
+            scratch.means[i, s] = known.sums[i, s] * part if tried else guess
+        pulls = affordable(params, scratch, i, round_part)
         if tried:
             x = now.context[context_row(now, i)]
             square = leverage(known, i, x)
             level = level_at(params, now, i, pulls, square)
+            part = 1 / (known.reports[i] + 1)
             if sampled:
                 times, _, key = normal(key)
-            width = times * signal_width(known, i, 0, 1.0, level, square)
+            width = times * signal_width(known, i, 0, 1.0, level, square, part)
             scratch.gains[i] = min(1.0, max(0.0, predict(known, i, 0, x) + width))
             for j in range(d):
                 cost = predicted_cost(known, scratch, i, j, x)
                 if sampled:
                     times, _, key = normal(key)
-                width = times * signal_width(known, i, 1 + j, known.tops[i, 1 + j], level, square)
+                top = known.tops[i, 1 + j]
+                width = times * signal_width(known, i, 1 + j, top, level, square, part)
                 cost = lower_cost(cost, width) if width > 0 else cost - width
                 scratch.uses[i, j] = min(params.most[i, j], max(params.least[i, j], cost))
         else:
@@ -217,10 +226,10 @@ def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float
 
 @kernel
 def signal_width(
-    known: Regression, i: int, s: int, top: float, level: float, square: float
+    known: Regression, i: int, s: int, top: float, level: float, square: float, part: float
 ) -> float:
-    """The width of signal s of an arm with a report, in a context of this leverage."""
-    variance = (known.squares[i, s] + PRIOR * top * top) / (known.reports[i] + 1)
+    """The width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
+    variance = (known.squares[i, s] + PRIOR * top * top) * part
     return math.sqrt(2 * level * variance * square) + level * top * square / 3
 
 

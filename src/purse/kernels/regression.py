@@ -64,14 +64,17 @@ def predict(known: Regression, i: int, s: int, x: Floats) -> float:
 
 @kernel
 def leverage(known: Regression, i: int, x: Floats) -> float:
-    """x'Vx: the variance of a prediction in units of the noise's; 1 / (1 + reports) at n = 1."""
+    """x'Vx: the variance of a prediction in units of the noise's; 1 / (1 + reports) at n = 1.
+
+    V is symmetric: each pair of numbers is met once and counts twice.
+    """
     total = 0.0
     for k in range(x.shape[0]):
-        line = 0.0
-        for m in range(x.shape[0]):
+        line = 0.5 * known.inverse[i, k, k] * x[k]
+        for m in range(k + 1, x.shape[0]):
             line += known.inverse[i, k, m] * x[m]
         total += line * x[k]
-    return max(0.0, total)
+    return max(0.0, 2 * total)
 
 
 @kernel
