@@ -1,4 +1,4 @@
-r"""Classes, resolved: one mean of each class and arm, and one price at which the classes seen so far
+r"""Classes, resolved: a mean of each class and arm, and the price at which the classes seen so far
 would spend the even pace.
 
 The rule (ours, after UCB-ALP). The class z of a round is the first column of its context that is 1,
@@ -126,9 +126,7 @@ def params(problem: Problem, *, alpha: float = 0.5, eta: float = 0.3) -> Classes
 def init(params: ClassesParams, problem: Problem) -> ClassesState:
     n_classes = problem.n_features + 1
     known = new_regression(n_classes * problem.n_arms, 2, 1, RIDGE)
-    return ClassesState(
-        *known, np.zeros(n_classes), np.zeros(1), new_paced(params.pace, problem)
-    )
+    return ClassesState(*known, np.zeros(n_classes), np.zeros(1), new_paced(params.pace, problem))
 
 
 def scratch(params: ClassesParams, problem: Problem) -> ClassesScratch:

@@ -31,7 +31,7 @@ OPT / B and a multiple of OPT / B + 1. T / B is never below. At sizes that one c
 of theory explores too much: see `square-cbwk` on the same worlds.
 
 Departures from the paper: Z = T / B, where the paper first spends some rounds to estimate OPT / B;
-bounds are kept within [0, 1] and the declared costs of the arm, which brings more nearly everywhere;
+bounds are kept within [0, 1] and the declared costs of the arm, which mostly brings more;
 theta follows what is left, so that open tickets count at what is held for them. The constants of
 beta are quoted from memory. Without a horizon T = ceil(B / c_min), which the budget cannot outlast,
 and no round passes: that is ours.
@@ -102,7 +102,8 @@ class LinCBwKParams(NamedTuple):
 
 
 class LinCBwKState(NamedTuple):
-    inverse: Floats  # (G, n, n) this and the next five: see `Regression`; G = 1 where shared, else K
+    # G = 1 where arms share their coefficients, else K
+    inverse: Floats  # (G, n, n) this and the next five: see `Regression`
     coefficients: Floats  # (G, 1 + d, n)
     squares: Floats  # (G, 1 + d)
     sums: Floats  # (G, 1 + d)
@@ -117,7 +118,11 @@ class LinCBwKScratch(NamedTuple):
 
 
 def params(
-    problem: Problem, *, radius: float | str = "theory", z: float | str = "theory", model: str = "arm"
+    problem: Problem,
+    *,
+    radius: float | str = "theory",
+    z: float | str = "theory",
+    model: str = "arm",
 ) -> LinCBwKParams:
     """Options: radius and z, "theory" or a positive number; model, "arm" or "shared"."""
     _, numbers = problem.context_shape
@@ -220,9 +225,7 @@ def update(
     i = play.arms[0]
     x = now.context[min(i, now.context.shape[0] - 1)]
     group = 0 if params.shared else i
-    add_plain_report(
-        known_arms(state), group, x, scratch.gains, play.rewards[0], play.costs[0]
-    )
+    add_plain_report(known_arms(state), group, x, scratch.gains, play.rewards[0], play.costs[0])
 
 
 @kernel
