@@ -157,11 +157,9 @@ def init(params: SemiBwKParams, problem: Problem) -> SemiBwKState:
 
 
 def scratch(params: SemiBwKParams, problem: Problem) -> SemiBwKScratch:
-    return SemiBwKScratch(
-        *np.zeros((5, problem.n_arms)),
-        np.zeros(problem.n_arms + 1),
-        np.zeros(params.plays, np.int64),
-    )
+    rewards, costs, shares, values, dearer = np.zeros((5, problem.n_arms))
+    marginals, drawn = np.zeros(problem.n_arms + 1), np.zeros(params.plays, np.int64)
+    return SemiBwKScratch(rewards, costs, shares, values, dearer, marginals, drawn)
 
 
 @cold
