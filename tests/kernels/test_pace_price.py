@@ -22,9 +22,7 @@ def at(t: int, left: list[float]) -> Now:
 
 
 def problem(**changes: object) -> Problem:
-    return Problem.of(
-        **{"n_arms": 2, "budget": 100, "cost_min": 0.25, "horizon": 400, **changes}  # type: ignore[arg-type]
-    )
+    return Problem.of(**{"n_arms": 2, "budget": 100, "cost_min": 0.25, "horizon": 400, **changes})
 
 
 def prices(known: Problem, paced: Floats, t: int, left: list[float], base: float = 0.0) -> Floats:

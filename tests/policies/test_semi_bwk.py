@@ -19,7 +19,7 @@ GROUPS = [0, 0, 1, 1, 1]
 
 def five_arms(options: str = "", **more: object) -> purse.Policy:
     told = {"budget": 250, "cost_min": 0.1, "horizon": 1000, "seed": 4, **more}
-    return purse.Policy(f"semi-bwk{options}", n_arms=5, plays=2, **told)  # type: ignore[arg-type]
+    return purse.Policy(f"semi-bwk{options}", n_arms=5, plays=2, **told)
 
 
 def best_value(pace: float, rewards: Floats, costs: Floats, groups: list[int] | None) -> float:
@@ -137,5 +137,5 @@ def test_what_it_refuses(option: str, message: str) -> None:
 
 def test_it_needs_a_horizon_and_one_resource() -> None:
     refuses("semi-bwk", fields=("n_resources",))
-    with pytest.raises(purse.InvalidInput, match="^semi-bwk needs to know how many rounds"):
+    with pytest.raises(purse.InvalidInput, match=r"^semi-bwk needs to know how many rounds"):
         five_arms(horizon=None)

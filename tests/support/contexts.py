@@ -71,7 +71,7 @@ def live_equals_engine(policy: str, world: World, budget: Any, horizon: int | No
         ticket = live.ask(context=context_of(world, t))
         if not ticket.skipped:
             answers.tell(live, ticket)
-    assert 0 < results.rounds[0]
+    assert results.rounds[0] > 0
     assert (live.gain, live.spent_units) == (results.gain[0], results.spent[0].tolist())
     for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
         assert ours.tobytes() == theirs.tobytes(), name
