@@ -23,6 +23,7 @@ from tests.support.soak import SOAK
 
 OF_EACH_KIND = [  # together they reach every module of kernels that policies share
     "budgeted-thompson",
+    "classes.resolve",
     "exp3++.bwk",
     "exp3.m.b",
     "kube",

@@ -86,10 +86,18 @@ def add_report(
     z       (n,) room to work in
     costs   (d,)
     """
-    n = x.shape[0]
     if known.reports[i] == 0:
         for j in range(costs.shape[0]):
-            known.coefficients[i, 1 + j, n - 1] = costs[j]
+            known.coefficients[i, 1 + j, x.shape[0] - 1] = costs[j]
+    add_plain_report(known, i, x, z, reward, costs)
+
+
+@kernel
+def add_plain_report(
+    known: Regression, i: int, x: Floats, z: Floats, reward: float, costs: Floats
+) -> None:
+    """Do the same, but leave what is expected before the first report as it is."""
+    n = x.shape[0]
     width = 0.0
     for k in range(n):
         line = 0.0

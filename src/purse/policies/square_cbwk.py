@@ -40,7 +40,7 @@ Needs the budgets; a horizon or not. O(K n d) to choose, O(n^2) to learn.
 ...     "square-cbwk", n_arms=2, budget=100, cost_min=0.1, horizon=400, features=["size"]
 ... )
 >>> live.probabilities(context=[0.5]).round(3)
-array([0.333, 0.333])
+array([0.661, 0.333])
 >>> live.tell(live.ask(context=[0.5]), reward=1, cost=0.5)
 True
 
