@@ -11,9 +11,10 @@ import purse
 from purse import policies, worlds
 from purse.compiler.jit import kernel
 from purse.errors import PurseError
-from purse.testing import check_policy, check_world
-from purse.testing.games import standard_world
-from purse.types import Ints, World
+from purse.testing import check_policy, check_world, recorder
+from purse.testing.games import contextual_worlds, standard_world
+from purse.testing.late import check_delays
+from purse.types import Floats, Ints, World
 from purse.worlds._draw import draw as shared_draw
 from tests.support.policies import OF_EACH_KIND
 from tests.support.soak import SOAK
@@ -277,3 +278,64 @@ def test_a_world_with_a_draw_of_its_own_passes() -> None:
     world = replace(standard_world(), draw=shared_draw)
     check_world(world)
     assert purse.simulate("uniform", world, budget=10).n_paths == 100
+
+
+SHARED, OWN = contextual_worlds()
+
+
+def test_a_policy_that_sees_contexts_passes_on_worlds_that_have_some() -> None:
+    assert (SHARED.per_arm, OWN.per_arm) == (False, True)
+    check_policy(recorder, SHARED, horizon=120, quick=not SOAK)
+    check_policy(recorder, OWN, quick=not SOAK)
+    if SOAK:
+        check_policy(recorder)
+
+
+def test_late_reports_learn_from_the_context_of_their_round() -> None:
+    for world in (SHARED, OWN):
+        check_delays(recorder, world, budget=20.25, horizon=120)
+
+
+def test_a_blind_policy_passes_on_a_world_with_contexts() -> None:
+    check_policy("uniform", SHARED, quick=True)
+
+
+def wrong(features: Floats) -> World:
+    return replace(SHARED, name="mine", tables=SHARED.tables._replace(features=features))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ([np.nan, 0, 0], "mine: a context is not finite, or not written"),
+        ([0, 0, 1], "mine: a context does not end with the constant 1"),
+        ([1e-12, 0, 0], "mine: features must be numbers of 32 bits"),
+    ],
+)
+def test_a_world_with_wrong_contexts_is_caught(change: list[float], message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_world(wrong(SHARED.tables.features + change), n_rounds=500)
+
+
+class SeenTables(NamedTuple):
+    calls: Floats  # (1,)
+
+
+@kernel
+def counted_view(key: np.uint64, tables: SeenTables, t: int, context: Floats) -> None:
+    tables.calls[0] += 1
+    context[0, 0] = tables.calls[0]
+    context[0, 1] = 0.0
+
+
+@kernel
+def constant(key: np.uint64, tables: SeenTables, t: int, arm: int, cost: Ints) -> float:
+    cost[0] = 500_000_000
+    return 0.5
+
+
+def test_a_view_that_remembers_its_calls_is_caught() -> None:
+    half = np.full((4, 1), 500_000_000)
+    world = World("mine", SeenTables(np.zeros(1)), half, half, draw=constant, n_features=2)
+    with pytest.raises(AssertionError, match="mine: a round's context depends on where one starts"):
+        check_world(replace(world, view=counted_view), n_rounds=500)

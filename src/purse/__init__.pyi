@@ -29,6 +29,7 @@ from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets
 from .study.results import Study as Study
 from .theory import bounds as bounds
+from .theory import contexts as contexts
 from .theory import fluid as fluid
 from .theory import knapsack as knapsack
 from .types import Problem as Problem

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purse.theory import bounds
+from purse.theory import bounds, contexts
 from tests.support.cli import WORLD, Command, check_mistake
 
 KNOWN = "-b 10 --arms 3 --cost-min .1"
@@ -161,3 +161,21 @@ def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
     check_mistake(command, tmp_path, f"bounds {words}", message)
+
+
+def test_optima_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
+    world = "class_contexts:classes=2,arms=2,rows=9,horizon=50"
+    code, out, err = command(f"optimum -w {world} -b 20 -n 2")
+    assert (code, err) == (0, "")
+    names = [contexts.WITHOUT, contexts.LINEAR, contexts.WITH, contexts.HINDSIGHT]
+    assert [line[:20].strip() for line in out.splitlines()] == names
+    answer = json.loads(command(f"optimum -w {world} -b 20 -n 2 --json")[1])
+    assert list(answer["optima"]) == names
+    assert answer["optima"][contexts.WITH] == contexts.lp_with_contexts(world, 20)
+    endless = json.loads(command(f"optimum -w {world[:-3]}=None -b 20 --json")[1])
+    assert list(endless["optima"]) == names[:3]
+    plain = json.loads(command(f"optimum -w {WORLD} -b 50 --horizon 100 -n 1 --json")[1])
+    assert plain["optima"]["LP optimum"] == 72
+    two = json.loads(command(f"optimum -w {TWO} -b 5 -b 4 --json")[1])
+    assert two["budget"] == [5, 4]
+    check_mistake(command, tmp_path, "optimum -w same_costs -b 9", "no optimum is known; pass --h")

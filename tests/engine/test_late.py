@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -15,12 +14,11 @@ import purse
 from purse.compiler.jit import bind
 from purse.engine import cpu, late
 from purse.engine.delay import ALLOWED, Delay, parse_delay
-from purse.engine.draws import draws
 from purse.engine.job import Job, make_job
 from purse.engine.late import extra_turns
-from purse.kernels.random import DELAY, U, at, stream, uniform
-from purse.testing.games import answer, half_down, live_policy, standard_world
-from purse.types import STOP_RULES, Ints, Ticket, World
+from purse.testing.games import half_down, standard_world
+from purse.testing.late import play_live
+from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
@@ -151,52 +149,6 @@ def test_the_late_loop_without_delay_is_the_plain_game(
 def module_of(job: Job) -> str:
     """The module of the loop that plays the job."""
     return str(cpu.compiled_loop(job).function.py_func.__module__)
-
-
-def extra(delay: Delay, seed: int, t: int, attempt: int) -> int:
-    """By how many turns a report of path 0 comes late, in plain Python."""
-    if not delay.geometric:
-        return int(delay.mean)
-    chance = 1 - uniform(U(at(U(stream(seed, 0, DELAY)), t)), attempt)
-    return math.floor(math.log(chance) / math.log(delay.mean / (1 + delay.mean)))
-
-
-def play_live(job: Job, policy: str, world: World) -> tuple[purse.Policy, int, Ints, int, int]:
-    """Play path 0 of a job through `purse.Policy`; returns it with rounds, pulls, refused asks and
-    rounds that were asked for again.
-    """
-    horizon, seed = job.problem.horizon, job.game.seed
-    budget = (job.problem.budget / 1e9).tolist()
-    live = live_policy(policy, world, budget, job.problem.stop, seed, 1, horizon)
-    rewards, costs = draws(world, 400, seed=seed)
-    due: dict[int, list[Ticket]] = defaultdict(list)
-    attempts, pulls = Counter[int](), np.zeros(world.n_arms, np.int64)
-    rounds = refused = turn = 0
-    while True:
-        turn += 1
-        for ticket in due.pop(turn, []):
-            if answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]):
-                rounds += 1
-                pulls[ticket.arm] += 1
-        t = live._again[0].t if live._again else live.t + 1
-        allowed = None if world.outages is None else world.outages.allowed(t)
-        try:
-            ticket = live.ask(allowed)
-        except purse.AskRefused as error:
-            if not due:
-                return live, rounds, pulls, refused, sum(count > 1 for count in attempts.values())
-            if not live.over and not isinstance(error, purse.HorizonReached):
-                refused += 1
-                if horizon is not None:  # the round passes
-                    live.t += 1
-                    rounds += 1
-            continue
-        if ticket.skipped:
-            rounds += 1
-            continue
-        late_by = extra(job.delay, seed, ticket.t, attempts[ticket.t])
-        due[turn + 1 + late_by].append(ticket)
-        attempts[ticket.t] += 1
 
 
 @pytest.mark.parametrize("policy", [*POLICIES, *MORE])

@@ -13,9 +13,11 @@ from scipy.optimize import linprog
 import purse
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
-from purse.offline.baselines import hindsight, play_mixture, references
+from purse.offline.baselines import play_mixture, references
 from purse.offline.full_table import FullTable, read_table, world_of_table
 from purse.offline.table_replay import replay_table
+from purse.theory.rows import hindsight
+from purse.worlds.table import table as table_world
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4
 LONG = "round,arm,reward,cost\n" + "".join(f"{t},small,1,1\n{t},large,3,2\n" for t in range(4))
@@ -197,6 +199,16 @@ def test_the_bounds_are_the_optima_of_their_linear_programs(seed: int) -> None:
     assert gains["LP optimum"] == pytest.approx(-means.fun, abs=1e-6)
     assert gains["hindsight optimum"] == gain
     assert max(found["gain"]) == gain
+
+
+def test_with_features_the_best_linear_policy_is_a_reference() -> None:
+    rewards = [[1, 0], [0, 1]] * 4
+    world = table_world(rewards, [1, 1], features=rewards, horizon=8)
+    found = references(world, [6.0], n_paths=1).filter(player="best linear policy").to_dicts()
+    assert [(row["kind"], row["spent"], row["pulls"]) for row in found] == [
+        ("bound", pytest.approx(6), pytest.approx(6))
+    ]
+    assert found[0]["gain"] == pytest.approx(6)
 
 
 def test_with_a_shorter_horizon_hindsight_knows_the_rows_of_each_path() -> None:

@@ -53,6 +53,13 @@ def test_with_a_horizon_the_linear_program_counts() -> None:
     assert optima_of(money) == pytest.approx([72.0])
 
 
+def test_with_contexts_the_program_knows_them() -> None:
+    text = "class_contexts:classes=2,arms=2,rows=9,horizon=50"
+    found = optima_of(Case("c", "s", text, 20, 2))
+    assert found == [purse.theory.contexts.lp_with_contexts(text, 20)]
+    assert found[0] > purse.theory.fluid.lp_optimum(text, 20).value
+
+
 def test_with_outages_the_program_knows_when_arms_are_up() -> None:
     up, segments = [[1, 1], [1, 0], [0, 1]], [40, 30, 30]
     # what is always up has the plain program

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
 
 import purse
-from purse.engine.draws import draws
+from purse.engine.draws import contexts, draws
+from purse.worlds._contexts import contextual_world
 from purse.worlds.atoms import atoms
 from purse.worlds.bernoulli import bernoulli
+from purse.worlds.linear_contexts import linear_contexts
 from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.switching import switching
 from purse.worlds.table import table
@@ -84,9 +88,55 @@ def test_rounds_are_independent() -> None:
         switching(5, rewards=[[0.5, 0.5], [0.1, 0.2]], costs=[1, 2]),
         two_worlds(budget=10),
         misleading_ratio(),
+        linear_contexts(rows=16),
+        table(np.ones((3, 2)), costs=[1, 1], sample=True, features=np.ones((3, 2, 1), order="F")),
     ],
     ids=lambda world: world.name,
 )
 def test_all_worlds_share_one_compiled_type(world: purse.World) -> None:
     assert numba.typeof(world.tables) == numba.typeof(bernoulli(rewards=[0.5], costs=[1]).tables)
     assert world.draw is None
+
+
+def test_a_sampled_row_is_uniform_and_independent_of_what_the_arms_draw() -> None:
+    n_rows, n = 8, 40_000
+    success = np.full((n_rows, 2), 0.5)
+    world = contextual_world(
+        "mine", np.arange(n_rows)[:, None], success, success, factors=[1], horizon=None
+    )
+    rewards, _ = draws(world, n, seed=2)
+    row = contexts(world, n, seed=2)[:, 0, 0].astype(int)
+    counts = np.zeros((n_rows, 2, 2))
+    np.add.at(counts, (row, rewards[:, 0].astype(int), rewards[:, 1].astype(int)), 1)
+    expected = n / counts.size
+    # chi-square with 31 degrees of freedom: its mean is 31, its deviation 7.9
+    assert ((counts - expected) ** 2 / expected).sum() < 31 + 4 * 7.9
+    assert abs(np.corrcoef(row[:-1], row[1:])[0, 1]) < 4 / np.sqrt(n)
+    other = contexts(world, 50, seed=2, path=1)[:, 0, 0]
+    assert (other != row[:50]).any()
+    assert (contexts(world, 50, seed=2, first=101)[:, 0, 0] == row[100:150]).all()
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_contexts_come_with_their_rows(shuffle: bool) -> None:
+    values = np.arange(1, 9) / 8
+    world = table(values[:, None], costs=[1], features=values[:, None], shuffle=shuffle)
+    rewards, _ = draws(world, 8, seed=5)
+    seen = contexts(world, 8, seed=5)
+    assert seen.shape == (8, 1, 2)
+    assert (seen[:, 0, 0] == rewards[:, 0]).all()
+    assert (seen[:, 0, 1] == 1).all()
+    with pytest.raises(purse.InvalidInput, match="table ends after round 8"):
+        contexts(world, 9)
+    assert contexts(bernoulli(rewards=[1], costs=[1]), 2).tolist() == [[[1]], [[1]]]
+
+
+def test_blind_policies_do_not_notice_contexts() -> None:
+    world = linear_contexts(rows=64, horizon=300)
+    blind = replace(world, n_features=0, tables=world.tables._replace(features=np.zeros((0, 1, 1))))
+    ours, theirs = (
+        purse.simulate("uniform", place, 40, n_paths=20, stop="retry") for place in (world, blind)
+    )
+    assert (ours.gain == theirs.gain).all()
+    assert (ours.pulls == theirs.pulls).all()
+    assert (ours.spent_units == theirs.spent_units).all()

@@ -36,6 +36,7 @@ def cli() -> None:
     purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     purse regret exp3.bwk -w two_worlds -b 1e4          every notion of regret
     purse bounds --arms 10 --budget 1e4 --cost-min .1   every theorem, and whether it applies
+    purse optimum -w linear_contexts -b 1300            what can be gained at most
     purse leaderboard                      every policy on the suite: which one should I use?
     purse paper                            the paper's claims, measured, on one page
     purse policies exp3++.bwk              what a policy does and which options it has
@@ -45,7 +46,8 @@ def cli() -> None:
 for verb in (
     study.compare, study.init, study.run, study.status, study.show, study.report,
     write.campaign, serve.serve, serve.token, replay.replay, simulate.simulate, simulate.regret,
-    theory.paper, theory.leaderboard, theory.bounds, catalog.policies, catalog.worlds,
+    theory.paper, theory.leaderboard, theory.bounds, theory.optimum, catalog.policies,
+    catalog.worlds,
 ):  # fmt: skip
     cli.add_command(verb)
 

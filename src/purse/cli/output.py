@@ -54,7 +54,7 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
 
     console = Console(highlight=False)
     console.width = max(WIDTH, console.width)  # rather a long line than digits cut off
-    for world, (head, *rows) in result.grids():
+    for world, (head, *rows) in (*result.grids(), *result.optimum_grids()):
         name = (
             Text(world, "bold")
             if world == worlds[world]

@@ -1,4 +1,4 @@
-"""Verbs that judge: `paper`, `leaderboard`, `bounds`."""
+"""Verbs that judge: `paper`, `leaderboard`, `bounds`, `optimum`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ import click
 from click.core import ParameterSource
 
 from purse.base.optional import needs
-from purse.cli.options import Budget, json_option, out_option, seed_option, workers_option
+from purse.cli.options import (
+    WORLD_HELP,
+    Budget,
+    json_option,
+    out_option,
+    seed_option,
+    workers_option,
+)
 from purse.cli.output import print_bounds, print_json
+from purse.errors import InvalidInput
 
 BOUND_OPTIONS = {
     "n_arms": "--arms",
@@ -175,3 +183,59 @@ def bounds(
         print_json([row._asdict() for row in rows])
     else:
         print_bounds(rows)
+
+
+@click.command()
+@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@click.option(
+    "-b",
+    "--budget",
+    required=True,
+    type=Budget(),
+    multiple=True,
+    help="Budget; for several resources repeat the option, in their order.",
+)
+@click.option("--horizon", type=int, metavar="T", help="Rounds [default: the world's own].")
+@click.option(
+    "-n", "--paths", type=int, default=20, show_default=True, help="Paths of the hindsight optimum."
+)
+@seed_option
+@json_option
+def optimum(
+    world: str,
+    budget: tuple[float, ...],
+    horizon: int | None,
+    paths: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compute what can be gained at most, each optimum under its own name.
+
+    The LP optimum is what a player can expect at most who knows the means. In a world with contexts
+    there is one for players who do not see them and one for those who do, and the best linear
+    policy between them. The hindsight optimum knows all draws; it needs a limit on rounds.
+
+    \b
+    purse optimum --world linear_contexts --budget 1300
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+    from purse import worlds
+    from purse.theory import contexts
+
+    sizes = budget[0] if len(budget) == 1 else list(budget)
+    place = worlds.make(world, sizes)
+    found = contexts.optima(place, sizes, horizon=horizon)
+    if horizon is not None or place.horizon is not None or place.n_rounds is not None:
+        found[contexts.HINDSIGHT] = contexts.hindsight_optimum(
+            place, sizes, horizon=horizon, n_paths=paths, seed=seed
+        )
+    if not found:
+        raise InvalidInput(
+            f"{place.name} changes from round to round and has no end: no optimum is known; "
+            "pass --horizon"
+        )
+    if as_json:
+        print_json({"world": place.name, "budget": sizes, "optima": found})
+    else:
+        width = max(map(len, found))
+        for name, gain in found.items():
+            click.echo(f"{name:{width}}  {gain:>12,.1f}")

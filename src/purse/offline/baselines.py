@@ -9,6 +9,8 @@ r"""What policies on a recorded table are measured against, in the user's unit o
                          with the table's mean rewards mu and costs rho: what one can expect who
                          knows the means but not the rows, and has to keep to the budget on average
                          only
+    best linear policy   where there are features: ridge regression on these very rows, and in each
+                         round the arm with the largest r^ - price c^ at the price that fits
     hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
                          relaxation of the multiple-choice knapsack, solved exactly; at least what
                          anyone can gain on these rows
@@ -31,8 +33,12 @@ from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
+from purse.theory.context_table import ContextTable
+from purse.theory.contexts import BLIND, HINDSIGHT, LINEAR
 from purse.theory.fluid import mix
+from purse.theory.linear_policy import play_linear
 from purse.theory.notions import estimate
+from purse.theory.rows import hindsight
 from purse.types import Floats, Ints, World
 
 if TYPE_CHECKING:
@@ -103,45 +109,23 @@ def references_of(
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     yield score(budget, "best fixed mixture", "mixture", *played)
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
-    yield Score(budget, "LP optimum", "bound", value, value, value, spent, float(plays.sum()))
+    yield Score(budget, BLIND, "bound", value, value, value, spent, float(plays.sum()))
+    if world.n_features > 0:
+        table = ContextTable(
+            rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
+        )
+        fitted, *rest = play_linear(table, budget, horizon=None)
+        yield Score(budget, LINEAR, "bound", fitted, fitted, fitted, *rest)
     if world.horizon == len(rewards):  # on every path the same rows
         most, *rest = hindsight(rewards, units, budget)
-        yield Score(budget, "hindsight optimum", "bound", most, most, most, *rest)
+        yield Score(budget, HINDSIGHT, "bound", most, most, most, *rest)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
         found = [
             hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
             for inside, costs in paths
         ]
-        yield score(budget, "hindsight optimum", "bound", *np.array(found).T)
-
-
-def hindsight(rewards: Floats, units: Ints, budget: float) -> tuple[float, float, float]:
-    """The linear optimum of one who knows all rows (T, K): gain, what it spends, and how many
-    rounds have a pull.
-    """
-    at_cost = np.zeros(len(rewards))
-    at_reward = np.where(units == 0, rewards, 0).max(axis=1, initial=0.0)
-    free, steps = at_reward.copy(), [np.zeros((4, 0))]
-    while True:
-        more_cost, more_reward = units - at_cost[:, None], rewards - at_reward[:, None]
-        better = (more_cost > 0) & (more_reward > 0)
-        slopes = np.divide(more_reward, more_cost, out=np.zeros_like(rewards), where=better)
-        rows = np.flatnonzero(slopes.max(axis=1) > 0)
-        if len(rows) == 0:
-            break
-        arms = slopes[rows].argmax(axis=1)
-        first = (at_cost[rows] == 0) & (at_reward[rows] == 0)
-        steps.append(
-            np.stack([slopes[rows, arms], more_cost[rows, arms], more_reward[rows, arms], first])
-        )
-        at_cost[rows], at_reward[rows] = units[rows, arms], rewards[rows, arms]
-    every = np.concatenate(steps, axis=1)
-    _, costs, gains, firsts = every[:, np.argsort(-every[0], kind="stable")]
-    # the budget buys the first steps, and one of them in part
-    parts = np.clip((budget * amounts.UNIT - np.cumsum(costs) + costs) / costs, 0, 1)
-    gain, pulls = float(free.sum() + parts @ gains), float((free > 0).sum() + parts @ firsts)
-    return gain, float(parts @ costs) / amounts.UNIT, pulls
+        yield score(budget, HINDSIGHT, "bound", *np.array(found).T)
 
 
 def play_mixture(

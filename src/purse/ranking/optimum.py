@@ -5,6 +5,7 @@
                     at the time, of those that are up
     horizon, or     the value of the linear program (`purse.theory.fluid`); with outages, that of
     resources       the program with a variable for each arm and segment
+    contexts        the value of the linear program with contexts (`purse.theory.contexts`)
     an adversary    v G*(w) in world w. G*(w) is the gain of the best fixed arm there, and v the
                     value of the game in which the player draws an arm to keep and the adversary
                     takes the world in which this earns the smallest part of G*
@@ -27,6 +28,7 @@ import numpy as np
 from purse.base import amounts
 from purse.engine.draws import draws
 from purse.ranking.suite import Case
+from purse.theory.contexts import lp_with_contexts
 from purse.theory.fluid import lp_optimum
 from purse.types import Bools, Floats, Ints, World
 
@@ -43,6 +45,8 @@ def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int)
     (place,), horizon = places, case.horizon or places[0].horizon
     if horizon is not None and place.outages is not None:
         return [outage_optimum(place, case.budget, horizon)]
+    if place.n_features > 0:
+        return [lp_with_contexts(place, case.budget, horizon=horizon)]
     if horizon is not None or place.n_resources > 1:
         return [lp_optimum(place, case.budget, horizon=horizon).value]
     return [max(float(best[0]), moving_oracle(place, case, seed))]

@@ -11,7 +11,7 @@ from purse.report.charts import areas, curves, rows, runs
 from purse.report.charts.base import Figure, names_of, policies_of, worlds_of
 from purse.report.charts.style import dashes
 from purse.report.frames import bounds, references
-from purse.report.prose import captions, tables
+from purse.report.prose import captions, optimum, tables
 from purse.report.prose import study as study_prose
 from purse.report.shell import describe, inline, render
 
@@ -58,6 +58,8 @@ def html(study: StudyData, drawn: Sequence[Figure]) -> str:
         toml=facts.study,
         growth=tables.growth(study),
         growth_caption=tables.GROWTH,
+        optimum=list(optimum.optimum_tables(study)),
+        optimum_caption=optimum.CAPTION,
         **common_content(study),
     )
 

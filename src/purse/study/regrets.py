@@ -19,12 +19,15 @@ from purse.engine.job import Job, make_job, single_arm_jobs
 from purse.engine.rules import RETRY
 from purse.errors import InvalidInput, unknown
 from purse.study.store import Store
-from purse.theory import knapsack
+from purse.theory import contexts, knapsack
+from purse.theory.context_notions import CONTEXT_NOTIONS
 from purse.theory.notions import NOTIONS, Estimate, RunEvidence, estimate
 from purse.types import World
 
 if TYPE_CHECKING:
     import polars as pl
+
+EVERY = NOTIONS | CONTEXT_NOTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ class Regrets:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
         return [
-            (name, *split_mean(each.mean, each.high), first_line(NOTIONS[name]))
+            (name, *split_mean(each.mean, each.high), first_line(EVERY[name]))
             for name, each in self.estimates.items()
         ]
 
@@ -148,10 +151,13 @@ def measure(
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
         reward_means=place.reward_means,
         cost_means=None if place.cost_means is None else place.cost_means[:, 0],
+        context_optima=contexts.optima(place, amounts.text(job.problem.budget[0]))
+        if place.n_features
+        else {},
         **sums,
         **benchmarks,
     )
-    values = {name: notion(evidence) for name, notion in NOTIONS.items()}
+    values = {name: notion(evidence) for name, notion in EVERY.items()}
     found = {name: estimate(value) for name, value in values.items() if value is not None}
     return Regrets(job.name, place.name, evidence.budget, evidence, found)
 

@@ -15,6 +15,7 @@ from purse.base.files import make_folder, write_text
 from purse.base.text import align_columns, format_mean
 from purse.errors import MissingExtra, PurseError
 from purse.report.data import StudyData, StudyFacts, TableData, TableFacts
+from purse.report.prose.optimum import optimum_tables
 from purse.study import manifest, summary
 
 if TYPE_CHECKING:
@@ -104,9 +105,22 @@ class Study(StudyData):
                 grid.append([str(policy), *(cells[budget] for budget in budgets)])
             yield str(world), grid
 
+    def optimum_grids(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield the name of each world with contexts and its table of gains as text.
+
+        A table has a row per policy and reference and a column per budget: the regret against the
+        LP with contexts, and the share of it.
+        """
+        for table in optimum_tables(self):
+            head = ["regret (share) against the LP with contexts", *table["head"][1:]]
+            yield table["title"], [head, *(row["cells"] for row in table["rows"])]
+
     def _repr_html_(self) -> str:
         """Return the tables of regrets, for notebooks."""
-        return "".join(html.table(head, rows, title=world) for world, (head, *rows) in self.grids())
+        return "".join(
+            html.table(head, rows, title=world)
+            for world, (head, *rows) in (*self.grids(), *self.optimum_grids())
+        )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
         """Return the chart of regrets, and the tables for notebooks that draw no charts.
@@ -127,6 +141,9 @@ class Study(StudyData):
         lines = []
         for world, grid in self.grids():
             lines += [f"{world}: regret against the best fixed arm on the same draws"]
+            lines += ["  " + "  ".join(row) for row in align_columns(grid)]
+        for world, grid in self.optimum_grids():
+            lines += [f"{world}: against what one can expect at most who sees contexts"]
             lines += ["  " + "  ".join(row) for row in align_columns(grid)]
         return "\n".join(lines)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purse.errors import InvalidInput
 from purse.theory import bounds, published_bounds
-from purse.theory.fluid import lp_optimum
+from purse.theory.contexts import optima
 from purse.theory.growth import fit_growth
 from purse.theory.notions import best_arm, estimate
 from purse.types import Floats, Ints, World
@@ -129,12 +127,10 @@ def bound_rows(
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
-    """What the best arm alone gained (K, P), and what one can expect at most who knows the
-    means.
+    """What the best arm alone gained (K, P), and what one can expect at most who knows the means,
+    with and without contexts where there are any.
     """
-    best, (low, high) = best_arm(alone), world.reward_range
+    best = best_arm(alone)
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
-    means = None if world.reward_means is None else low + (high - low) * world.reward_means
-    with suppress(InvalidInput):  # its means do not stay the same
-        best_mixture = lp_optimum(replace(world, reward_means=means), budget)
-        yield {"name": "LP optimum", "gain": best_mixture.value}
+    for name, gain in optima(world, budget).items():
+        yield {"name": name, "gain": gain}

@@ -14,7 +14,7 @@ from purse.base import amounts
 from purse.engine.job import make_job
 from purse.errors import InvalidInput
 from purse.live.policy import Policy
-from purse.types import Ints, Ticket, World
+from purse.types import Floats, Ints, Ticket, World
 
 HORIZON = 120  # for policies that need one
 
@@ -48,6 +48,19 @@ def standard_world() -> World:
     )
 
 
+def contextual_worlds() -> tuple[World, ...]:
+    """Return worlds of four arms with contexts: the same for all arms, and one of each arm."""
+    shared = worlds.function("linear_contexts")(arms=4, features=2, rows=64, horizon=None)
+    chance = np.random.default_rng(0)
+    own = worlds.function("table")(
+        rewards=chance.random((50, 4)),
+        costs=chance.uniform(0.2, 1, (50, 4)),
+        features=chance.uniform(-1, 1, (50, 4, 2)),
+        sample=True,
+    )
+    return shared, own
+
+
 def half_down(world: World) -> World:
     """Return the world with outages: all arms up, then every second one down, then the others."""
     even = np.arange(world.n_arms) % 2 == 0
@@ -67,6 +80,19 @@ def live_policy(
     """Return a live policy that knows what the engine's policies are told of this world."""
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     return Policy.of(job.problem, policy, seed=seed, stop=rule)
+
+
+def next_round(live: Policy) -> int:
+    """Return the round that the next ask is for."""
+    return live._again[0].t if live._again else live.t + 1
+
+
+def told(world: World, seen: Floats, t: int) -> Any:
+    """Return the context of round t as `ask` takes it, from those of all rounds (T, A, n)."""
+    if world.n_features == 0:
+        return None
+    rows = seen[t - 1, :, :-1]
+    return rows if world.per_arm else rows[0]
 
 
 def answer(live: Policy, ticket: Ticket, rewards: Any, costs: Ints) -> bool:

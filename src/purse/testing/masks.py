@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from purse.engine.draws import draws
+from purse.engine.draws import contexts, draws
 from purse.errors import AskRefused
-from purse.testing.games import answer, live_policy
+from purse.testing.games import answer, live_policy, next_round, told
 from purse.types import World
 
 MASK_SEEDS, MASK_ROUNDS = 8, 100  # games, and rounds in each, in which arms are counted
@@ -26,12 +26,15 @@ def check_masks(
         live = live_policy(policy, world, budget, "hold", seed, plays, horizon)
         if live._steps.look is None:
             return
-        rewards, costs = draws(world, min(MASK_ROUNDS, world.n_rounds or MASK_ROUNDS), seed=seed)
+        n_rounds = min(MASK_ROUNDS, world.n_rounds or MASK_ROUNDS)
+        rewards, costs = draws(world, n_rounds, seed=seed)
+        shown = contexts(world, n_rounds, seed=seed)
         for t in range(1, len(rewards) + 1):
             allowed = [arm for arm in range(world.n_arms) if arm % 2 == (t // 7) % 2] or [0]
+            context = told(world, shown, next_round(live))
             try:
-                chances = live.probabilities(allowed)
-                ticket = live.ask(allowed)
+                chances = live.probabilities(allowed, context)
+                ticket = live.ask(allowed, context)
             except AskRefused:
                 break
             expected[:, seed] += chances

@@ -9,10 +9,21 @@ import numpy as np
 
 from purse.base import amounts
 from purse.engine import cpu
-from purse.engine.draws import draws
-from purse.engine.job import make_job
-from purse.errors import AskRefused
-from purse.testing.games import answer, half_down, live_policy, poison, suitable, through_file
+from purse.engine.draws import contexts, draws
+from purse.engine.job import make_job, sees_contexts
+from purse.errors import AskRefused, InvalidInput
+from purse.testing.games import (
+    answer,
+    contextual_worlds,
+    half_down,
+    live_policy,
+    next_round,
+    poison,
+    suitable,
+    through_file,
+    told,
+)
+from purse.testing.late import check_delays
 from purse.testing.masks import check_masks
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, World
@@ -33,7 +44,10 @@ def check_policy(
     policy   a name with options, the path of a policy file, or a module
     world    the world to play; None: one that the policy can play
     plays, horizon   as in `purse.simulate`
-    quick    check masks in live use only; the engine compiles another loop for them
+    quick    check masks in live use only; the engine compiles another loop for them, and one for
+             late reports
+
+    A policy that sees contexts plays worlds that have some, too, with late reports as well.
 
     Probabilities lie in [0, 1] and sum to `plays`, with and without masks. The budget holds,
     nothing overflows, and the state survives a file. `choose` writes no state, keeps nothing in
@@ -41,7 +55,25 @@ def check_policy(
 
     Raise `AssertionError` when one of these does not hold.
     """
-    place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
+    how: dict[str, Any] = {"plays": plays, "quick": quick}
+    if world is not None:
+        check_games(policy, world, horizon=horizon, **how)
+        return
+    place, end = suitable(policy, plays, horizon)
+    check_games(policy, place, horizon=end, **how)
+    if sees_contexts(make_job(policy, place, 10, plays=plays, horizon=end).policy):
+        for contextual in contextual_worlds():
+            try:
+                make_job(policy, contextual, 10, plays=plays, horizon=end)
+            except InvalidInput:  # a policy may refuse contexts of each arm
+                continue
+            check_games(policy, contextual, horizon=end, **how)
+
+
+def check_games(
+    policy: str | ModuleType, place: World, *, plays: int, horizon: int | None, quick: bool
+) -> None:
+    """Check the policy in games on one world."""
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     check_masks(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
@@ -59,6 +91,8 @@ def check_policy(
                 plays=plays,
                 horizon=horizon,
             )
+    if place.n_features > 0 and plays == 1 and not quick:
+        check_delays(policy, place, budget=(dearest * 20.25).tolist(), horizon=horizon)
     check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
 
 
@@ -81,16 +115,19 @@ def check_agreement(
     results, state = cpu.play_block(job, 1)
     live = live_policy(policy, world, budget, rule, seed, plays, horizon)
     pulls = np.zeros(world.n_arms, np.int64)
-    rewards, costs = draws(world, min(int(results.rounds[0]) + 1, job.game.last_round), seed=seed)
+    n_rounds = min(int(results.rounds[0]) + 1, job.game.last_round)
+    rewards, costs = draws(world, n_rounds, seed=seed)
+    seen = contexts(world, n_rounds, seed=seed)
     saved_at = int(results.rounds[0]) // 2
     rounds = 0
     while not live.over and rounds < min(job.game.last_round, len(rewards)):
-        t = live._again[0].t if live._again else live.t + 1
+        t = next_round(live)
         allowed = None if world.outages is None else world.outages.allowed(t)
+        context = told(world, seen, t)
         try:
-            check_probabilities(live, allowed)
+            check_probabilities(live, allowed, context)
             poison(live)
-            ticket = live.ask(allowed)
+            ticket = live.ask(allowed, context)
         except AskRefused:
             break
         if ticket.arm == SKIP or answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]):
@@ -125,12 +162,15 @@ def check_late_reports(
     Many tickets are open at once, and reports come in any order.
     """
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
-    rewards, costs = draws(world, min(ROUNDS, world.n_rounds or ROUNDS))
+    n_rounds = min(ROUNDS, world.n_rounds or ROUNDS)
+    rewards, costs = draws(world, n_rounds)
+    seen = contexts(world, n_rounds)
     order = np.random.default_rng(0)
     for _ in range(len(rewards)):
+        context = told(world, seen, next_round(live))
         try:
-            check_probabilities(live)
-            live.ask()
+            check_probabilities(live, context=context)
+            live.ask(context=context)
         except AskRefused:
             if not live.tickets:
                 break

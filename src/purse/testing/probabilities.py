@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from purse.errors import AskRefused
 from purse.live.policy import Policy
 from purse.testing.games import poison
 from purse.types import SKIP, STOP
 
 
-def check_probabilities(live: Policy, allowed: list[int] | None = None) -> None:
-    """Check the probabilities of the next round.
+def check_probabilities(
+    live: Policy, allowed: list[int] | None = None, context: Any = None
+) -> None:
+    """Check the probabilities of the next round, with this mask and this context.
 
     They lie in [0, 1], sum to `plays`, and are positive for the chosen arm. Asking twice gives the
     same arm and changes no state.
     """
     before = [array.tobytes() for array in live.state]
     masked = live._mask(allowed)
+    live._see(live.features.encode(context))
     try:
         poison(live)
         first = live._peek(masked)
@@ -44,7 +49,7 @@ def check_probabilities(live: Policy, allowed: list[int] | None = None) -> None:
     )
     if live._steps.look is None:
         return
-    chances = live.probabilities(allowed)
+    chances = live.probabilities(allowed, context)
     assert ((chances >= 0) & (chances <= 1 + 1e-12)).all(), (
         f"{live.name}: probabilities outside [0, 1] in round {first.t}: {chances}"
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from purse.base import amounts
-from purse.engine.draws import draws
+from purse.engine import cpu
+from purse.engine.draws import contexts, draws
+from purse.engine.job import make_job
+from purse.testing import recorder
 from purse.types import World
 
 
@@ -13,7 +16,8 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     """Check that the draws of a world are what it declares, over `n_rounds` rounds.
 
     Rewards lie in [0, 1], costs within the declared bounds, and means match the declared ones. A
-    draw depends on seed, path, round and arm alone.
+    draw depends on seed, path, round and arm alone. Contexts are finite, end with the constant 1,
+    depend on seed, path and round alone, and are those that policies see.
 
     Raise `AssertionError` when one of these does not hold.
     """
@@ -34,6 +38,8 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     )
     if world.costs is not None:
         assert (costs == world.costs).all(), f"{world.name}: costs are declared fixed and vary"
+    if world.n_features > 0:
+        check_contexts(world, rounds, seed)
     low, high = world.cost_min / amounts.UNIT, world.cost_max / amounts.UNIT
     for name, seen, declared, least, most in (
         ("reward", rewards, world.reward_means, 0, 1),
@@ -51,3 +57,26 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
             assert (np.abs(means - declared) < 5 * error).all(), (
                 f"{world.name}: mean {name} {means.tolist()}, declared {declared.tolist()}"
             )
+
+
+def check_contexts(world: World, rounds: int, seed: int) -> None:
+    """Check the contexts of a world, and that a policy sees them in the engine."""
+    seen, half = contexts(world, rounds, seed=seed), rounds // 2
+    later = contexts(world, rounds - half, seed=seed, first=half + 1)
+    assert later.tobytes() == seen[half:].tobytes(), (
+        f"{world.name}: a round's context depends on where one starts"
+    )
+    assert np.isfinite(seen).all(), f"{world.name}: a context is not finite, or not written"
+    assert (seen[:, :, -1] == 1).all(), f"{world.name}: a context does not end with the constant 1"
+    assert (seen == seen.astype(np.float32)).all(), (
+        f"{world.name}: features must be numbers of 32 bits, as live policies are told"
+    )
+    budget = (world.cost_max.max(axis=0) * recorder.KEPT / amounts.UNIT).tolist()
+    job = make_job(recorder, world, budget, seed=seed)
+    kept = cpu.play_block(job, 1)[1].seen[0]
+    told = kept[:, :, -1].any(axis=1)  # the others were skipped
+    first = min(rounds, recorder.KEPT)
+    assert told.any(), f"{world.name}: no context came to the policy"
+    assert (kept[:first][told[:first]] == seen[:first][told[:first]]).all(), (
+        f"{world.name}: a policy in the engine sees other contexts"
+    )

@@ -1,5 +1,6 @@
 """Benchmarks, notions of regret, and theorems as functions."""
 
 from purse.theory import bounds as bounds
+from purse.theory import contexts as contexts
 from purse.theory import fluid as fluid
 from purse.theory import knapsack as knapsack

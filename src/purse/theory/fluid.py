@@ -54,15 +54,22 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
         )
     rounds = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
     budgets = amounts.budget_array(budget, place.n_resources) / amounts.UNIT
-    if place.n_resources == 1:
-        best = mix(place.cost_means[:, 0], place.reward_means, float(budgets[0]), rounds)
-        return FluidOptimum(float(place.reward_means @ best), best)
+    return solve_means(place.reward_means, place.cost_means, budgets, rounds)
+
+
+def solve_means(
+    rewards: Floats, costs: Floats, budgets: Floats, rounds: float | None
+) -> FluidOptimum:
+    """Return the optimum from mean rewards (K,), mean costs (K, d) and budgets (d,)."""
+    if len(budgets) == 1:
+        best = mix(costs[:, 0], rewards, float(budgets[0]), rounds)
+        return FluidOptimum(float(rewards @ best), best)
     from scipy.optimize import linprog
 
-    limits, most = place.cost_means.T, list(budgets)
+    limits, most = costs.T, list(budgets)
     if rounds is not None:
-        limits, most = np.vstack([limits, np.ones(place.n_arms)]), [*most, rounds]
-    found = linprog(-place.reward_means, A_ub=limits, b_ub=most, method="highs")
+        limits, most = np.vstack([limits, np.ones(len(rewards))]), [*most, rounds]
+    found = linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
     return FluidOptimum(float(-found.fun), np.asarray(found.x))
 
 

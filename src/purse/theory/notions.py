@@ -10,8 +10,8 @@ resource; benchmarks meet the same draws as the policy, path by path.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +64,8 @@ class RunEvidence:
     greedy: float | None = None
     knapsack: float | None = None
     optimum: float | None = None
+    # what the optima of `purse.theory.contexts` gain, by name, where the world has contexts
+    context_optima: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def paper_arm(self) -> int:

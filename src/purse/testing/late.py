@@ -1,0 +1,105 @@
+"""Games with late reports, played through a live policy: the engine must play them likewise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.engine import cpu
+from purse.engine.delay import Delay
+from purse.engine.draws import contexts, draws
+from purse.engine.job import Job, make_job
+from purse.errors import AskRefused, HorizonReached
+from purse.kernels.random import DELAY, U, at, stream, uniform
+from purse.live.policy import Policy
+from purse.testing.games import answer, live_policy, next_round, told
+from purse.types import STOP_RULES, Ints, Ticket, World
+
+DELAYS: tuple[Any, ...] = (3, "geometric:6")
+LATE_ROUNDS = 400  # at most, in a game with late reports
+
+
+class LatePlay(NamedTuple):
+    """A game with late reports at its end."""
+
+    live: Policy
+    rounds: int
+    pulls: Ints  # (K,)
+    refused: int  # asks that were refused while tickets were out
+    repeated: int  # rounds that were asked for again
+
+
+def extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
+    """Return by how many turns a report of path 0 comes late, in plain Python."""
+    if not delay.geometric:
+        return int(delay.mean)
+    chance = 1 - uniform(U(at(U(stream(seed, 0, DELAY)), t)), attempt)
+    return math.floor(math.log(chance) / math.log(delay.mean / (1 + delay.mean)))
+
+
+def play_live(job: Job, policy: str | ModuleType, world: World) -> LatePlay:
+    """Play path 0 of a job through `purse.Policy`."""
+    horizon, seed = job.problem.horizon, job.game.seed
+    budget = (job.problem.budget / amounts.UNIT).tolist()
+    live = live_policy(policy, world, budget, job.problem.stop, seed, 1, horizon)
+    n_rounds = min(LATE_ROUNDS, world.n_rounds or LATE_ROUNDS)
+    rewards, costs = draws(world, n_rounds, seed=seed)
+    seen = contexts(world, n_rounds, seed=seed)
+    due: dict[int, list[Ticket]] = defaultdict(list)
+    attempts, pulls = Counter[int](), np.zeros(world.n_arms, np.int64)
+    rounds = refused = turn = 0
+    while True:
+        turn += 1
+        for ticket in due.pop(turn, []):
+            if answer(live, ticket, rewards[ticket.t - 1], costs[ticket.t - 1]):
+                rounds += 1
+                pulls[ticket.arm] += 1
+        t = next_round(live)
+        allowed = None if world.outages is None else world.outages.allowed(t)
+        try:
+            ticket = live.ask(allowed, told(world, seen, t))
+        except AskRefused as error:
+            if not due:
+                again = sum(count > 1 for count in attempts.values())
+                return LatePlay(live, rounds, pulls, refused, again)
+            if not live.over and not isinstance(error, HorizonReached):
+                refused += 1
+                if horizon is not None:  # the round passes
+                    live.t += 1
+                    rounds += 1
+            continue
+        if ticket.skipped:
+            rounds += 1
+            continue
+        late_by = extra_turns(job.delay, seed, ticket.t, attempts[ticket.t])
+        due[turn + 1 + late_by].append(ticket)
+        attempts[ticket.t] += 1
+
+
+def check_delays(
+    policy: str | ModuleType, world: World, *, budget: Any, horizon: int | None
+) -> None:
+    """Check that live use and the engine agree to the last bit where reports come late."""
+    for rule in STOP_RULES:
+        for delay in DELAYS:
+            job = make_job(policy, world, budget, stop=rule, horizon=horizon, delay=delay)
+            label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, delay {delay}"
+            results, state = cpu.play_block(job, 1)
+            played = play_live(job, policy, world)
+            ours = played.rounds, played.pulls.tolist(), played.live.gain, played.live.spent_units
+            theirs = (
+                int(results.rounds[0]),
+                results.pulls[0].tolist(),
+                float(results.gain[0]),
+                results.spent[0].tolist(),
+            )
+            assert ours == theirs, (
+                f"{label}: rounds, pulls, gain and spent {ours} live, {theirs} in the engine"
+            )
+            for name, here, there in zip(state._fields, played.live.state, state, strict=True):
+                assert here.tobytes() == there.tobytes(), f"{label}: state.{name} differs"
