@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import campaigns, engine, families, gpu, page, record, replan, startup
+from benchmarks import campaigns, engine, families, gpu, linear, page, record, replan, startup
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
 from benchmarks.machine import machine
 from benchmarks.tables import number
@@ -109,6 +109,7 @@ def main() -> None:
     cpu = record.rounded(measure())
     record.save(record.CPU, cpu)
     record.save(record.REPLAN, replan.measure())
+    record.save(record.CONTEXTS, linear.measure())
     if gpu.usable():
         record.save(record.GPU, gpu.measure())
     record.save(record.CAMPAIGNS, campaigns.measure())

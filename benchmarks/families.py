@@ -41,7 +41,8 @@ FAMILIES = {
     "epsilon-first": ("bounded-epsilon-first",),
     "kube": ("b-kube",),
     "budgeted-thompson": (),
-    "primal-dual-bwk": ("classes.resolve", "lin-cbwk", "square-cbwk"),
+    "lin-ucb.price": ("lin-cbwk", "lin-ts.price", "lin-ucb.resolve", "square-cbwk"),
+    "primal-dual-bwk": ("classes.resolve",),
     "replan": (),
     "ucb-bwk": ("semi-bwk", "sw-ucb-bwk"),
     "lagrange-bwk": ("bobw-primal-dual",),
@@ -83,41 +84,48 @@ def program(head: str, limits: int = 1) -> Path | None:
     return built
 
 
-def play(head: str, n_arms: int, budget: float, runs: int, limits: int = 1) -> Outcome | None:
+def play(
+    head: str, n_arms: int, budget: float, runs: int, limits: int = 1, features: int = 0
+) -> Outcome | None:
     """What the program of this policy does; None without gcc."""
     path = program(head, limits)
     if path is None:
         return None
-    done = subprocess.run(
-        [path, str(n_arms), str(budget), str(runs)], capture_output=True, text=True, check=True
-    )
+    words = [str(each) for each in (path, n_arms, budget, runs, features)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     return Outcome(*map(float, done.stdout.split()))
 
 
 @cache
-def enough_runs(head: str, n_arms: int, budget: float, limits: int = 1) -> int:
+def enough_runs(head: str, n_arms: int, budget: float, limits: int = 1, features: int = 0) -> int:
     """How many runs take long enough to be measured."""
     return enough(
-        lambda runs: timed(lambda: play(head, n_arms, budget, runs, limits), time.perf_counter)
+        lambda runs: timed(
+            lambda: play(head, n_arms, budget, runs, limits, features), time.perf_counter
+        )
     )
 
 
-def plain_rate(head: str, n_arms: int, budget: float, limits: int = 1) -> float | None:
+def plain_rate(
+    head: str, n_arms: int, budget: float, limits: int = 1, features: int = 0
+) -> float | None:
     """Rounds per second of the program of this policy; None without gcc."""
     if program(head, limits) is None:
         return None
-    found = play(head, n_arms, budget, enough_runs(head, n_arms, budget, limits), limits)
+    runs = enough_runs(head, n_arms, budget, limits, features)
+    found = play(head, n_arms, budget, runs, limits, features)
     return found.rounds_per_second if found else None
 
 
-def check_gain(head: str, limits: int = 1) -> dict[str, Any] | None:
+def check_gain(head: str, limits: int = 1, features: int = 0) -> dict[str, Any] | None:
     """The mean gain of the program and of the policy on the same instance; raises where they cannot
     be the same; None without gcc.
     """
-    plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits)
+    plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits, features)
     if plain is None:
         return None
-    run = purse.simulate(head, world(USUAL, limits), n_paths=CHECK_PATHS, **terms(limits, BUDGET))
+    place = world(USUAL, limits, features)
+    run = purse.simulate(head, place, n_paths=CHECK_PATHS, **terms(limits, BUDGET))
     gain, error = float(run.gain.mean()), float(run.gain.std(ddof=1)) / math.sqrt(run.n_paths)
     apart = (plain.gain - gain) / math.hypot(plain.error, error)
     if abs(apart) > DOUBT:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 import purse
+from purse.types import Floats
+from purse.worlds._contexts import contextual_world
 
 SIZES = (3, 10, 100, 1_000)
 USUAL = 10  # the K of what is measured at one K only
@@ -21,17 +23,38 @@ REPEATS = 3
 SECONDS = 0.1  # that a measurement takes, about
 # how much runs out: a resource; a resource and a horizon; two resources and a horizon
 LIMITS = (1, 2, 3)
+ROWS = 1024  # contexts, where there are any
 
 
-def world(n_arms: int, limits: int = 1) -> purse.World:
+def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.World:
     """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the
-    best; with several limits it costs more, so that arms have to be mixed.
+    best; with several limits it costs more, so that arms have to be mixed. With features, means and
+    costs depend on a context, too.
     """
     grid = np.arange(n_arms) / (n_arms - 1)
+    if features:
+        return context_world(grid, features)
     costs = np.stack([0.2 + 0.7 * grid**2, 0.2 + 2.8 * grid * (1 - grid)], axis=1)
     return purse.worlds.bernoulli(
         rewards=0.1 + 0.72 * grid,
         costs=0.9 - 0.54 * grid if limits == 1 else costs[:, : limits - 1],
+    )
+
+
+def context_world(grid: Floats, features: int) -> purse.World:
+    """The instance with contexts, as in plain/game.h: a lattice of rows, of which each round draws
+    one.
+    """
+    numbers = np.arange(ROWS)[:, None] * [pow(5, f, ROWS) for f in range(features)] % ROWS
+    x, arms = (2 * numbers + 1) / ROWS - 1, np.arange(len(grid))
+    shift = np.where(arms % 2, -0.15, 0.15) * x[:, arms % features]
+    return contextual_world(
+        "lattice",
+        x,
+        0.15 + 0.62 * grid + shift,
+        0.25 + 0.6 * grid**2 + 0.05 * x[:, (arms + 1) % features],
+        factors=[1.0],
+        horizon=None,
     )
 
 

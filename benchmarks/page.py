@@ -7,7 +7,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import live, record, replan
+from benchmarks import linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.startup import COLD
@@ -31,7 +31,7 @@ def renew() -> None:
     """Write the page from what is on record."""
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN))
+    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
     record.PAGE.write_text(markdown(cpu, *others))
 
 
@@ -61,6 +61,7 @@ def markdown(
     cuda: dict[str, Any] | None,
     campaigns: dict[str, Any] | None,
     plans: dict[str, Any] | None,
+    contexts: dict[str, Any] | None = None,
 ) -> str:
     """The page."""
     parts = [
@@ -90,6 +91,7 @@ def markdown(
         f"K = {USUAL}. Where a policy keeps a window of rounds, memory grows with the budget.",
         budget_table(cpu),
         *([replan.part(plans, cuda)] if plans else []),
+        *([linear.part(contexts)] if contexts else []),
         "## Plain C, and other libraries",
         "`benchmarks/plain` has one program for each family of rules, written as the "
         "formulas stand, without tricks, compiled with `gcc -O3 "

@@ -16,6 +16,7 @@ from benchmarks import (
     engine,
     families,
     gpu,
+    linear,
     live,
     load,
     page,
@@ -119,6 +120,18 @@ def of_replan() -> dict[str, Any]:
         "rows": [
             {"limits": 1, "arms": 3, "replan": 400.0, "primal-dual-bwk": 50.0, "plain": 200.0},
             {"limits": 2, "arms": 10, "replan": 800.0, "primal-dual-bwk": 100.0, "plain": None},
+        ],
+    }
+
+
+def of_contexts() -> dict[str, Any]:
+    return {
+        "machine": MACHINE,
+        "load_before": 0.25,
+        "apart": [0.5, -1.0],
+        "rows": [
+            {"arms": 5, "numbers": 3, "lin-ucb.price": 400.0, "plain": 800.0},
+            {"arms": 5, "numbers": 6, "lin-ucb.price": 600.0, "plain": None, "lin-cbwk": 300.0},
         ],
     }
 
@@ -329,21 +342,38 @@ def test_the_part_on_replan_has_plain_c_and_the_rival_beside_it() -> None:
     assert replan.part(of_replan(), None) in page.markdown(measured(), None, None, of_replan())
 
 
+def test_the_part_on_contexts_has_plain_c_and_the_other_policies_beside_it() -> None:
+    text = linear.part(of_contexts())
+    assert "| 5 | 3 | 400 | 800 | 2 |" in text
+    assert "| 5 | 6 | 600 |  |  |" in text
+    assert "ns a round: `lin-cbwk` 300." in text
+    assert text in page.markdown(measured(), None, None, None, of_contexts())
+
+
+def test_plain_c_plays_the_game_with_contexts(gcc: None) -> None:
+    found = families.play("lin-ucb.price", 4, 60, 50, linear.LIMITS, features=3)
+    assert found is not None
+    # above the best arm in every round, which the budget does not pay for, nobody comes
+    assert 60 * 0.15 < found.gain < 120 * 0.92
+
+
 def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "PAGE"):
+    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "CONTEXTS", "PAGE"):
         monkeypatch.setattr(record, name, tmp_path / name)
     record.save(record.GPU, on_gpu())
     monkeypatch.setattr(bench, "measure", measured)
     monkeypatch.setattr(campaigns, "measure", of_campaigns)
     monkeypatch.setattr(replan, "measure", of_replan)
+    monkeypatch.setattr(linear, "measure", of_contexts)
     monkeypatch.setattr(gpu, "usable", lambda: False)
     bench.main()
     assert record.load(record.GPU) == on_gpu()
     assert "Tabulator" in record.PAGE.read_text()
     assert record.load(record.CAMPAIGNS) == record.rounded(of_campaigns())
     assert record.load(record.REPLAN) == of_replan()
+    assert record.load(record.CONTEXTS) == of_contexts()
     assert replan.part(of_replan(), on_gpu()) in record.PAGE.read_text()
     printed = capsys.readouterr().out
     assert "exp3.bwk" in printed
@@ -353,7 +383,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     cpu = record.load(record.CPU)
     assert cpu is not None
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN))
+    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
     assert record.PAGE.read_text() == page.markdown(cpu, *others), (
         "stale: run `python -m benchmarks.page`"
     )
