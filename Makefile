@@ -1,6 +1,6 @@
 # make demo   set up and run the main job          make test   set up and run all checks and tests
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
-# make leaderboard  play both suites with every policy and renew the pages that say which to use
+# make leaderboard  play all suites and renew the pages that say which to use
 # make coverage  the tests, and which lines they reach (a third slower)
 # make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
@@ -51,9 +51,11 @@ paper: $(STAMP)-report
 leaderboard: $(STAMP)-report
 	$(BIN)/purse leaderboard --suite 1
 	$(BIN)/purse leaderboard --suite 2
+	$(BIN)/purse leaderboard --suite 3
 	mkdir -p docs/leaderboard
 	cp purse-results/leaderboard/which-policy.md purse-results/leaderboard/leaderboard.svg docs/leaderboard/
 	cp purse-results/leaderboard/what-users-have.md purse-results/leaderboard/leaderboard-2.svg docs/leaderboard/
+	cp purse-results/leaderboard/with-contexts.md purse-results/leaderboard/leaderboard-3.svg docs/leaderboard/
 	$(BIN)/python -m benchmarks.ablations
 
 bench: $(STAMP)-bench

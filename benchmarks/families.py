@@ -91,7 +91,7 @@ def play(
     path = program(head, limits)
     if path is None:
         return None
-    words = [str(each) for each in (path, n_arms, budget, runs, features)]
+    words = [str(each) for each in (path, n_arms, budget, runs, *([features] if features else []))]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return Outcome(*map(float, done.stdout.split()))
 

@@ -29,8 +29,8 @@ static double second_cost[MOST], second_left; /* of the second resource, with LI
 #define MOST_NUMBERS 64
 #define SKIP -2        /* what `choose` returns to let a round pass */
 static int features;   /* numbers of a context besides the constant */
-static double context[ROWS][MOST_NUMBERS]; /* the constant last */
-static const double *x = context[0];       /* the context of the round */
+static double contexts[ROWS][MOST_NUMBERS]; /* the constant last */
+static const double *seen = contexts[0];    /* the context of the round */
 
 static void prepare(void);                                   /* constants of the rule */
 static void begin(void);                                     /* a new run */
@@ -62,15 +62,15 @@ static inline int largest(const double *scores) {
 static void write_contexts(void) {
   for (long r = 0; r < ROWS; r++) {
     long step = r;
-    for (int f = 0; f < features; f++, step = step * 5 % ROWS) context[r][f] = (2 * step + 1.0) / ROWS - 1;
-    context[r][features] = 1;
+    for (int f = 0; f < features; f++, step = step * 5 % ROWS) contexts[r][f] = (2 * step + 1.0) / ROWS - 1;
+    contexts[r][features] = 1;
   }
 }
 
 /* The mean reward and the cost of an arm in the context of the round. */
-static inline double success(int arm) { return features ? mean[arm] + (arm % 2 ? -0.15 : 0.15) * x[arm % features] : mean[arm]; }
+static inline double mean_now(int arm) { return features ? mean[arm] + (arm % 2 ? -0.15 : 0.15) * seen[arm % features] : mean[arm]; }
 
-static inline double price_of(int arm) { return features ? cost[arm] + 0.05 * x[(arm + 1) % features] : cost[arm]; }
+static inline double cost_now(int arm) { return features ? cost[arm] + 0.05 * seen[(arm + 1) % features] : cost[arm]; }
 
 static double seconds(void) {
   struct timespec now;
@@ -108,11 +108,11 @@ int main(int argc, char **argv) {
       double p = 1;
       t++;
       if (LIMITS > 1 && t > horizon) break;
-      if (features) x = context[(int)(uniform() * ROWS)];
+      if (features) seen = contexts[(int)(uniform() * ROWS)];
       const int arm = INITIAL_PULLS && t <= arms ? (int)t - 1 : choose(t, left, &p);
       if (arm == SKIP) continue;
       if (arm < 0) break;
-      const double reward = uniform() < success(arm), price = price_of(arm);
+      const double reward = uniform() < mean_now(arm), price = cost_now(arm);
       if (price > left || (LIMITS > 2 && second_cost[arm] > second_left)) break;
       left -= price;
       if (LIMITS > 2) second_left -= second_cost[arm];

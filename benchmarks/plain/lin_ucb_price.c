@@ -39,7 +39,7 @@ static void begin(void) {
 static double predict(int s, int i) {
   const double *w = coefficients[s] + i * n;
   double total = 0;
-  for (int k = 0; k < n; k++) total += w[k] * x[k];
+  for (int k = 0; k < n; k++) total += w[k] * seen[k];
   return total;
 }
 
@@ -48,9 +48,9 @@ static double leverage(int i) {
   double total = 0;
   for (int k = 0; k < n; k++) {
     const double *row = inverse + (i * n + k) * n;
-    double line = 0.5 * row[k] * x[k];
-    for (int m = k + 1; m < n; m++) line += row[m] * x[m];
-    total += line * x[k];
+    double line = 0.5 * row[k] * seen[k];
+    for (int m = k + 1; m < n; m++) line += row[m] * seen[m];
+    total += line * seen[k];
   }
   return fmax(0, 2 * total);
 }
@@ -114,15 +114,15 @@ static int choose(long t, double left, double *p) {
 }
 
 static void learn(long t, int arm, double p, double reward) {
-  const double report[] = {reward, price_of(arm)}, used = report[1] * rate;
+  const double report[] = {reward, cost_now(arm)}, used = report[1] * rate;
   double square = 0;
   if (reports[arm] == 0) first_logs += log(report[1]), firsts++, coefficients[1][arm * n + n - 1] = report[1];
   for (int k = 0; k < n; k++) {
     const double *row = inverse + (arm * n + k) * n;
     double line = 0;
-    for (int m = 0; m < n; m++) line += row[m] * x[m];
+    for (int m = 0; m < n; m++) line += row[m] * seen[m];
     room[k] = line;
-    square += line * x[k];
+    square += line * seen[k];
   }
   const double part = 1 / (1 + fmax(0, square));
   reports[arm]++;

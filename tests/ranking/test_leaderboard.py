@@ -131,8 +131,8 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
         purse.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
     with pytest.raises(purse.InvalidInput, match="n_workers=0"):
         purse.leaderboard(["uniform"], quick=True, n_workers=0)
-    with pytest.raises(purse.InvalidInput, match="suite='3': must be one of '1', '2'"):
-        purse.leaderboard(["uniform"], suite="3", quick=True)
+    with pytest.raises(purse.InvalidInput, match="suite='4': must be one of '1', '2', '3'"):
+        purse.leaderboard(["uniform"], suite="4", quick=True)
     assert leaderboard.YARDSTICKS == ("fixed", "oracle")
 
 

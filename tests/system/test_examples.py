@@ -11,6 +11,7 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import purse
@@ -82,17 +83,76 @@ def test_recorded_answers_are_replayed_with_every_budget(
     assert "uniform" in found
 
 
+@pytest.mark.parametrize(
+    ("example", "line"),
+    [
+        (
+            "llm_routing_replay.py",
+            "the data are in a package that is not installed: pip install paretobandit\n",
+        ),
+        ("digit_specialists.py", "the digits need scikit-learn: pip install scikit-learn\n"),
+    ],
+)
 def test_without_the_data_one_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    example: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as stopped:
-        runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
+        runpy.run_path(str(EXAMPLES / example), run_name="__main__")
     assert stopped.value.code == 2
-    assert (
-        capsys.readouterr().err
-        == "the data are in a package that is not installed: pip install paretobandit\n"
-    )
+    assert capsys.readouterr().err == line
+
+
+def test_who_knows_the_source_of_a_prompt_buys_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # the large model is right on code, the small one on chat, and the large one costs more
+    folder = tmp_path / "pareto_bandit" / "data" / "examples"
+    folder.mkdir(parents=True)
+    (tmp_path / "pareto_bandit" / "__init__.py").touch()
+    lines = [
+        json.dumps(
+            {
+                "prompt": "?",
+                "source": source,
+                "arms": {
+                    "a/small": {"reward": float(source == "chat"), "cost": 0.001},
+                    "b/large": {"reward": float(source == "code"), "cost": 0.1},
+                },
+            }
+        )
+        for source in ("chat", "code")
+    ]
+    for part in ("test_holdout", "val"):
+        (folder / f"{part}.jsonl").write_text("\n".join(lines * 50) + "\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    example = runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"))
+    example["show_contexts"](n_paths=4)
+    found = {
+        line[:40].strip(): [float(cell) for cell in line[40:].split()]
+        for line in capsys.readouterr().out.splitlines()[1:]
+    }
+    # with $10 all 50 prompts of code can go to the large model, if one knows which they are
+    assert found["LP without contexts"][5] == 50
+    assert found["best linear policy on sources"][5] == pytest.approx(100, abs=1)
+    blind, seeing = found["lin-ucb.price, no features"][5], found["lin-ucb.price, sources"][5]
+    assert blind < 60 < 80 < seeing
+
+
+def test_specialists_are_found_by_their_contexts(capsys: pytest.CaptureFixture[str]) -> None:
+    example = runpy.run_path(str(EXAMPLES / "digit_specialists.py"))
+    chance = np.random.default_rng(0)
+    features = chance.choice([-1.0, 1.0], (200, 2))
+    knows = (features > 0).astype(float)  # the first arm where the first feature is positive
+    rewards = np.hstack([knows, np.ones((200, 1))])
+    costs = np.tile([0.05, 0.05, 0.6], (200, 1))
+    show = example["show"]
+    show.__globals__["POLICIES"] = ["lin-ucb.price"]
+    show(features, rewards, costs, n_paths=4)
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[-4:] == ["5%", "10%", "20%", "50%"]
+    found = {line[:24].strip(): float(line.split()[-3].replace(",", "")) for line in lines}
+    assert found["LP without contexts"] < found["lin-ucb.price"] <= found["best linear policy"]
 
 
 def test_the_live_router_survives_a_crash_and_stays_within_its_budget(tmp_path: Path) -> None:

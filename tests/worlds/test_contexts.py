@@ -30,6 +30,14 @@ def test_the_linear_world_is_linear_in_what_policies_see() -> None:
     np.testing.assert_allclose(np.unique(spread.round(6)), 0.5625 + np.arange(8) / 8, atol=1e-5)
 
 
+def test_without_strength_contexts_are_seen_and_tell_nothing() -> None:
+    world = worlds.function("linear_contexts")(rows=50, strength=0)
+    rewards, costs = means_of(world)
+    np.testing.assert_allclose(rewards, np.tile(REWARDS[:, -1], (50, 1)), atol=1e-12)
+    np.testing.assert_allclose(costs, np.tile(COSTS[:, -1], (50, 1)), atol=1e-9)
+    assert np.ptp(world.tables.features[:, 0, 0]) > 1.9
+
+
 def test_drawn_linear_means_stay_in_range_and_depend_on_the_seed() -> None:
     make = worlds.function("linear_contexts")
     for seed in range(20):
@@ -94,6 +102,7 @@ def test_a_model_succeeds_half_the_time_where_a_prompt_is_as_hard_as_it_is_stron
         ("linear_contexts", {"rows": 0}, "rows=0: must be a whole number from 1 up"),
         ("linear_contexts", {"rows": 10**6}, "rows=1000000: must be at most 200,000 for 5 arms"),
         ("linear_contexts", {"seed": -1}, "seed=-1: must be a whole number from 0 up"),
+        ("linear_contexts", {"strength": 2}, "strength=2: must be"),
         ("logistic_contexts", {"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
         ("class_contexts", {"classes": 0}, "classes=0: must be a whole number from 1 to 256"),
         (

@@ -71,7 +71,8 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     "--suite",
     default="1",
     show_default=True,
-    help="1: long games of every kind; 2: what users have, little money and late reports included.",
+    help="1: long games of every kind; 2: what users have, little money and late reports included; "
+    "3: contexts.",
 )
 @out_option("Folder for the page and its data.", "purse-results/leaderboard")
 @quick_option
@@ -84,20 +85,21 @@ def leaderboard(
     """Play a suite with every policy, and say which one to use.
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
-    policy that purse ships. Prints the standings, and writes a page (which-policy.md for suite 1,
-    what-users-have.md for suite 2), a figure and a table of scores. An interrupted run continues
+    policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
+    standings, and writes a page (which-policy.md for suite 1, what-users-have.md for suite 2,
+    with-contexts.md for suite 3), a figure and a table of scores. An interrupted run continues
     where it stopped. Several processes may play some policies each into one folder.
     """
     import purse
     from purse.base.files import write_atomically, write_text
-    from purse.ranking import page, page2
+    from purse.ranking import page, page2, page3
     from purse.report.charts.export import write_figure
 
     board = purse.leaderboard(policies or None, n_workers=workers, folder=folder, **options)
     target = Path(folder)
     figure = page.heat_figure(board)
     files = write_figure(figure, target, kinds=("png", "svg"))
-    layout = page2 if board.suite == "2" else page
+    layout = {"2": page2, "3": page3}.get(board.suite, page)
     text, scores = f"{layout.NAME}.md", figure.name.replace("leaderboard", "scores") + ".csv"
     write_text(target / text, layout.markdown(board, f"{figure.name}.svg"))
     write_atomically(target / scores, board.frame().write_csv)

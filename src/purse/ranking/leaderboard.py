@@ -19,7 +19,7 @@ from purse.base.progress import Progress, progress
 from purse.engine.job import Job
 from purse.errors import InvalidInput
 from purse.ranking import suite as suite1
-from purse.ranking import suite2
+from purse.ranking import suite2, suite3
 from purse.ranking.games import find_cheapest, make_alone_jobs, make_case_job, worlds_of
 from purse.ranking.optimum import find_optima
 from purse.ranking.scores import Alone, Leaderboard
@@ -30,7 +30,11 @@ from purse.study.store import Store
 from purse.types import Floats
 
 YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
-SUITES = {suite1.VERSION: suite1.CASES, suite2.VERSION: suite2.CASES}
+SUITES = {
+    suite1.VERSION: suite1.CASES,
+    suite2.VERSION: suite2.CASES,
+    suite3.VERSION: suite3.CASES,
+}
 QUICK_BUDGET, QUICK_PATHS = 1e3, 4
 
 
@@ -45,8 +49,9 @@ def leaderboard(
 ) -> Leaderboard:
     """Play a suite with these policies, and return the score of each on every case.
 
-    names       names with options, or paths of policy files; None: all policies that purse ships
-    suite       "1", long games of every kind, or "2", what users have
+    names       names with options, or paths of policy files; None: all policies that purse ships,
+                and in suite 3 those that see contexts and a few others
+    suite       "1", long games of every kind, "2", what users have, or "3", contexts
     quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
     n_workers   threads; their number changes no result
     folder      a folder that keeps finished parts; a repeat reads them
@@ -54,8 +59,7 @@ def leaderboard(
     Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.
     """
     version = validation.choice("suite", suite, tuple(SUITES))
-    shipped = [name for name in policies.names() if name not in YARDSTICKS]
-    chosen = tuple(names or sorted([*shipped, *VARIANTS]))
+    chosen = tuple(names or players_of(version))
     workers = validation.workers(n_workers)
     cases = SUITES[version]
     if quick:
@@ -77,6 +81,14 @@ def leaderboard(
                 scores[policy, case.name] = score([next(gains) for _ in optima], optima)
     alone = {name: each.alone for name, each in yardsticks.items()}
     return Leaderboard(cases, chosen, scores, refusals, version, alone)
+
+
+def players_of(version: str) -> list[str]:
+    """Return the policies that play a suite, where nobody names any."""
+    if version == suite3.VERSION:
+        return suite3.players()
+    shipped = [name for name in policies.names() if name not in YARDSTICKS]
+    return sorted([*shipped, *VARIANTS])
 
 
 Jobs = dict[str, dict[str, list[Job]]]  # policy -> case -> a job for each world

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from purse.base import validation
 from purse.types import Floats, World
 from purse.worlds._contexts import contextual_world, cube, generator, middles, sizes
 
@@ -37,6 +38,7 @@ def linear_contexts(
     rows: int = 4096,
     horizon: int | None = 10_000,
     seed: int = 0,
+    strength: float = 1.0,
 ) -> World:
     """Return a world in which mean reward and mean cost of each arm are linear in the context.
 
@@ -45,6 +47,7 @@ def linear_contexts(
         rows             the contexts, of which each round draws one, all equally likely
         horizon          the number of rounds; None: only the budget ends the game
         seed             of contexts and drawn weights
+        strength         the weights of features are multiplied by it; 0: contexts tell nothing
 
     Features are uniform in [-1, 1]. The reward is 1 or 0; the fixed weights put its mean above 1 in
     a few corners, where it is 1. The cost is its mean times a number
@@ -67,7 +70,8 @@ def linear_contexts(
         rewards, costs = REWARDS, COSTS
     else:
         rewards, costs = draw_weights(n_arms, n_features, chance)
-    seen = np.hstack([contexts, np.ones((n_rows, 1))])
+    factor = validation.number("strength", strength, low=0, high=1)
+    seen = np.hstack([factor * contexts, np.ones((n_rows, 1))])
     return contextual_world(
         "linear_contexts",
         contexts,
