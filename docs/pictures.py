@@ -1,4 +1,4 @@
-"""The pictures of the concepts page, drawn from real games."""
+"""The pictures of the concepts page, drawn from real games, and those of the page on contexts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
+from context_pictures import draw_digits, draw_prompts
 
 import purse
 from purse.engine.draws import draws
@@ -24,7 +25,8 @@ BUDGET = 20.0
 def draw(folder: Path) -> None:
     """Draw all pictures into the folder."""
     folder.mkdir(exist_ok=True)
-    for figure in (the_game(), stop_rules(), efficiency(), regret()):
+    figures = (the_game(), stop_rules(), efficiency(), regret(), draw_digits(), draw_prompts())
+    for figure in figures:
         write_figure(figure, folder, kinds=("svg",))
 
 
