@@ -152,10 +152,7 @@ class Status:
     promise: Annotated[str | None, "The weaker promise, where holds are released on expiry."]
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
-    features: Annotated[
-        tuple[FeatureStatus, ...],
-        "The numbers of contexts so far. `counts` says how many values were `clipped` to a range.",
-    ] = ()
+    features: tuple[FeatureStatus, ...] = ()  # of contexts so far
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
