@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purse import AskRefused, Campaign, Conflict, InvalidInput, Policy
+from purse import AskRefused, Campaign, Conflict, InvalidInput, Policy, PurseError
 from purse.campaign import contexts, group_commit, terms
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
@@ -109,6 +109,7 @@ def test_the_journal_has_the_numbers_that_were_seen() -> None:
         ([1, float("inf")], "context['code']=inf"),
         ([1, 1e9], "context['code']=1000000000.0"),
         ([1, "text"], "context['code']='text'"),
+        ([10**400, 1], "context['length']="),
         ({"length": None, "code": 0}, "context['length']=None"),
         ("text", "must be an object by names, or a list"),
         (3, "must be an object by names, or a list"),
@@ -285,6 +286,8 @@ def test_each_arm_may_have_a_context_of_its_own() -> None:
         ([[1], [2]], "must be 3 rows: red, green, blue"),
         ("red", "must be an object by arms"),
         ([[1], [2], [None]], "context['x']=None"),
+        ([[1], [2], None], "must have an entry for the arm 'blue'"),
+        ({"red": [1], "green": [2], "blue": None}, "must have an entry for the arm 'blue'"),
     ],
 )
 def test_a_context_per_arm_that_does_not_fit(given: Any, text: str) -> None:
@@ -367,7 +370,7 @@ def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
         ("code", -2.0, 3.0),
     ]
     assert "  context code: -2 to 3" in str(status)
-    assert "  clipped to their ranges: 2 values" in str(status)
+    assert "  values clipped to their ranges: 2" in str(status)
     assert campaign.audit(full=True).ok
 
 
@@ -419,13 +422,25 @@ def test_an_export_without_contexts_is_restored_where_nobody_sees_them() -> None
     copy.close()
 
 
+@pytest.mark.parametrize(
+    "edit", [{"tickets": [3]}, {"tickets": None}, {"tickets": [{}, {"context": []}]}]
+)
+def test_an_ask_that_is_none_is_refused_as_such(edit: dict[str, Any]) -> None:
+    lines = exported(played()).getvalue().splitlines()
+    ask = json.loads(lines[2])
+    ask["body"] |= edit
+    lines[2] = json.dumps(ask)
+    with pytest.raises(PurseError, match="entry 2|without its contexts"):
+        Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
+
+
 @pytest.mark.parametrize("wrong", [[1.0], [1.0, 2.0, 3.0], [1.0, "x"], [1.0, 1e9], [1.0, True]])
 def test_a_journal_with_an_impossible_context_is_refused(wrong: list[Any]) -> None:
     lines = exported(played()).getvalue().splitlines()
     ask = json.loads(lines[2])
     ask["body"]["tickets"][0]["context"] = wrong
     lines[2] = json.dumps(ask)
-    with pytest.raises(Exception, match="entry 2"):
+    with pytest.raises(PurseError, match="entry 2"):
         Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
 
 
@@ -437,5 +452,5 @@ def test_another_context_in_the_journal_is_found() -> None:
             entry["body"]["context"][0] += 0.5
             lines[place] = json.dumps(entry)
             break
-    with pytest.raises(Exception, match="contradicts itself"):
+    with pytest.raises(PurseError, match="contradicts itself"):
         Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())

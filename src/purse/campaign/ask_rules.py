@@ -72,11 +72,13 @@ class AskRules(AllowedArms):
         same again for a request that was answered before (P4), unless nothing is held for any of
         them any more.
         """
-        check_contexts(self.terms.context, n, contexts)
+        if contexts is not None:
+            check_contexts(self.terms.context, n, contexts)
         limits = None if mask is None else mask.as_body(self.terms.n_arms)
         entry = self.repeated(request, "asked", n=n, mask=limits)
         if entry is not None:
-            self.compare_contexts(request, entry, contexts)
+            if contexts is not None:
+                self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
             tickets = self.choose_rounds(n, mask, chooser, contexts)
@@ -97,12 +99,8 @@ class AskRules(AllowedArms):
             for record in records
         ]
 
-    def compare_contexts(
-        self, request: str, entry: Entry, contexts: Sequence[Context] | None
-    ) -> None:
+    def compare_contexts(self, request: str, entry: Entry, contexts: Sequence[Context]) -> None:
         """Refuse a request that was made before with other contexts."""
-        if contexts is None:
-            return
         issued = [self.ledger.tickets[each["id"]].body for each in entry.body["tickets"]]
         known = [body.get(CONTEXT) for body in issued] + entry.body.get(UNUSED, [])
         if known != [each.numbers for each in contexts]:
@@ -262,7 +260,8 @@ class AskRules(AllowedArms):
         self, mask: Mask | None, chooser: Chooser, context: Context | None = None
     ) -> list[float]:
         """(K,) The probability of each arm in the next round."""
-        check_contexts(self.terms.context, 1, None if context is None else [context])
+        if context is not None:
+            check_contexts(self.terms.context, 1, [context])
         numbers = None if context is None else context.numbers
         draft = self.draft(mask)
         allowed = self.allowed(draft, mask)

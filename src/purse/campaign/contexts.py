@@ -60,22 +60,25 @@ def read_context(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> C
 
 def rows_of(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> list[Any]:
     """Return what is given for each arm, in order; None for retired arms that are left out."""
-    named = isinstance(context, Mapping)
-    all_given = not named or all(name in context for name in terms.arms)
-    arms = terms.first_arms if all_given and not terms.capacity else find_arms()
+    if isinstance(context, Mapping):
+        given = [context.get(name) for name in terms.arms]
+    elif isinstance(context, (Sequence, np.ndarray)) and not isinstance(context, str):
+        given = list(context)
+    else:
+        raise invalid("context", context, "must be an object by arms, or a list with one for each")
+    is_plain = not terms.capacity and all(row is not None for row in given)
+    arms = terms.first_arms if is_plain else find_arms()
     known = arms.names
-    if named:
+    if isinstance(context, Mapping):
         if unknown := [name for name in context if name not in known]:
             raise invalid("context", unknown[0], f"must be one of the arms {', '.join(known)}")
-        for name, gone in zip(known, arms.is_retired, strict=True):
-            if name not in context and not gone:
-                raise invalid("context", list(context), f"must have an entry for the arm {name!r}")
-        return [context.get(name) for name in known]
-    if isinstance(context, str) or not isinstance(context, (Sequence, np.ndarray)):
-        raise invalid("context", context, "must be an object by arms, or a list with one for each")
-    if len(context) != len(known):
-        raise invalid("context", len(context), f"must be {len(known)} rows: {', '.join(known)}")
-    return list(context)
+        given = [context.get(name) for name in known]
+    if len(given) != len(known):
+        raise invalid("context", len(given), f"must be {len(known)} rows: {', '.join(known)}")
+    for name, row, gone in zip(known, given, arms.is_retired, strict=True):
+        if row is None and not gone:
+            raise invalid("context", context, f"must have an entry for the arm {name!r}")
+    return given
 
 
 def read_contexts(
@@ -126,16 +129,20 @@ def of_ask(body: Mapping[str, Any]) -> list[Context] | None:
 
 
 def read_sent(contexts: Iterable[Sequence[Any]] | None) -> list[Context] | None:
-    """Return contexts from their parts, as JSON has them."""
-    return None if contexts is None else [Context(*each) for each in contexts]
-
-
-def check_contexts(features: Features, n: int, contexts: Sequence[Context] | None) -> None:
-    """Refuse contexts of another number or length than an ask needs; none at all are those of a
-    journal that was exported without them.
-    """
+    """Return contexts from their parts, as JSON has them where another process sent them."""
     if contexts is None:
-        return
+        return None
+    made = []
+    for each in contexts:
+        if not isinstance(each, Context):
+            each = Context(*each)
+            check_numbers(each.numbers)
+        made.append(each)
+    return made
+
+
+def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
+    """Refuse contexts of another number or length than an ask needs."""
     size = features.n_columns * (features.n_arms if features.per_arm else 1)
     if not size or len(contexts) != n or any(len(each.numbers) != size for each in contexts):
         raise InvalidInput(f"contexts: must be {n} of {size} numbers each")
@@ -146,6 +153,14 @@ def check_numbers(numbers: Iterable[Any]) -> None:
     for number in numbers:
         if type(number) not in (int, float) or not isfinite(number) or abs(number) > LARGEST:
             raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
+
+
+def lacks_contexts(body: Mapping[str, Any]) -> bool:
+    """Whether the entry of an ask, which may be anything, has tickets and no contexts."""
+    tickets = body.get("tickets")
+    return isinstance(tickets, list) and not any(
+        isinstance(each, dict) and CONTEXT in each for each in tickets
+    )
 
 
 def without_contexts(body: dict[str, Any]) -> dict[str, Any]:

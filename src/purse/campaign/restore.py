@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from purse.campaign.archive_file import complete
-from purse.campaign.contexts import of_ask
+from purse.campaign.contexts import lacks_contexts
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
@@ -44,7 +44,7 @@ def restore(
 
 def check_whole(replay: JournalReplay, entry: Entry) -> None:
     """Refuse an ask without the contexts that its policy looked at."""
-    if entry.kind == "asked" and replay.learner.sees_contexts and of_ask(entry.body) is None:
+    if entry.kind == "asked" and replay.learner.sees_contexts and lacks_contexts(entry.body):
         raise InvalidInput(
             f"the journal was exported without its contexts, and {replay.terms.policy} sees them: "
             "it cannot choose and learn again"

@@ -181,7 +181,7 @@ class Status:
                 for each in self.features
             ),
             *(
-                [f"  clipped to their ranges: {self.counts['clipped']} values"]
+                [f"  values clipped to their ranges: {self.counts['clipped']}"]
                 if self.counts.get("clipped")
                 else []
             ),

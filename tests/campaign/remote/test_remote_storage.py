@@ -114,6 +114,11 @@ def test_contexts_go_over_the_socket(pair: Pair) -> None:
     for numbers in ([[1.0]], [[1.0, 2.0]] * 2):  # a client that reads them in another way
         with pytest.raises(InvalidInput, match="contexts: must be 1 of 2 numbers each"):
             campaign._committer.do(operations.ask(1, "c", None, [[each, 0] for each in numbers]))
+    for value in ("x", None, 1e9):
+        with pytest.raises(InvalidInput, match="must be numbers"):
+            campaign._committer.do(
+                operations.Operation("ask", (1, "c", None, [[[1, value], 0]]), done)
+            )
     direct = Campaign.open("test", storage=pair[0])
     assert direct.audit(full=True).ok
     assert direct.status() == campaign.status()

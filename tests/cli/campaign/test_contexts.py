@@ -35,7 +35,7 @@ def test_an_ask_has_a_context(run: Run, tmp_path: Path) -> None:
     assert run(f"ask prompts -n 2 {both}").stdout.count("\n") == 2
     assert run("probabilities prompts --context length=1,source=chat").stdout.count("\n") == 2
     assert "  context length: -0.9998 to 1\n" in run("status prompts").stdout
-    assert "  clipped to their ranges: 1 values" in run("status prompts").stdout
+    assert "  values clipped to their ranges: 1" in run("status prompts").stdout
 
 
 @pytest.mark.parametrize(
