@@ -430,7 +430,7 @@ def test_an_ask_that_is_none_is_refused_as_such(edit: dict[str, Any]) -> None:
     ask = json.loads(lines[2])
     ask["body"] |= edit
     lines[2] = json.dumps(ask)
-    with pytest.raises(PurseError, match="entry 2|without its contexts"):
+    with pytest.raises(PurseError, match=r"entry 2|without its contexts"):
         Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
 
 
