@@ -231,8 +231,8 @@ def _read(name: Any, form: Any) -> Feature:
             if len(form) > 1:
                 raise invalid(where, dict(form), "has classes, so it has nothing else")
             form = form["classes"]
-            if not isinstance(form, (list, tuple)):
-                raise invalid(where, form, FORMS)
+            if not isinstance(form, (list, tuple)) or not all(isinstance(x, str) for x in form):
+                raise invalid(where, form, "must have classes that are names")
         elif ("low" in form) != ("high" in form):
             raise invalid(where, dict(form), "must have both low and high, or none")
         else:
