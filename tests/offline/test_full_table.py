@@ -13,8 +13,9 @@ from scipy.optimize import linprog
 import purse
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
-from purse.offline.baselines import hindsight, play_mixture, references
+from purse.offline.baselines import play_mixture, references
 from purse.offline.full_table import FullTable, read_table, world_of_table
+from purse.offline.hindsight import hindsight
 from purse.offline.table_replay import replay_table
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,26 @@ COLUMNS = {
     "round": "Column of the round, in a table with a row for each round and arm.",
     "probability": "Column of the probability with which the arm was chosen: makes the data a log.",
 }
+
+
+class Features(click.ParamType[Any]):
+    """Names of columns, or a file that declares features."""
+
+    name = "columns"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text, or what the file says; the library checks it."""
+        if not isinstance(value, str) or not value.startswith("@"):
+            return value
+        try:
+            found = json.loads(Path(value[1:]).read_text())
+        except OSError as error:
+            raise click.BadParameter(f"cannot read {value[1:]!r}: {error.strerror}") from None
+        except ValueError as error:
+            raise click.BadParameter(f"{value[1:]!r} is no JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise click.BadParameter(f"{value[1:]!r} must be a JSON object from names")
+        return found
 
 
 def column_options(function: F) -> F:
@@ -62,6 +83,14 @@ def column_options(function: F) -> F:
     help="Orders of a table's rows, or simulated games for a log.",
 )
 @column_options
+@click.option(
+    "--features",
+    type=Features(),
+    metavar="COLUMNS",
+    help="Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
+    "object from names to ranges [low, high], classes, or null: as the data is.",
+)
+@click.option("--per-arm", is_flag=True, help="Each arm has features of its own.")
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @seed_option
 @click.option(
@@ -91,6 +120,7 @@ def replay(
 
     \b
     purse replay table.csv --budget 25
+    purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
     purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines

@@ -8,16 +8,15 @@ r"""What policies on a recorded table are measured against, in the user's unit o
     LP optimum           max sum_i mu(i) x(i)  subject to  sum_i rho(i) x(i) <= B,  sum_i x(i) <= T,
                          with the table's mean rewards mu and costs rho: what one can expect who
                          knows the means but not the rows, and has to keep to the budget on average
-                         only
-    hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
-                         relaxation of the multiple-choice knapsack, solved exactly; at least what
-                         anyone can gain on these rows
+                         only; where there are features it is called LP without contexts
+    best linear policy   where there are features, see `purse.offline.context_optima`
+    LP with contexts     likewise
+    hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B, see
+                         `purse.offline.hindsight`; at least what anyone can gain on these rows
 
 The third bounds the expectation of players who neither see a row before they choose nor know which
 rows are left, up to the last pulls: a pull that the rest of a hard budget cannot pay is not
-counted, and those that still fit are the cheap ones. The last is solved row by row: the corners of
-each row's upper hull from (0, 0) are steps of (cost, reward), and the budget buys steps in the
-order of reward per cost, the last one in part.
+counted, and those that still fit are the cheap ones.
 """
 
 from __future__ import annotations
@@ -31,6 +30,9 @@ from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
+from purse.offline.context_optima import context_optima
+from purse.offline.hindsight import hindsight
+from purse.report.standings import LP_OF
 from purse.theory.fluid import mix
 from purse.theory.notions import estimate
 from purse.types import Floats, Ints, World
@@ -103,7 +105,12 @@ def references_of(
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     yield score(budget, "best fixed mixture", "mixture", *played)
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
-    yield Score(budget, "LP optimum", "bound", value, value, value, spent, float(plays.sum()))
+    name = LP_OF[world.n_features > 0]
+    yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
+    if world.n_features:
+        seen = world.tables.features
+        for had in context_optima(seen, rewards, units, budget, world.horizon):
+            yield Score(budget, had.name, "bound", had.gain, had.gain, *had[1:])
     if world.horizon == len(rewards):  # on every path the same rows
         most, *rest = hindsight(rewards, units, budget)
         yield Score(budget, "hindsight optimum", "bound", most, most, most, *rest)
@@ -114,34 +121,6 @@ def references_of(
             for inside, costs in paths
         ]
         yield score(budget, "hindsight optimum", "bound", *np.array(found).T)
-
-
-def hindsight(rewards: Floats, units: Ints, budget: float) -> tuple[float, float, float]:
-    """The linear optimum of one who knows all rows (T, K): gain, what it spends, and how many
-    rounds have a pull.
-    """
-    at_cost = np.zeros(len(rewards))
-    at_reward = np.where(units == 0, rewards, 0).max(axis=1, initial=0.0)
-    free, steps = at_reward.copy(), [np.zeros((4, 0))]
-    while True:
-        more_cost, more_reward = units - at_cost[:, None], rewards - at_reward[:, None]
-        better = (more_cost > 0) & (more_reward > 0)
-        slopes = np.divide(more_reward, more_cost, out=np.zeros_like(rewards), where=better)
-        rows = np.flatnonzero(slopes.max(axis=1) > 0)
-        if len(rows) == 0:
-            break
-        arms = slopes[rows].argmax(axis=1)
-        first = (at_cost[rows] == 0) & (at_reward[rows] == 0)
-        steps.append(
-            np.stack([slopes[rows, arms], more_cost[rows, arms], more_reward[rows, arms], first])
-        )
-        at_cost[rows], at_reward[rows] = units[rows, arms], rewards[rows, arms]
-    every = np.concatenate(steps, axis=1)
-    _, costs, gains, firsts = every[:, np.argsort(-every[0], kind="stable")]
-    # the budget buys the first steps, and one of them in part
-    parts = np.clip((budget * amounts.UNIT - np.cumsum(costs) + costs) / costs, 0, 1)
-    gain, pulls = float(free.sum() + parts @ gains), float((free > 0).sum() + parts @ firsts)
-    return gain, float(parts @ costs) / amounts.UNIT, pulls
 
 
 def play_mixture(

@@ -1,0 +1,239 @@
+r"""The world that a log with contexts tells of: logged rounds, met as often as their weights say.
+
+A round draws a row t of the log with probability w_t / sum w and shows its context x_t; the policy
+chooses. Where it chooses the logged arm i_t, the round is played, with the logged reward and cost.
+Where it chooses another arm, nobody knows what would have followed: the round did not take place,
+and another row is drawn. A choice to skip is taken with probability p_t = 1 / w_t. So of the rounds
+that are played row t has the part
+
+    pi(i_t | x_t) w_t / sum_s pi(i_s | x_s) w_s
+
+of who chooses by pi, which is what the self-normalised inverse-propensity estimate says: contexts
+come as in the log, and rewards and costs of the chosen arm as they were logged in such contexts.
+For a policy without contexts it is the world of `purse.offline.model_world`.
+
+The policy learns from the rounds that are played. Of each round the first row that is drawn, j, and
+the arm a that the policy chooses there, is credited beside, with S = sum w / n:
+
+    ips      S 1{a = i_j} r_j                                     unbiased, given what the policy
+                                                                  has learnt so far
+    dr       S p_j m(x_j, a) + S 1{a = i_j} (r_j - m(x_j, i_j))   with the model m, which has not
+                                                                  seen row j
+    weight   S 1{a = i_j}; for a skip S p_j                       1 on average, unless the log never
+                                                                  chose what the policy wants
+
+and likewise the costs. Initial pulls, and the pull of another arm where one cannot be paid, are
+not the policy's choice for a context: they take any row of their arm.
+
+References: L. Li, W. Chu, J. Langford, X. Wang, 2011 (rounds that are not played); A. Swaminathan,
+T. Joachims, 2015; M. Dudik, J. Langford, L. Li, 2011.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from purse.compiler.jit import attach, cold
+from purse.engine.job import Job
+from purse.kernels.random import U, at, mix, uniform
+from purse.types import SKIP, STOP, Floats, Ints, Now, Play, World
+
+ROW = 1 << 19  # the index of the random number that draws a row; policies have the first ones
+UNSET = -3  # in `wanted`: the policy was not asked
+MOST_DRAWS = 10_000  # of rows for one round
+COUNT, WEIGHT, PLAYED, IPS = range(4)  # columns of credits; the doubly robust ones come last
+
+inner_choose: Any = None  # these two are bound by `seated`
+inner_update: Any = None
+
+
+class LoggedRounds(NamedTuple):
+    """A log as data, its rows sorted by arm. Paths write into it, so that a thread needs its own.
+    n rows, K arms, V = 1 + d values: the reward in the user's unit, then the costs in units.
+    """
+
+    upto: Floats  # (n,) the sum of the weights up to each row
+    first: Ints  # (K + 1,) where the rows of each arm begin
+    scale: float  # S, the sum of the weights per row
+    arm: Ints  # (n,)
+    chance: Floats  # (n,) p
+    features: Floats  # (n, A, numbers of a context)
+    rewards: Floats  # (n,) from 0 to 1
+    costs: Ints  # (n, d) units
+    values: Floats  # (n, V)
+    models: Floats  # (n, K, V) what is expected of each arm
+    row: Ints  # (2,) the row that is played, and the first of this round
+    wanted: Ints  # (1,) the arm that the policy chose for the row that is played
+    pending: Floats  # (C,) the credits of this round
+    path: Ints  # (1,) the path that plays, from 0
+    credits: Floats  # (P, C) sums over the rounds of each path
+    visits: Ints  # (n,) how often each row was played
+    asked: Ints  # (K,) how often each arm was wanted first
+    lost: Ints  # (1,) paths that found no row
+
+
+class SeatedParams(NamedTuple):
+    """What a policy is told, and the log that it plays on."""
+
+    inner: Any
+    log: LoggedRounds
+
+
+@cold
+def find_row(log: LoggedRounds, low: int, high: int, u: float) -> int:
+    """The row from low .. high - 1 that the number u in [0, 1) draws, by weight."""
+    before = log.upto[low - 1] if low > 0 else 0.0
+    sought = before + u * (log.upto[high - 1] - before)
+    last = high - 1
+    while low < last:
+        middle = (low + last) >> 1
+        if log.upto[middle] > sought:
+            last = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@cold
+def show_row(log: LoggedRounds, row: int, context: Floats) -> None:
+    """Write the context of a row."""
+    for i in range(context.shape[0]):
+        for k in range(context.shape[1]):
+            context[i, k] = log.features[row, i, k]
+
+
+@cold
+def view(key: U, tables: LoggedRounds, t: int, context: Floats) -> None:
+    """Draw the first row of a round and write its context."""
+    if t == 1:
+        tables.path[0] += 1
+    row = find_row(tables, 0, tables.upto.shape[0], uniform(at(key, t), ROW))
+    tables.row[:] = row
+    tables.wanted[:] = UNSET
+    show_row(tables, row, context)
+
+
+@cold
+def draw(key: U, tables: LoggedRounds, t: int, arm: int, cost: Ints) -> float:
+    """Write what the row costs, and return its reward; of another arm it is any row."""
+    row = tables.row[0]
+    if tables.arm[row] != arm:
+        low, high = tables.first[arm], tables.first[arm + 1]
+        row = find_row(tables, low, high, uniform(at(key, t), arm))
+        tables.row[0] = row
+    for m in range(cost.shape[0]):
+        cost[m] = tables.costs[row, m]
+    return tables.rewards[row]
+
+
+@cold
+def set_credit(log: LoggedRounds, arm: int) -> None:
+    """Write the credits of this round for the arm, or `SKIP`, that its first row had."""
+    row = log.row[1]
+    same = log.scale * (log.arm[row] == arm)
+    part = log.scale * log.chance[row]
+    n_values = log.values.shape[1]
+    log.pending[:] = 0.0
+    log.pending[COUNT] = 1.0
+    log.pending[WEIGHT] = part if arm == SKIP else same
+    if arm >= 0:
+        for v in range(n_values):
+            value = log.values[row, v]
+            expected = log.models[row, arm, v]
+            log.pending[IPS + v] = same * value
+            log.pending[IPS + n_values + v] = part * expected + same * (value - expected)
+
+
+@cold
+def keep_credit(log: LoggedRounds) -> None:
+    """Add the credits of this round to those of its path."""
+    for c in range(log.pending.shape[0]):
+        log.credits[log.path[0], c] += log.pending[c]
+
+
+@cold
+def accepts(log: LoggedRounds, row: int, arm: int, u: float) -> bool:
+    """Whether the round takes place: the row has this arm, or the round is skipped."""
+    return u < log.chance[row] if arm == SKIP else log.arm[row] == arm
+
+
+def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    """Ask the policy about rows until it chooses what was logged."""
+    log = params.log
+    row = log.row[1]
+    again = mix(now.key + U(ROW))
+    key = now.key
+    number = 0
+    while True:
+        fresh = Now(
+            key,
+            now.t,
+            now.rounds_left,
+            now.left,
+            now.masked,
+            now.allowed,
+            now.pending,
+            now.context,
+        )
+        inner_choose(params.inner, state, scratch, fresh, play)
+        arm = play.arms[0]
+        if number == 0:
+            set_credit(log, arm)
+            if arm >= 0:
+                log.asked[arm] += 1
+        if arm < SKIP or accepts(log, row, arm, uniform(at(again, number), ROW + 1)):
+            break
+        number += 1
+        if number == MOST_DRAWS:
+            log.lost[0] += 1
+            play.arms[0] = STOP
+            break
+        key = at(again, number)
+        row = find_row(log, 0, log.upto.shape[0], uniform(key, ROW))
+        show_row(log, row, now.context)
+    log.row[0] = row
+    log.wanted[0] = play.arms[0]
+    if play.arms[0] == SKIP:
+        keep_credit(log)
+
+
+def update(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    """Teach the policy the round that was played, and credit it."""
+    log = params.log
+    row = log.row[0]
+    show_row(log, row, now.context)
+    inner_update(params.inner, state, scratch, now, play)
+    if log.wanted[0] != play.arms[0]:
+        set_credit(log, play.arms[0])
+    log.pending[PLAYED] = log.values[row, 0]
+    keep_credit(log)
+    log.visits[row] += 1
+
+
+@cache
+def seated(policy: ModuleType) -> ModuleType:
+    """The policy as one that plays logged rounds."""
+    found = ModuleType(policy.__name__)
+    vars(found).update(
+        {name: value for name, value in vars(policy).items() if not name.startswith("__")}
+    )
+    vars(found).update(
+        init=lambda params, problem: policy.init(params.inner, problem),
+        choose=attach(choose, inner_choose=policy.choose),
+        update=attach(update, inner_update=policy.update),
+    )
+    if hasattr(policy, "scratch"):
+        vars(found)["scratch"] = lambda params, problem: policy.scratch(params.inner, problem)
+    return found
+
+
+def seat(job: Job, world: World) -> Job:
+    """The job of a policy that sees contexts, on the logged rounds of this world."""
+    params = job.params.inner if isinstance(job.params, SeatedParams) else job.params
+    return job._replace(
+        policy=seated(job.policy) if params is job.params else job.policy,
+        params=SeatedParams(params, world.tables),
+        world=world,
+    )
