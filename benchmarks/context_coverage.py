@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from rich.console import Console
+from tests.support import greedy_contexts
 
 import purse
 from benchmarks.coverage import table
@@ -23,13 +24,12 @@ from purse.base import amounts
 from purse.offline.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
-from tests.support import greedy_contexts
 
 LOGS = 1_000
 POLICIES: tuple[str | ModuleType, ...] = (greedy_contexts,)
 METHODS = ("ips", "snips", "dr")
-ROWS, PATHS, TRUTH_PATHS = 2_000, 200, 20_000
-HORIZON, BUDGET = 120, 45.0
+ROWS, PATHS, TRUTH_PATHS = 1_200, 200, 40_000
+HORIZON, BUDGET = 60, 22.0
 BAND = 0.93, 0.97  # of the intervals, the part that must hold the truth
 CONTEXTS = 2_048
 REWARDS = -2.0, 8.0  # what a pull returns: the second with the probability that `Place.means` says
@@ -80,9 +80,7 @@ def world_of(place: Place) -> World:
 
 def truth(place: Place, policy: str | ModuleType) -> float:
     """What the policy gains in all contexts."""
-    run = purse.simulate(
-        policy, world_of(place), BUDGET, n_paths=TRUTH_PATHS, seed=1, stop="retry"
-    )
+    run = purse.simulate(policy, world_of(place), BUDGET, n_paths=TRUTH_PATHS, seed=1, stop="retry")
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
@@ -130,9 +128,7 @@ def campaign(numbers: range) -> pl.DataFrame:
             if (place.name, name) not in truths:
                 truths[place.name, name] = truth(place, policy)
         true = pl.Series("truth", [truths[place.name, policy] for policy in found["policy"]])
-        parts.append(
-            found.with_columns(true, place=pl.lit(place.name), logger=pl.lit(logger))
-        )
+        parts.append(found.with_columns(true, place=pl.lit(place.name), logger=pl.lit(logger)))
         if len(parts) % 50 == 0:
             say(f"{len(parts)} of {len(numbers)} logs")
     return pl.concat(parts)

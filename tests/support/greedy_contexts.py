@@ -2,13 +2,13 @@
 
     p(i) = (1 - epsilon) 1{i has the largest predicted reward - price * cost} + epsilon / K
 
-Options: epsilon, price, and prior, the file of a warm start, with `most`, the reports of an arm
-that it may count.
+Options: epsilon; price; slope: arm i begins to expect slope * i more for each unit of the first
+feature; learn=0: it stays with that.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class GreedyParams(NamedTuple):
     n_arms: int
     epsilon: float
     price: float
+    learn: bool
     start: Regression
 
 
@@ -31,12 +32,19 @@ class GreedyScratch(NamedTuple):
 
 
 def params(
-    problem: Problem, *, epsilon: float = 0.1, price: float = 0.5, prior: Any = None, most: int = 0
+    problem: Problem,
+    *,
+    epsilon: float = 0.1,
+    price: float = 0.5,
+    slope: float = 0.0,
+    learn: int = 1,
 ) -> GreedyParams:
-    """Options: epsilon, price, prior, most."""
+    """Options: epsilon, price, slope, learn."""
     n_signals, n_numbers = 1 + problem.n_resources, problem.context_shape[1]
     start = new_regression(problem.n_arms, n_signals, n_numbers, 1.0)
-    return GreedyParams(problem.n_arms, float(epsilon), float(price), start)
+    if n_numbers > 1:
+        start.coefficients[:, 0, 0] = slope * np.arange(problem.n_arms)
+    return GreedyParams(problem.n_arms, float(epsilon), float(price), bool(learn), start)
 
 
 def init(params: GreedyParams, problem: Problem) -> Regression:
@@ -81,6 +89,8 @@ def choose(
 def update(
     params: GreedyParams, state: Regression, scratch: GreedyScratch, now: Now, play: Play
 ) -> None:
+    if not params.learn:
+        return
     i = play.arms[0]
     x = now.context[min(i, now.context.shape[0] - 1)]
     add_report(state, i, x, scratch.z, play.rewards[0], play.costs[0])

@@ -13,14 +13,15 @@ from purse.base import amounts
 from purse.engine.job import Job
 from purse.offline.bootstrap import Played, play_log, with_log_error
 from purse.offline.context_world import ContextWorld, Credited, effective_rows
-from purse.offline.log import DOUBT, LEAST_ESS
+from purse.offline.log import LEAST_ESS
 from purse.offline.log_result import LogEstimate
-from purse.offline.logged_rounds import MOST_DRAWS, seat
 from purse.offline.model_world import METHODS
+from purse.offline.seated_policy import MOST_DRAWS, seat
 from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
 
 UNKNOWN = Estimate(*[float("nan")] * 4)
+MISSED = 3.0  # standard errors by which the weights of a policy's rows may fall short of 1
 NO_QUEUES = (
     "sees contexts, and the next row of an arm has a context that the policy did not choose in; "
     "ips, snips and dr can tell"
@@ -68,7 +69,7 @@ def reason(
     if any(part.lost for part in main):
         return f"wants what the log never chose: none of {MOST_DRAWS:,} rows has its arm"
     weight = pooled([part.weight for part in main], [part.weight for part in again])
-    if (short := 1 - weight.mean) > DOUBT * weight.error:
+    if (short := 1 - weight.mean) > MISSED * weight.error:
         apart = short / weight.error if weight.error else np.inf
         return (
             "wants arms in contexts in which the log never chose them: sum of 1/probability of "

@@ -80,7 +80,8 @@ def estimate(
         for policy in players
         for budget in sizes
     ]
-    wanted = [method for method in models.METHODS if method in chosen]
+    blind = not all(job.contexts for job in jobs)
+    wanted = [method for method in models.METHODS if method in chosen and blind]
     means = model_means(model, seed, wanted)
     answers = []
     with progress("replaying the log") as bar:
