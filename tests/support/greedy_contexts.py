@@ -3,7 +3,8 @@
     p(i) = (1 - epsilon) 1{i has the largest predicted reward - price * cost} + epsilon / K
 
 Options: epsilon; price; slope: arm i begins to expect slope * i more for each unit of the first
-feature; learn=0: it stays with that.
+feature; learn=0: it stays with that; prior, the file of a warm start, and most, the reports
+of an arm that it may count.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.kernels import kernel, uniform
+from purse.kernels.prior import read_prior
 from purse.kernels.regression import Regression, add_report, new_regression, predict
 from purse.types import Floats, Now, Play, Problem
 
@@ -38,11 +40,15 @@ def params(
     price: float = 0.5,
     slope: float = 0.0,
     learn: int = 1,
+    prior: str | None = None,
+    most: float | None = None,
 ) -> GreedyParams:
-    """Options: epsilon, price, slope, learn."""
+    """Options: epsilon, price, slope, learn, prior, most."""
     n_signals, n_numbers = 1 + problem.n_resources, problem.context_shape[1]
     start = new_regression(problem.n_arms, n_signals, n_numbers, 1.0)
-    if n_numbers > 1:
+    if prior is not None:
+        start = read_prior(prior).start(problem, ridge=1.0, most=most)
+    elif n_numbers > 1:
         start.coefficients[:, 0, 0] = slope * np.arange(problem.n_arms)
     return GreedyParams(problem.n_arms, float(epsilon), float(price), bool(learn), start)
 

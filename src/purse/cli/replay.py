@@ -91,6 +91,14 @@ def column_options(function: F) -> F:
     "object from names to ranges [low, high], classes, or null: as the data is.",
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has features of its own.")
+@click.option(
+    "--save-prior",
+    "prior",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write what a log teaches to this file, for the option prior of policies; without "
+    "--budget nothing else is done.",
+)
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @seed_option
 @click.option(
@@ -108,6 +116,7 @@ def replay(
     workers: int | None,
     folder: Path | None,
     as_json: bool,
+    prior: Path | None,
     **options: Any,
 ) -> None:
     """Replay policies on your own data.
@@ -122,18 +131,25 @@ def replay(
     purse replay table.csv --budget 25
     purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
+    purse replay log.csv --features length,code --save-prior prior.npz
     purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines
     import purse
 
+    if prior is not None:
+        names = ("arm", "reward", "cost", "features", "per_arm")
+        found = purse.prior_from_log(data, prior, **{name: options[name] for name in names})
+        click.echo(f"{prior}: {len(found.arms)} arms, SHA-256 {found.digest}", err=as_json)
+        if not budgets:
+            return
     target = folder or results_of(data)
     given: dict[str, Any] = {"policies": policies} if policies else {}
     if budgets:
         given["budgets"] = budgets
-    found = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
-    files = wrote(found, target)
+    played = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
+    files = wrote(played, target)
     if as_json:
-        print_files(target, files, rows=found.frame().to_dicts())
+        print_files(target, files, rows=played.frame().to_dicts())
     else:
-        click.echo(str(found))
+        click.echo(str(played))
         click.echo(where(target, files))
