@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,13 @@ def test_effective_rows_by_hand() -> None:
     assert effective_rows(np.array([30, 30, 30, 0])) == 3
     assert effective_rows(np.array([1, 1, 1])) == 3
     assert effective_rows(np.array([90, 10])) == pytest.approx(100 * 99 / (90 * 89 + 10 * 9))
+
+
+def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
+    log = read_log(read(sample(200, 9)), **TOLD, horizon=T, features=FEATURES)
+    masked = replace(log, rounds=np.array([200.0, 100.0, 200.0]))
+    for arm, times in enumerate((1, 2, 1)):
+        before, after = (make_context_world(each) for each in (log, masked))
+        np.testing.assert_allclose(
+            after.weight[after.arm == arm], times * before.weight[before.arm == arm]
+        )

@@ -21,7 +21,9 @@ from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
 
 UNKNOWN = Estimate(*[float("nan")] * 4)
-MISSED = 3.0  # standard errors by which the weights of a policy's rows may fall short of 1
+# standard errors by which the weights of a policy's rows may fall short of 1; a log with few of
+# these rows by chance has a smaller error, too, so that 3 would refuse one good log of a hundred
+MISSED = 4.0
 NO_QUEUES = (
     "sees contexts, and the next row of an arm has a context that the policy did not choose in; "
     "ips, snips and dr can tell"

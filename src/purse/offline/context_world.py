@@ -34,7 +34,7 @@ class ContextWorld:
     log: Log
     first: Ints  # (K + 1,)
     arm: Ints  # (n,)
-    weight: Floats  # (n,) 1/p
+    weight: Floats  # (n,) 1/p, and of an arm that was not always allowed the more
     features: Floats  # (n, A, numbers of a context)
     rewards: Floats  # (n,) from 0 to 1
     costs: Ints  # (n, d)
@@ -87,6 +87,7 @@ class ContextWorld:
             horizon=log.horizon,
             draw=draw,
             arms=log.arms,
+            outages=log.outages,
             reward_range=log.reward_range,
             n_features=log.contexts.features.n_columns,
             per_arm=log.contexts.features.per_arm,
@@ -128,10 +129,12 @@ def make_context_world(log: Log) -> ContextWorld:
     assert log.contexts is not None
     arm, reward, cost = log.filled()
     extra = len(arm) - len(log)
-    weight = np.concatenate([log.weight, np.zeros(extra)])
+    # an arm that was not always allowed stands for the rounds in which it was not, too
+    scaled = log.weight * (len(log) / log.chances)[log.arm]
+    weight = np.concatenate([scaled, np.zeros(extra)])
     rows = np.concatenate([np.arange(len(log)), np.zeros(extra, np.int64)])
     seen = context_rows(log.contexts.values, len(log), len(log.arms))[rows]
-    inside = np.concatenate([log.reward, np.zeros(extra)])
+    rewards = np.concatenate([log.reward, np.zeros(extra)])
     order = np.argsort(arm, kind="stable")
     return ContextWorld(
         log,
@@ -141,7 +144,7 @@ def make_context_world(log: Log) -> ContextWorld:
         np.ascontiguousarray(seen[order]),
         reward[order],
         cost[order],
-        np.column_stack([inside, cost])[order],
+        np.column_stack([rewards, cost])[order],
     )
 
 
