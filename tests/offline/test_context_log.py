@@ -109,7 +109,7 @@ def test_the_estimates_of_a_policy_that_learns_hold_the_truth(
 ) -> None:
     """The large version is benchmarks/context_coverage.py."""
     monkeypatch.setattr(bootstrap, "REPLICATES", 40)
-    n_logs = 12
+    n_logs = 10
     run = purse.simulate(GREEDY, world(), 15, n_paths=20_000, seed=1, stop="retry", **{
         name: TOLD[name] for name in ("cost_min", "cost_max")
     })  # fmt: skip

@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from purse.compiler.jit import attach, cold
+from purse.compiler.jit import attach
 from purse.engine.job import Job
 from purse.kernels.random import U, at, mix, uniform
 from purse.offline.logged_rounds import (
@@ -33,12 +33,6 @@ class SeatedParams(NamedTuple):
     log: LoggedRounds
 
 
-@cold
-def accepts(log: LoggedRounds, row: int, arm: int, u: float) -> bool:
-    """Whether the round takes place: the row has this arm, or the round is skipped."""
-    return u < log.chance[row] if arm == SKIP else log.arm[row] == arm
-
-
 def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Ask the policy about rows until it chooses what was logged."""
     log = params.log
@@ -63,7 +57,9 @@ def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
             set_credit(log, arm)
             if arm >= 0:
                 log.asked[arm] += 1
-        if arm < SKIP or accepts(log, row, arm, uniform(at(again, number), ROW + 1)):
+        if arm < SKIP or arm == log.arm[row]:
+            break
+        if arm == SKIP and uniform(at(again, number), ROW + 1) < log.chance[row]:
             break
         number += 1
         if number == MOST_DRAWS:
