@@ -42,7 +42,9 @@ class Plain:
     def noise(self, arm: int, signal: int, prior: float) -> tuple[Floats, float]:
         """The coefficients of a signal, and the sum of squared surprises."""
         n = len(self.seen[arm][0][0])
-        inverse, found, squares = np.eye(n), np.zeros(n), 0.0
+        inverse: Floats = np.eye(n)
+        found: Floats = np.zeros(n)
+        squares = 0.0
         found[-1] = prior
         for x, *values in self.seen[arm]:
             z = inverse @ x
@@ -84,7 +86,8 @@ class Plain:
                 (reward, more), (cost, less) = width
                 u = min(1.0, max(0.0, reward + more))
                 cost = max(cost, 0.01 * mean)
-                cost = min(self.most[i], max(self.least[i], cost * cost / (cost + less)))
+                low = max(self.least[i], cost * cost / (cost + less))
+                cost = float(min(self.most[i], low))
             scores[i] = u - price * cost
         return scores
 

@@ -123,6 +123,11 @@ class Features:
         return tuple(column for each in self.each for column in each.columns)
 
     @property
+    def owners(self) -> tuple[str, ...]:
+        """The name of the feature that each of the numbers belongs to."""
+        return tuple(each.name for each in self.each for _ in each.columns)
+
+    @property
     def n_columns(self) -> int:
         """F, the numbers of a context without the constant."""
         return len(self.columns)
