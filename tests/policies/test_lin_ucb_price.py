@@ -49,8 +49,8 @@ class Plain:
         for x, *values in self.seen[arm]:
             z = inverse @ x
             scale = 1 / (1 + x @ z)
-            error = values[signal] - found @ x
-            squares += scale * error**2
+            error = float(values[signal] - found @ x)
+            squares += float(scale) * error**2
             found, inverse = found + scale * error * z, inverse - scale * np.outer(z, z)
         return found, squares
 
@@ -82,7 +82,7 @@ class Plain:
                     found, squares = self.noise(i, signal, costs[0] if signal else 0.5)
                     variance = (squares + top * top / 4) / (len(reports) + 1)
                     step = math.sqrt(2 * level * variance * square) + level * top * square / 3
-                    width.append((found @ x, step))
+                    width.append((float(found @ x), float(step)))
                 (reward, more), (cost, less) = width
                 u = min(1.0, max(0.0, reward + more))
                 cost = max(cost, 0.01 * mean)
