@@ -9,11 +9,20 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purse import AskRefused, Campaign, Conflict, InvalidInput, Policy, PurseError
+from purse import (
+    AskRefused,
+    Campaign,
+    Conflict,
+    InvalidInput,
+    Policy,
+    PurseError,
+    prior_from_log,
+)
 from purse.campaign import contexts, group_commit, terms
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
@@ -454,3 +463,37 @@ def test_another_context_in_the_journal_is_found() -> None:
             break
     with pytest.raises(PurseError, match="contradicts itself"):
         Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
+
+
+def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 300).round(3)
+    arm = rng.choice(["left", "right"], 300)
+    right = np.where(arm == "left", x < 0, x >= 0)
+    log = pl.DataFrame({"arm": arm, "reward": right.astype(float), "cost": 0.5, "x": x})
+    features = {"x": (-1, 1)}
+    prior_from_log(log, tmp_path / "prior.npz", features=features)
+    terms: dict[str, Any] = {
+        "arms": ["left", "right"],
+        "budget": 10,
+        "cost_max": 1,
+        "cost_min": 0.1,
+        "horizon": 40,
+        "features": features,
+        "policy": f"lin-ucb.price:prior={str(tmp_path / 'prior.npz')!r},prior_most=100",
+        "storage": f"sqlite:///{tmp_path}/warm.db",
+    }
+    campaign = Campaign.create("warm", **terms)
+    assert "prior_hash=" in campaign.terms.policy
+    for value, best in ((-0.9, "left"), (0.9, "right"), (-0.8, "left"), (0.8, "right")):
+        ticket = campaign.ask(context={"x": value})
+        assert ticket.arms == (best,)  # from the first ask on
+        campaign.tell(ticket, 1, 0.5)
+    assert Campaign.open("warm", storage=terms["storage"]).audit().findings == ()
+    with pytest.raises(InvalidInput, match="must be those of the campaign in the same order"):
+        Campaign.create("other", **{**terms, "arms": ["right", "left"]})
+    with pytest.raises(InvalidInput, match="was learnt with other features"):
+        Campaign.create("other", **{**terms, "features": {"x": (-1, 2)}})
+    prior_from_log(log[:200], tmp_path / "prior.npz", features=features)
+    with pytest.raises(PurseError, match="is not the file that it was"):
+        Campaign.open("warm", storage=terms["storage"]).ask(context={"x": 0})

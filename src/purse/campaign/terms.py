@@ -29,6 +29,7 @@ from purse.campaign.read_terms import (
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
+from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
@@ -177,7 +178,7 @@ class Terms:
             problem.horizon,
             None if problem.costs is None else table(problem.costs),
             None if problem.caps is None else tuple(problem.caps.tolist()),
-            absolute(policy),
+            pin_prior(absolute(policy), declared, armed),
             seed,
             optional_milliseconds("expires_after", expires_after),
             validation.choice("on_expiry", on_expiry, EXPIRY),

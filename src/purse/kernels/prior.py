@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from purse.base import amounts, validation
+from purse.base import amounts, spec, validation
 from purse.base.array_file import DAMAGE, read_arrays, write_arrays
 from purse.base.features import Features
-from purse.errors import InvalidInput, shorten
+from purse.errors import InvalidInput, invalid, shorten
 from purse.kernels.regression import Regression, new_regression
 from purse.types import Floats, Problem
 
@@ -93,7 +93,7 @@ class Prior:
         ):
             if mine != theirs:
                 raise InvalidInput(f"prior: has {mine} {word}, and the problem has {theirs}")
-        limit = np.inf if most is None else validation.number("most", most, above=0)
+        limit = np.inf if most is None else validation.number("prior_most", most, above=0)
         scale = np.concatenate([[1.0], problem.unit_scale * amounts.UNIT])
         known = self.known
         parts = np.minimum(1.0, limit / np.maximum(known.reports, 1.0))
@@ -109,6 +109,52 @@ class Prior:
             known.tops * scale,
             known.reports * parts,
         )
+
+
+def start_of(
+    problem: Problem, prior: str | None, digest: str | None, most: float | None, ridge: float
+) -> Regression:
+    """Return what a policy knows at its beginning, from its options.
+
+    prior    the path of a file; None: nothing is known
+    digest   the SHA-256 that the file must have; None: any
+
+    Raise `InvalidInput` when the file cannot be read, is another one, or does not fit.
+    """
+    if prior is None:
+        if digest is not None or most is not None:
+            raise InvalidInput("prior: is missing; prior_hash and prior_most are about it")
+        _, n = problem.context_shape
+        return new_regression(problem.n_arms, 1 + problem.n_resources, n, ridge)
+    if not isinstance(prior, str):
+        raise invalid("prior", prior, "must be the path of a file")
+    found = read_prior(prior)
+    if digest not in (None, found.digest):
+        raise InvalidInput(
+            f"prior: {prior!r} is not the file that it was: its SHA-256 is {found.digest}, "
+            f"not {digest}"
+        )
+    return found.start(problem, ridge=ridge, most=most)
+
+
+def pin_prior(policy: str, features: Features, arms: Sequence[str]) -> str:
+    """Return a policy with the hash of its prior and the full path, where it has a prior.
+
+    Raise `InvalidInput` when the prior has other features, or other arms or another order.
+    """
+    name, options = spec.parse(policy)
+    if not isinstance(options.get("prior"), str):
+        return policy
+    path = Path(options["prior"]).resolve()
+    found = read_prior(path)
+    found.check(features, arms=arms)
+    if found.arms != tuple(arms):
+        raise InvalidInput(
+            f"prior: has the arms {shorten(', '.join(found.arms))}; they must be those of the "
+            f"campaign in the same order: {shorten(', '.join(arms))}"
+        )
+    options |= {"prior": str(path), "prior_hash": options.get("prior_hash") or found.digest}
+    return f"{name}:{','.join(f'{key}={value!r}' for key, value in options.items())}"
 
 
 def weakened(inverse: Floats, part: float, ridge: float, other: float) -> Floats:
