@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,31 @@ def test_replay_of_a_table_in_either_form(
     assert {"uniform", "always small (cheapest)", "LP optimum", "hindsight optimum"} <= {
         row["player"] for row in answers[0]
     }
+
+
+def test_features_in_a_table_and_a_warm_start_from_a_log(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    game = {"reward_a": [1.0, 0.0] * 5, "cost_a": 1.0, "reward_b": [0.0, 1.0] * 5, "cost_b": 1.0}
+    table = pl.DataFrame({**game, "x_1": range(10), "x_2": ["p", "q"] * 5})
+    table.write_csv(tmp_path / "table.csv")
+    (tmp_path / "features.json").write_text('{"x_2": ["q", "p"], "x_1": null}')
+    for given, note in (
+        ("'x_*'", "features: x_1 (0 to 9, the data's own); x_2 (2 classes, the data's own)\n"),
+        ("@features.json", "features: x_2 (2 classes); x_1 (0 to 9, the data's own)\n"),
+    ):
+        code, out, _ = command(f"replay table.csv uniform -b 5 -n 2 --features {given}")
+        assert code == 0
+        assert note in out
+        assert {"LP without contexts", "best linear policy", "LP with contexts"} <= {
+            line.split("  ")[0] for line in out.splitlines()
+        }
+    log = pl.DataFrame({"arm": ["a", "b"] * 5, "reward": 1, "cost": 0.5, "x": range(10)})
+    log.write_csv(tmp_path / "log.csv")
+    code, out, _ = command("replay log.csv --features x --save-prior prior.npz")
+    assert code == 0
+    digest = sha256((tmp_path / "prior.npz").read_bytes()).hexdigest()
+    assert out == f"prior.npz: 2 arms, SHA-256 {digest}\n"
 
 
 @pytest.mark.parametrize("name", ["...csv", "..csv", "my.data.csv"])
@@ -120,6 +146,10 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
         ("replay log.csv -b -1", "budget"),
         ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),
         ("replay log.csv -b 1 --reward money", "log.csv has no column 'money'"),
+        ("replay log.csv -b 1 --features x_*", "features: no column of log.csv fits 'x_*'"),
+        ("replay log.csv -b 1 --features @no.json", "cannot read 'no.json'"),
+        ("replay log.csv -b 1 --per-arm", "per_arm=True: needs features"),
+        ("replay log.csv --features size --save-prior p.npz", "log.csv has no column 'size'"),
         ("replay nan.csv -b 1", "nan.csv, line 3, column 'reward'"),
         ("replay negative.csv -b 1", "negative.csv, line 3, column 'cost'"),
         ("replay certain.csv -b 1", "certain.csv, line 3, column 'probability'"),

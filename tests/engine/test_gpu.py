@@ -17,7 +17,7 @@ from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
 from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.gpu_memory import PathMemory
-from purse.engine.job import NoScratch, make_job
+from purse.engine.job import NoScratch, make_job, sees_contexts
 from purse.engine.loop import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
@@ -28,6 +28,7 @@ NAMES = policies.names()
 # the most modules that four of them reach, in 20 seconds instead of 35
 COMPILED = ["budgeted-thompson", "exp3.m.b", "kube", "replan"]
 SEVERAL_PLAYS = ["exp3.m.b", "ucb-mb", "uniform"]
+SEEING = [name for name in NAMES if sees_contexts(policies.load(name))]
 
 
 @pytest.mark.parametrize("name", NAMES if SOAK else COMPILED)
@@ -168,6 +169,13 @@ def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
 def test_several_plays_are_as_on_the_cpu(name: str) -> None:
     for rule in purse.types.STOP_RULES:
         check_gpu(name, plays=2, rule=rule)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", SEEING)
+def test_contexts_are_seen_as_on_the_cpu(name: str) -> None:
+    check_gpu(name, worlds.make("linear_contexts:rows=256,horizon=2000", 1), rule="retry")
+    check_gpu(name, worlds.make("class_contexts:classes=5,rows=256,horizon=2000", 1), rule="fit")
 
 
 @pytest.mark.gpu

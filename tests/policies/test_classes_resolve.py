@@ -8,7 +8,7 @@ import pytest
 import purse
 from purse.policies.classes_resolve import EARLY, EVERY
 from purse.types import Floats
-from tests.support.contexts import Answers, context_of, live_equals_engine, live_on, rows_of
+from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
 from tests.support.policies import refuses
 from tests.support.soak import SOAK
 
@@ -34,7 +34,7 @@ def best_base(seen: Floats, rewards: Floats, costs: Floats, rounds: float) -> fl
 
 def test_rounds_by_hand() -> None:
     live = purse.Policy(
-        "classes.resolve",
+        "classes.resolve:alpha=0.5",
         n_arms=2,
         budget=100,
         cost_min=0.1,

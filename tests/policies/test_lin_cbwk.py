@@ -8,7 +8,7 @@ import pytest
 import purse
 from purse.policies import lin_cbwk
 from purse.types import Problem
-from tests.support.contexts import Answers, context_of, live_equals_engine, live_on, rows_of
+from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
 from tests.support.policies import refuses
 from tests.support.soak import SOAK
 

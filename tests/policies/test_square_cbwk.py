@@ -10,7 +10,7 @@ from purse import worlds
 from purse.policies import square_cbwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem
-from tests.support.contexts import Answers, context_of, live_equals_engine, live_on, rows_of
+from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
 from tests.support.policies import refuses
 from tests.support.soak import SOAK
 

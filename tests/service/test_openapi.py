@@ -16,6 +16,7 @@ from purse.campaign.results import (
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
+    FeatureStatus,
     Receipt,
     Status,
 )
@@ -234,6 +235,7 @@ def test_examples_are_true() -> None:
         ("Purse", BalanceStatus, []),
         ("Alarm", Alarm, []),
         ("CoolingArm", CoolingArm, []),
+        ("Feature", FeatureStatus, []),
         ("Status", Status, []),
         ("Entry", Entry, []),
     ],

@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 
 from purse import PurseError
 from tests.support import reference_ledger
+from tests.support.contexts import SEES
 from tests.support.reference_ledger import Terms, written
 
 LIFE = 60_000  # ms until a ticket expires
 WITHIN = 90_000  # ms in which a reward has to come
 DAY = 86_400_000  # ms
 UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
+STARTS_WITH_PULLS = (INITIAL, SEES)  # policies that pull each arm once at first
+RANGE = (0.0, 8000.0)  # of the first feature
+BAD_CONTEXTS: list[Any] = [
+    None, [1], [1, 2, 3], {"length": 1}, {"length": 1, "code": 1, "more": 1}, [1, 1001], [1, "a"],
+    [1, math.nan], [1, math.inf], "ab", 7,
+]  # fmt: skip
 OUTSIDE: list[tuple[Any, Any]] = [(-0.1, 1), (1.5, 1)]  # where no range is declared
 BAD_REPORTS: list[tuple[Any, Any]] = [
     (math.nan, 1),
@@ -75,7 +82,7 @@ def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
         on_expiry=draw(st.sampled_from(["presume", "presume", "release"])),
-        initial=policy == INITIAL,
+        initial=policy in STARTS_WITH_PULLS,
     )
     return terms if plain else draw(live_terms(terms, policy))
 
@@ -86,7 +93,8 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
     within = draw(st.sampled_from([None, WITHIN, WITHIN]))
     cooldown = draw(st.sampled_from([1_000, 7_000, None]))
     wider = draw(st.booleans())
-    explores = policy == UNIFORM and terms.plays == 1
+    explores = policy in (UNIFORM, SEES) and terms.plays == 1
+    sees = policy == SEES or draw(st.sampled_from([False, False, True]))
     return terms._replace(
         stop=draw(st.sampled_from(["fit", "fit", "hold"])),
         cooldown=cooldown,
@@ -102,6 +110,7 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
         if wider
         else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
+        features=RANGE if sees else None,
     )
 
 
@@ -136,6 +145,8 @@ def as_given(terms: Terms) -> dict[str, Any]:
     if terms.floor is not None and terms.ceiling is not None:
         given["cost_floor"] = in_rows(terms.floor)
         given["cost_ceiling"] = in_rows(terms.ceiling)
+    if terms.features is not None:
+        given["features"] = {"length": list(terms.features), "code": None}
     return given
 
 

@@ -21,6 +21,8 @@ def check_line(campaign: Campaign, line: Line, body: dict[str, Any] | None) -> N
         assert [arm_of(campaign, each) for each in body["tickets"]] == line["chosen"], (line, body)
         held = [amounts.text(each["held"][0]) for each in body["tickets"]]
         assert held == line["held"], (line, body)
+        contexts = [each.get("context") for each in body["tickets"]] + body.get("unused", [])
+        assert contexts == line.get("contexts", [None] * len(contexts)), (line, body)
         if (mask := line.get("arms")) is not None:
             assert set(line["chosen"]) <= set(mask), line
             assert not isinstance(mask, dict) or set(held) == {"0.75"}, line

@@ -16,6 +16,7 @@ from purse import AskRefused, Campaign, Conflict, InvalidInput, PurseError, Stor
 from purse.campaign.archive_file import complete
 from purse.campaign.results import Receipt
 from tests.support.check_log import check_line, check_sums
+from tests.support.contexts import SEES
 
 TERMS: dict[str, Any] = {
     "arms": {"left": 1, "right": "1.5"},
@@ -25,7 +26,7 @@ TERMS: dict[str, Any] = {
     "cooldown": 0.002,
     "cooldown_max": 0.02,
 }
-# with these, clients use masks and change arms, and rewards come too late now and then
+# with these, clients use masks and contexts and change arms, and rewards come too late now and then
 TRAFFIC: dict[str, Any] = {
     **TERMS,
     "capacity": 3,
@@ -33,6 +34,8 @@ TRAFFIC: dict[str, Any] = {
     "cost_ceiling": 2,
     "reward_within": 0.6,
     "missing_reward": 0.3,  # nobody reports this
+    "policy": SEES,
+    "features": ["x", "y"],
 }
 VERBS = {
     "asked": "ask",
@@ -143,7 +146,7 @@ class LoggingClient:
             return {**self.arm_wish(), "request": request}
         if not self.tickets or self.rng.random() < 0.5:
             n = self.rng.choice((1, 1, 1, 3))
-            return {"do": "ask", "request": request, "n": n, **self.mask()}
+            return {"do": "ask", "request": request, "n": n, **self.mask(), **self.contexts(n)}
         ticket = self.rng.choice(sorted(self.tickets))
         reward, cost = self.rng.randrange(9) / 8, f"{self.rng.uniform(0.05, 1.7):.3f}"
         draw = self.rng.random()
@@ -173,6 +176,12 @@ class LoggingClient:
         names = self.rng.sample(("left", "right", NEW), self.rng.choice((1, 2, 3)))
         return {"arms": names if draw < 0.75 else dict.fromkeys(names, "0.75")}
 
+    def contexts(self, n: int) -> Line:
+        """What is known of each round, where there are features."""
+        names = self.campaign.terms.features or {}
+        draws = [[self.rng.randrange(-8, 9) / 8 for _ in names] for _ in range(n)]
+        return {"contexts": draws} if names else {}
+
     def have(self, line: Line) -> None:
         """Do it, and write down the answer."""
         answer = self.call(line)
@@ -193,7 +202,12 @@ class LoggingClient:
         """The answer to what is wanted, as far as repeats must share it."""
         if line["want"] == "ask":
             try:
-                tickets = self.campaign.ask_many(line["n"], line["request"], arms=line.get("arms"))
+                tickets = self.campaign.ask_many(
+                    line["n"],
+                    line["request"],
+                    arms=line.get("arms"),
+                    contexts=line.get("contexts"),
+                )
             except (AskRefused, InvalidInput) as error:  # an arm may be retired, or not there yet
                 return {"refused": type(error).__name__}
             return {

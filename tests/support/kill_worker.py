@@ -150,7 +150,7 @@ class Killer:
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
-    warm.tell(warm.ask(), 1, 1)
+    warm.tell(warm.ask(context=[0, 0]), 1, 1)
     # opened anew on this side of the fork
     Campaign.create(NAME, **TRAFFIC, expires_after=0.2, storage=address).storage.close()
     killer = Killer(address, folder, seed)

@@ -10,6 +10,7 @@ from hypothesis.stateful import precondition, rule
 
 from purse import AskRefused, PurseError
 from tests.support.campaign_machine import (
+    BAD_CONTEXTS,
     DAY,
     LIFE,
     UNIFORM,
@@ -20,7 +21,7 @@ from tests.support.campaign_machine import (
     shares,
 )
 from tests.support.machine_reports import ReportMachine
-from tests.support.reference_ledger import Drawn, Mask, Refusal, written
+from tests.support.reference_ledger import Context, Drawn, Mask, Refusal, written
 
 BAD_MASKS: list[Any] = [[], ["nobody"], {}, {"nobody": 1}, {"red": -1}, "red", 3, [["red"]]]
 
@@ -62,7 +63,12 @@ class AskMachine(ReportMachine):
         """Arms, tickets and reports that are not there or not possible: each is refused."""
         if self.whole:
             bad = data.draw(st.sampled_from(BAD_MASKS))
-            self.refuses(lambda: self.campaign.ask(arms=bad), Refusal("InvalidInput"))
+            good = self.as_asked(self.draw_contexts(1))
+            self.refuses(lambda: self.campaign.ask(arms=bad, **good), Refusal("InvalidInput"))
+            context = data.draw(st.sampled_from(BAD_CONTEXTS))
+            if self.terms.features is None:
+                context = [1, 1]
+            self.refuses(lambda: self.campaign.ask(context=context), Refusal("InvalidInput"))
         self.use_a_ticket_that_was_never_issued(past)
         if self.has_tickets:
             self.tell_what_cannot_be(which, data)
@@ -72,14 +78,42 @@ class AskMachine(ReportMachine):
     def ask_again(self, which: int, other: int, masked: bool, data: st.DataObject) -> None:
         request_id = list(self.ledger.requests)[which % len(self.ledger.requests)]
         kind, *rest = self.ledger.requests[request_id]
-        n, mask = rest if kind == "ask" else (1, None)
+        n, mask, seen = rest if kind == "ask" else (1, None, None)
         if self.whole and not masked and other:
             mask = tuple(self.draw_mask(data).items())
         assert isinstance(n, int)
-        self.ask_for(n + other * masked, request_id, None if mask is None else dict(mask))  # type: ignore[call-overload]
+        n += other * masked
+        contexts = self.draw_contexts(n)
+        if contexts is not None and isinstance(seen, tuple) and self.random.random() < 0.8:
+            contexts = [self.said(context) for context in seen] + contexts[len(seen) :]
+        self.ask_for(n, request_id, None if mask is None else dict(mask), contexts)  # type: ignore[call-overload]
 
-    def call(self, n: int, request_id: str | None, mask: Mask | None) -> list[Any]:
+    def draw_contexts(self, n: int) -> list[Context] | None:
+        """As many as are asked for, where there are features; some values are outside."""
+        if self.terms.features is None:
+            return None
+        lengths, codes = (-1.0, 0.0, 3000.0, 8000.0, 9000.0), (-2.0, 0.0, 0.5, 1000.0)
+        return [(self.random.choice(lengths), self.random.choice(codes)) for _ in range(n)]
+
+    def said(self, seen: Context) -> Context:
+        """A context that is seen so, in other words than the first time."""
+        low, high = self.terms.features or (0.0, 0.0)
+        first = low + (seen[0] + 1) / 2 * (high - low)
+        return first + 7 * (first == high) - 7 * (first == low), seen[1]
+
+    def as_asked(self, contexts: list[Context] | None) -> dict[str, Any]:
+        """Contexts as the arguments of an ask, by name or in order."""
+        if contexts is None:
+            return {}
+        if len(contexts) > 1:
+            return {"contexts": [list(context) for context in contexts]}
+        return {"context": dict(zip(("length", "code"), contexts[0], strict=True))}
+
+    def call(
+        self, n: int, request_id: str | None, mask: Mask | None, contexts: list[Context] | None
+    ) -> list[Any]:
         more = {} if mask is None else {"arms": self.named(mask)}
+        more |= self.as_asked(contexts)
         return (
             [self.campaign.ask(request_id, **more)]
             if n == 1
@@ -93,19 +127,26 @@ class AskMachine(ReportMachine):
             return list(names)
         return {name: [written(units) for units in most or ()] for name, most in names.items()}
 
-    def ask_for(self, n: int, request_id: str | None, mask: Mask | None = None) -> None:
+    def ask_for(
+        self,
+        n: int,
+        request_id: str | None,
+        mask: Mask | None = None,
+        contexts: list[Context] | None = None,
+    ) -> None:
         ledger = self.ledger
+        contexts = contexts or self.draw_contexts(n)
         ledger.expire()
         try:
-            earlier = ledger.repeat(n, request_id, mask)
+            earlier = ledger.repeat(n, request_id, mask, contexts)
             if earlier is None:
                 ledger.open_for_asks(mask)
         except Refusal as refusal:
-            return self.refuses(lambda: self.call(n, request_id, mask), refusal)
+            return self.refuses(lambda: self.call(n, request_id, mask, contexts), refusal)
         if earlier is not None:
-            return self.check_tickets(self.call(n, request_id, mask), earlier)
+            return self.check_tickets(self.call(n, request_id, mask, contexts), earlier)
         expected = ledger.refusal(mask)
-        answer = attempt(lambda: self.call(n, request_id, mask))
+        answer = attempt(lambda: self.call(n, request_id, mask, contexts))
         if expected is not None:
             assert isinstance(answer, AskRefused), f"{answer}, and not {expected!r}"
             return self.is_refusal(answer, expected)
@@ -113,10 +154,17 @@ class AskMachine(ReportMachine):
             assert self.refused(answer) in ledger.right_refusals(self.arms_in(str(answer)), mask)
             return None
         assert not isinstance(answer, Exception), answer
-        self.take(answer, n, request_id, mask)
+        self.take(answer, n, request_id, mask, contexts)
         return None
 
-    def take(self, answer: list[Any], n: int, request_id: str | None, mask: Mask | None) -> None:
+    def take(
+        self,
+        answer: list[Any],
+        n: int,
+        request_id: str | None,
+        mask: Mask | None,
+        contexts: list[Context] | None,
+    ) -> None:
         """Tickets came: they must be right, and as many as there could be."""
         ledger, names = self.ledger, [arm.name for arm in self.ledger.arms]
         drawn = [
@@ -125,7 +173,8 @@ class AskMachine(ReportMachine):
         ]
         assert 1 <= len(drawn) <= n
         evenly = self.policy == UNIFORM
-        self.check_tickets(answer, ledger.issue(drawn, n, request_id, mask, evenly=evenly))
+        issued = ledger.issue(drawn, n, request_id, mask, contexts, evenly=evenly)
+        self.check_tickets(answer, issued)
         if len(drawn) < n:
             assert ledger.refusal(mask) or ledger.right_refusals(None, mask)
 
@@ -216,6 +265,7 @@ class AskMachine(ReportMachine):
         if self.policy != UNIFORM or not hasattr(self.campaign, "probabilities"):
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
+        arms |= self.as_asked(self.draw_contexts(1))
         shown = attempt(lambda: self.campaign.probabilities(**arms))
         if isinstance(shown, PurseError):
             with pytest.raises(Refusal) as caught:

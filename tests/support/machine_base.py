@@ -8,6 +8,7 @@ from inspect import signature
 from io import StringIO
 from itertools import count
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
@@ -47,6 +48,7 @@ class BaseMachine(RuleBasedStateMachine):
         )
         self.ledger = Ledger(terms, lambda: self.harness.clock)
         self.requests = count()
+        self.random = Random(data.draw(st.integers(0, 9)))  # for contexts
         self.folder = TemporaryDirectory()
         self.archives: list[Path] = []
 
@@ -133,6 +135,7 @@ class BaseMachine(RuleBasedStateMachine):
         )
         out = [ticket for ticket in ledger.tickets.values() if ticket.state in ("held", "presumed")]
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
+        assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         if self.whole:
             self.arms_agree(status)
 
@@ -153,11 +156,22 @@ class BaseMachine(RuleBasedStateMachine):
             assert audit.ok
             entries = list(complete(self.campaign.journal(), self.archives))
             assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
+            self.contexts_agree(entries)
             if self.archives:
                 assert self.campaign.audit(full=True, archives=self.archives) == audit
             if self.harness.quick or SOAK:
                 self.check_copy(audit)
             self.folder.cleanup()
+
+    def contexts_agree(self, entries: list[Any]) -> None:
+        """The journal has the context of each ticket as it was seen, and its report has the
+        same.
+        """
+        issued = [each for entry in entries for each in entry.body.get("tickets", ())]
+        told = [{"id": entry.ticket, **entry.body} for entry in entries if entry.kind == "told"]
+        for each in issued + told:
+            expected = self.ledger.tickets[each["id"]].context
+            assert each.get("context") == (None if expected is None else list(expected))
 
     def check_copy(self, audit: Any) -> None:
         """A copy made from the export comes to the same."""

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tests.support.reference_books import Books, fit
-from tests.support.reference_terms import Mask, Refusal, Ticket, Units
+from tests.support.reference_terms import Context, Mask, Refusal, Ticket, Units
 
 
 class Drawn(NamedTuple):
@@ -23,9 +23,15 @@ class Drawn(NamedTuple):
 class Asking(Books):
     """What may be given out."""
 
-    def repeat(self, n: int, request_id: str | None, mask: Mask | None) -> list[Ticket] | None:
+    def repeat(
+        self,
+        n: int,
+        request_id: str | None,
+        mask: Mask | None,
+        contexts: list[Context] | None = None,
+    ) -> list[Ticket] | None:
         """The tickets of an ask that is repeated, or None where it is new."""
-        if not self.known(request_id, asked(n, mask)):
+        if not self.known(request_id, asked(n, mask, self.seen(contexts))):
             return None
         found = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
         if all(ticket.state in ("void", "released", "failed") for ticket in found):
@@ -190,6 +196,7 @@ class Asking(Books):
         n: int,
         request_id: str | None,
         mask: Mask | None,
+        contexts: list[Context] | None = None,
         *,
         evenly: bool,
     ) -> list[Ticket]:
@@ -200,8 +207,8 @@ class Asking(Books):
         self.crowded += self.terms.stop == "fit" and any(
             fit(need, free) and not fit(need, left) for need in needs
         )
-        issued = []
-        for drawn in tickets:
+        issued, seen = [], self.seen(contexts)
+        for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
             initial = self.check(drawn, mask, evenly=evenly)
             held, state = self.need(drawn.arms, mask), "held" if drawn.arms else "skipped"
@@ -209,16 +216,20 @@ class Asking(Books):
             ticket = Ticket(
                 drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
             )
+            if seen is not None and contexts is not None and self.terms.features is not None:
+                low, high = self.terms.features
+                ticket.context = seen[number]
+                self.clipped += not low <= contexts[number][0] <= high
             self.tickets[drawn.id] = ticket
             for place in drawn.arms:
                 self.arms[place].owes = False
             issued.append(ticket)
         self.entries += 1
         if request_id is not None:
-            self.requests[request_id] = asked(n, mask)
+            self.requests[request_id] = asked(n, mask, seen)
         return issued
 
 
-def asked(n: int, mask: Mask | None) -> tuple[object, ...]:
+def asked(n: int, mask: Mask | None, seen: tuple[Context, ...] | None) -> tuple[object, ...]:
     """What was asked for, in a form that can be compared."""
-    return "ask", n, None if mask is None else tuple(sorted(mask.items()))
+    return "ask", n, None if mask is None else tuple(sorted(mask.items())), seen

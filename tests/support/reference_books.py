@@ -6,7 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from tests.support.reference_terms import STATES, Arm, Refusal, Terms, Ticket, Units, written
+from tests.support.reference_terms import (
+    STATES,
+    Arm,
+    Context,
+    Refusal,
+    Terms,
+    Ticket,
+    Units,
+    written,
+)
 
 
 @dataclass
@@ -23,6 +32,7 @@ class Books:
     below_minimum: int = 0
     outside_range: int = 0
     crowded: int = 0
+    clipped: int = 0
     tickets: dict[int, Ticket] = field(default_factory=dict)
     arms: list[Arm] = field(default_factory=list)
     # what was asked under each request id
@@ -86,7 +96,23 @@ class Books:
             "below_minimum": self.below_minimum,
             "outside_range": self.outside_range,
             "crowded": self.crowded,
+            "clipped": self.clipped,
         }
+
+    def seen(self, contexts: list[Context] | None) -> tuple[Context, ...] | None:
+        """Contexts as they are seen: the range is -1 to 1, and what is outside is at its end."""
+        if contexts is None or self.terms.features is None:
+            return None
+        low, high = self.terms.features
+        half = (high - low) / 2
+        return tuple(
+            ((min(high, max(low, first)) - low) / half - 1, second) for first, second in contexts
+        )
+
+    def extremes(self) -> list[tuple[float, float]]:
+        """The least and the most of each number of all contexts."""
+        contexts = [each.context for each in self.tickets.values() if each.context is not None]
+        return [(min(column), max(column)) for column in zip(*contexts, strict=True)]
 
     def open(self) -> list[int]:
         """How many pulls of each arm are on tickets of which something is still expected."""

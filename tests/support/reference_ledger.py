@@ -12,6 +12,7 @@ from tests.support.reference_books import fit
 from tests.support.reference_reporting import Reporting
 from tests.support.reference_terms import (
     Arm,
+    Context,
     Mask,
     Receipt,
     Refusal,
@@ -23,7 +24,8 @@ from tests.support.reference_terms import (
 )
 
 __all__ = [
-    "Drawn", "Ledger", "Mask", "Receipt", "Refusal", "Report", "Terms", "Ticket", "Units", "written"
+    "Context", "Drawn", "Ledger", "Mask", "Receipt", "Refusal", "Report", "Terms", "Ticket",
+    "Units", "written",
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ STATES = (
     "unrewarded",
 )
 Units = tuple[int, ...]  # per resource
+Context = tuple[float, float]  # as a user gives it: the first has a range, the second has none
 Mask = dict[int, Units | None]  # arm -> the most that this call may cost, where that is said
 
 
@@ -52,6 +53,7 @@ class Terms(NamedTuple):
     capacity: int | None = None
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None
+    features: tuple[float, float] | None = None  # the range of the first of two
 
 
 class Report(NamedTuple):
@@ -86,6 +88,7 @@ class Ticket:
     paid_from: str = ""  # its state when the cost became known
     gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
     receipt: Receipt | None = None
+    context: Context | None = None  # as it is seen
 
 
 @dataclass

@@ -142,9 +142,9 @@ def forget_the_chance_of_exploration(patch: Patch) -> None:
     """A ticket carries the policy's probability alone."""
     next_round = Transaction.next_round
 
-    def proud(book: Transaction, draft: Draft, allowed: Any, chooser: Any) -> Any:
-        t, arms, _ = next_round(book, draft, allowed, chooser)
-        chances = chooser.probabilities(t, draft.left, draft.pending, draft.owed, allowed)
+    def proud(book: Transaction, draft: Draft, allowed: Any, chooser: Any, *more: Any) -> Any:
+        t, arms, _ = next_round(book, draft, allowed, chooser, *more)
+        chances = chooser.probabilities(t, draft.left, draft.pending, draft.owed, allowed, *more)
         return t, arms, [chances[arm] for arm in arms]
 
     patch.setattr(Transaction, "next_round", proud)

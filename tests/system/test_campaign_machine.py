@@ -16,6 +16,7 @@ from purse import PurseError
 from purse.campaign import audit, ticket_window
 from tests.support import reference_ledger
 from tests.support.campaign_machine import DAY, INITIAL, LIFE, UNIFORM, WITHIN, attempt, picks
+from tests.support.contexts import SEES
 from tests.support.machine_asks import AskMachine
 from tests.support.reference_ledger import Report, Units, written
 from tests.support.soak import scale
@@ -140,6 +141,13 @@ def test_no_sequence_of_calls_breaks_the_books(
 ) -> None:
     part = (1 if policy == UNIFORM else 2) * (1 if kind == "memory" else 2)
     run(CampaignMachine, make_harness(kind), policy, part)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_nor_do_they_where_the_policy_sees_contexts(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    run(CampaignMachine, make_harness(kind), SEES, 2 if kind == "memory" else 4)
 
 
 class WindowMachine(CampaignMachine):

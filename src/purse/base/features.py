@@ -123,6 +123,11 @@ class Features:
         return tuple(column for each in self.each for column in each.columns)
 
     @property
+    def owners(self) -> tuple[str, ...]:
+        """The name of the feature that each of the numbers belongs to."""
+        return tuple(each.name for each in self.each for _ in each.columns)
+
+    @property
     def n_columns(self) -> int:
         """F, the numbers of a context without the constant."""
         return len(self.columns)
@@ -231,8 +236,8 @@ def _read(name: Any, form: Any) -> Feature:
             if len(form) > 1:
                 raise invalid(where, dict(form), "has classes, so it has nothing else")
             form = form["classes"]
-            if not isinstance(form, (list, tuple)):
-                raise invalid(where, form, FORMS)
+            if not isinstance(form, (list, tuple)) or not all(isinstance(x, str) for x in form):
+                raise invalid(where, form, "must have classes that are names")
         elif ("low" in form) != ("high" in form):
             raise invalid(where, dict(form), "must have both low and high, or none")
         else:

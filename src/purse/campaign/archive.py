@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from purse.base.files import sync_folder, write_atomically
-from purse.campaign.archived_ticket import ArchivedTicket, archive_ticket
+from purse.campaign.archived_ticket import ArchivedTicket, archive_ticket, unpack_ask
 from purse.campaign.audit import pages
 from purse.campaign.checkpoint import LEDGER
 from purse.campaign.group_commit import check_same, write_set
@@ -158,9 +158,8 @@ class Mover:
         if record.id in self.asks:
             return archive_ticket(record, told, self.asks[record.id])
         (old,) = self.storage.archived(self.terms.name, record.id - 1, 1)
-        n, count, *mask = orjson.loads(old.body)[7] or (1, 1)
-        tickets = [{"id": record.id if old.request else 0}] * count
-        body = {"n": n, "tickets": tickets, **({"mask": mask[0]} if mask else {})}
+        count, body = unpack_ask(orjson.loads(old.body)[7] or [1, 1])
+        body["tickets"] = [{"id": record.id if old.request else 0}] * count
         ask = Entry(0, 0, "asked", None, None, body)
         return archive_ticket(record, told, ask)._replace(request=old.request)
 

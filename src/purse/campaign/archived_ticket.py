@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from purse.base.json import compact
+from purse.campaign.contexts import CONTEXT, UNUSED
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
-MORE = ("initial", "names")  # what few tickets have
+MORE = ("initial", "names", CONTEXT)  # what few tickets have
 
 
 class ArchivedTicket(NamedTuple):
@@ -28,7 +29,7 @@ class ArchivedTicket(NamedTuple):
     told: int | None  # the entry that its report is in
     # the hash of the request id, where it is the first ticket of an ask; None for the others
     request: bytes | None
-    # state, at, deadline, t, arms, probabilities, held, [n, tickets, mask] of the ask; where its
+    # state, at, deadline, t, arms, probabilities, held, what `pack_ask` keeps of the ask; where its
     # cost is known: from, rewards, costs; where a reward is kept with it: that; more of its body
     body: str
 
@@ -54,9 +55,7 @@ def archive_ticket(record: TicketRecord, told: int | None, ask: Entry) -> Archiv
         body["arms"],
         body["probabilities"],
         body["held"],
-        [ask.body["n"], len(issued), *([ask.body["mask"]] if "mask" in ask.body else [])]
-        if is_first
-        else None,
+        pack_ask(ask.body) if is_first else None,
     ]
     if report := body.get("report"):
         facts += [report["from"], report.get("rewards"), report["costs"]]
@@ -101,13 +100,29 @@ def told_body(ticket: ArchivedTicket) -> str:
     """The report of a ticket as the policy learns it, as JSON."""
     body = unpack_ticket(ticket).body
     report = body["report"]
-    known = {name: body[name] for name in ("t", "arms", "probabilities")}
+    known = {name: body[name] for name in ("t", "arms", "probabilities", CONTEXT) if name in body}
     return compact({**known, **{name: report[name] for name in ("rewards", "costs", "from")}})
 
 
 def repeated_ask(first: ArchivedTicket, request: str) -> Entry:
     """The ask whose first ticket this is, as far as a repeat of it has to know."""
-    n, count, *mask = orjson.loads(first.body)[7]
-    tickets = [{"id": number} for number in range(first.id, first.id + count)]
-    body = {"n": n, "tickets": tickets, **({"mask": mask[0]} if mask else {})}
+    count, body = unpack_ask(orjson.loads(first.body)[7])
+    body["tickets"] = [{"id": number} for number in range(first.id, first.id + count)]
     return Entry(0, 0, "asked", request, None, body)
+
+
+def pack_ask(body: dict[str, Any]) -> list[Any]:
+    """What the first ticket of an ask keeps of it: the tickets wanted and issued, the mask, and
+    contexts without a ticket.
+    """
+    facts = [body["n"], len(body["tickets"]), body.get("mask"), body.get(UNUSED)]
+    while facts[-1] is None:
+        facts.pop()
+    return facts
+
+
+def unpack_ask(facts: list[Any]) -> tuple[int, dict[str, Any]]:
+    """The number of tickets that were issued, and the rest of what `pack_ask` keeps."""
+    n, count, *more = facts
+    known = zip(("mask", UNUSED), more, strict=False)
+    return count, {"n": n, **{name: value for name, value in known if value is not None}}

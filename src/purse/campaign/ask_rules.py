@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from purse.campaign import exploration
 from purse.campaign.allowed_arms import AllowedArms
+from purse.campaign.contexts import CONTEXT, UNUSED, Context, check_contexts
 from purse.campaign.draft import Draft
+from purse.campaign.journal import Entry
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import TicketRecord
@@ -28,8 +30,8 @@ from purse.types import SKIP, STOP
 
 class Chooser(Protocol):
     """A policy that chooses. Both take the round, the units left, the pulls of each arm on open
-    tickets (none where nobody counts them), the arms that owe their initial pull, and the arms that
-    are allowed (None: all).
+    tickets (none where nobody counts them), the arms that owe their initial pull, the arms that are
+    allowed (None: all), and the numbers of the context where there are features.
     """
 
     def choose(
@@ -39,6 +41,7 @@ class Chooser(Protocol):
         pending: list[int],
         owed: Sequence[int],
         allowed: Sequence[int] | None,
+        context: Sequence[float] | None = None,
     ) -> tuple[list[int], list[float]]:
         """Return arms and their probabilities."""
 
@@ -49,6 +52,7 @@ class Chooser(Protocol):
         pending: list[int],
         owed: Sequence[int],
         allowed: Sequence[int] | None,
+        context: Sequence[float] | None = None,
     ) -> list[float]:
         """Return the probability of each arm."""
 
@@ -56,21 +60,35 @@ class Chooser(Protocol):
 class AskRules(AllowedArms):
     """What an ask is answered with."""
 
-    def ask(self, n: int, request: str, mask: Mask | None, chooser: Chooser) -> list[TicketRecord]:
-        """Up to n tickets, at least one; the same again for a request that was answered before
-        (P4), unless nothing is held for any of them any more.
+    def ask(
+        self,
+        n: int,
+        request: str,
+        mask: Mask | None,
+        chooser: Chooser,
+        contexts: Sequence[Context] | None = None,
+    ) -> list[TicketRecord]:
+        """Up to n tickets, at least one, for the first of n contexts where there are features; the
+        same again for a request that was answered before (P4), unless nothing is held for any of
+        them any more.
         """
+        if contexts is not None:
+            check_contexts(self.terms.context, n, contexts)
         limits = None if mask is None else mask.as_body(self.terms.n_arms)
         entry = self.repeated(request, "asked", n=n, mask=limits)
         if entry is not None:
+            if contexts is not None:
+                self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
-            tickets = self.choose_rounds(n, mask, chooser)
+            tickets = self.choose_rounds(n, mask, chooser, contexts)
             expires = self.terms.expires_after
             deadline = None if expires is None else self.now + expires
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if contexts is not None and len(tickets) < n:  # one of them was looked at, too
+                body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
             entry = self.add("asked", body, request=request)
         records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
         # an archived ticket has lost its request id, and somebody may have spoken of it since
@@ -80,6 +98,13 @@ class AskRules(AllowedArms):
             else record._replace(body={**record.body, "request": request})
             for record in records
         ]
+
+    def compare_contexts(self, request: str, entry: Entry, contexts: Sequence[Context]) -> None:
+        """Refuse a request that was made before with other contexts."""
+        issued = [self.ledger.tickets[each["id"]].body for each in entry.body["tickets"]]
+        known = [body.get(CONTEXT) for body in issued] + entry.body.get(UNUSED, [])
+        if known != [each.numbers for each in contexts]:
+            raise Conflict(f"request_id={request!r} was used before with another context")
 
     def refuse_dead(self, request: str, numbers: list[int]) -> None:
         """Refuse to hand out tickets again that are all void, released or failed: who takes them
@@ -92,7 +117,13 @@ class AskRules(AllowedArms):
                 f"{states[0]} by now: nothing is held for it; ask with another request_id"
             )
 
-    def choose_rounds(self, n: int, mask: Mask | None, chooser: Chooser) -> list[dict[str, Any]]:
+    def choose_rounds(
+        self,
+        n: int,
+        mask: Mask | None,
+        chooser: Chooser,
+        contexts: Sequence[Context] | None = None,
+    ) -> list[dict[str, Any]]:
         """The rounds to come, as many of n as fit."""
         status = self.ledger.head.status
         if status != RUNNING:
@@ -104,7 +135,8 @@ class AskRules(AllowedArms):
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
             try:
-                ticket = self.choose_round(draft, mask, chooser)
+                context = None if contexts is None else contexts[len(chosen)]
+                ticket = self.choose_round(draft, mask, chooser, context)
             except AskRefused:
                 if not chosen:
                     raise
@@ -124,11 +156,14 @@ class AskRules(AllowedArms):
             check_most(mask, arms.names, arms.cost_max)
         return Draft(self.ledger, mask, self.now)
 
-    def choose_round(self, draft: Draft, mask: Mask | None, chooser: Chooser) -> dict[str, Any]:
+    def choose_round(
+        self, draft: Draft, mask: Mask | None, chooser: Chooser, context: Context | None = None
+    ) -> dict[str, Any]:
         """One ticket."""
         allowed = self.allowed(draft, mask)
         again = self.next_again(draft, allowed)
-        t, arms, chances = again or self.next_round(draft, allowed, chooser)
+        numbers = None if context is None else context.numbers
+        t, arms, chances = again or self.next_round(draft, allowed, chooser, numbers)
         if arms[0] != SKIP:
             arms = self.without_skips(draft, arms)
         ticket = {
@@ -140,6 +175,8 @@ class AskRules(AllowedArms):
         }
         if max(arms) >= self.ledger.arms.named:
             ticket["names"] = [self.ledger.arms.names[arm] for arm in arms]
+        if context is not None:
+            ticket |= context.as_body()
         return ticket
 
     def without_skips(self, draft: Draft, arms: list[int]) -> list[int]:
@@ -165,13 +202,17 @@ class AskRules(AllowedArms):
         return None
 
     def next_round(
-        self, draft: Draft, allowed: list[int] | None, chooser: Chooser
+        self,
+        draft: Draft,
+        allowed: list[int] | None,
+        chooser: Chooser,
+        context: Sequence[float] | None = None,
     ) -> tuple[int, list[int], list[float]]:
         """The choice for the next round: exploration's, or the policy's."""
         t = draft.t + 1
         if draft.t == self.terms.horizon:
             raise HorizonReached(f"all {draft.t} rounds of the horizon have been asked for")
-        seen = (t, draft.left, draft.pending, draft.owed, allowed)
+        seen = (t, draft.left, draft.pending, draft.owed, allowed, context)
         if not self.terms.explore:
             arms, chances = chooser.choose(*seen)
             self.check_choice(t, arms, chances)
@@ -215,8 +256,13 @@ class AskRules(AllowedArms):
                     f"{self.terms.policy} chose with probabilities {chances} in round {t}"
                 )
 
-    def foresee(self, mask: Mask | None, chooser: Chooser) -> list[float]:
+    def foresee(
+        self, mask: Mask | None, chooser: Chooser, context: Context | None = None
+    ) -> list[float]:
         """(K,) The probability of each arm in the next round."""
+        if context is not None:
+            check_contexts(self.terms.context, 1, [context])
+        numbers = None if context is None else context.numbers
         draft = self.draft(mask)
         allowed = self.allowed(draft, mask)
         out = [0.0] * self.terms.n_arms
@@ -226,7 +272,8 @@ class AskRules(AllowedArms):
             return out
         explored = self.explored(draft, allowed)
         rest = 1 - sum(explored.values())
-        found = chooser.probabilities(draft.t + 1, draft.left, draft.pending, draft.owed, allowed)
+        seen = (draft.t + 1, draft.left, draft.pending, draft.owed, allowed, numbers)
+        found = chooser.probabilities(*seen)
         return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(found)]
 
     def amount_to_hold(self, draft: Draft, arms: list[int]) -> list[int]:

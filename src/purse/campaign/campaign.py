@@ -16,6 +16,7 @@ from purse.base import validation
 from purse.campaign import defaults, make_results, operations
 from purse.campaign.archive_file import read_journal
 from purse.campaign.arms import Arms
+from purse.campaign.contexts import Context, read_context, read_contexts
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import Mask, read_mask
@@ -70,6 +71,8 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         capacity: int | None = None,
         cost_floor: Any = None,
         cost_ceiling: Any = None,
+        features: Any = None,
+        per_arm: bool = False,
         storage: str | Storage = defaults.STORAGE,
     ) -> Campaign:
         """Create a campaign in its storage and return it.
@@ -105,6 +108,10 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         capacity       places for arms, for `add_arm`; None: as many as are named
         cost_floor, cost_ceiling   how low and how high `set_arm` may move the costs of each arm;
                                    None: `cost_min` and `cost_max`
+        features       what a context holds: a number of features, a list of names, or a mapping
+                       from names to a range (low, high), to (low, high, "optional") or to
+                       classes; None: no contexts. Ranges are mapped to [-1, 1]
+        per_arm        whether each arm has a context of its own
         storage        an address such as sqlite:///purse.db or postgresql://user@host/database
 
         Raise `CampaignExists` when the storage has a campaign of this name.
@@ -135,7 +142,10 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
             capacity=capacity,
             cost_floor=cost_floor,
             cost_ceiling=cost_ceiling,
+            features=features,
+            per_arm=per_arm,
         )
+        terms.check_state()
         if terms.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=2)
         kept = connect(storage)
@@ -194,6 +204,7 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         request_id: str | None = None,
         *,
         arms: Sequence[str] | Mapping[str, Any] | None = None,
+        context: Any = None,
     ) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
@@ -201,15 +212,19 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
                      ticket and holds nothing more
         arms         the arms that may be chosen; or {arm: the most that this call may cost}, at
                      most the arm's own maximum, which is then held; None: all arms
+        context      the values of the features, by name or in order, where there are features; with
+                     `per_arm` those of each arm, by name or in order
 
+        Raise `InvalidInput` when the context does not fit the features.
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
         Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
-        Raise `Conflict` when `request_id` was used before for another request, or when its ticket
-        is void, released or failed by now.
+        Raise `Conflict` when `request_id` was used before for another request or context, or when
+        its ticket is void, released or failed by now.
         """
-        return self.ask_many(1, request_id, arms=arms)[0]
+        mask, seen = self._mask(arms), self._context(context)
+        return self._ask(1, request_id, mask, None if seen is None else [seen])[0]
 
     def ask_many(
         self,
@@ -217,27 +232,45 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         request_id: str | None = None,
         *,
         arms: Sequence[str] | Mapping[str, Any] | None = None,
+        contexts: Sequence[Any] | None = None,
     ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
         n            from 1 to 1,000
         request_id   as for `ask`; a repeat returns the same tickets
         arms         as for `ask`, the same for all tickets
+        contexts     `n` of what `ask` takes as a context, where there are features; the tickets are
+                     for the first of them, in order
 
         Raise what `ask` raises when not even one ticket fits.
         """
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
-        operation = operations.ask(n, self._request(request_id), self._mask(arms))
+        mask = self._mask(arms)
+        if contexts is None and not self.terms.features:
+            return self._ask(n, request_id, mask, None)
+        return self._ask(n, request_id, mask, read_contexts(self.terms, n, contexts, self._arms))
+
+    def _ask(
+        self,
+        n: int,
+        request_id: str | None,
+        mask: Mask | None,
+        contexts: list[Context] | None,
+    ) -> list[CampaignTicket]:
+        operation = operations.ask(n, self._request(request_id), mask, contexts)
         return [make_results.ticket(self.terms, record) for record in self._committer.do(operation)]
 
     def probabilities(
-        self, arms: Sequence[str] | Mapping[str, Any] | None = None
+        self,
+        arms: Sequence[str] | Mapping[str, Any] | None = None,
+        context: Any = None,
     ) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}.
 
-        arms   as for `ask`
+        arms, context   as for `ask`
         """
-        chances = self._committer.do(operations.probabilities(self._mask(arms)))
+        mask, seen = self._mask(arms), self._context(context)
+        chances = self._committer.do(operations.probabilities(mask, seen))
         return dict(zip(self._arms().names, chances, strict=False))
 
     def _mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
@@ -250,6 +283,12 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         ):
             known = self._arms().names
         return read_mask(self.terms, arms, known)
+
+    def _context(self, context: Any) -> Context | None:
+        """Return the context of an ask, encoded; None where there are no features."""
+        if context is None and not self.terms.features:
+            return None
+        return read_context(self.terms, context, self._arms)
 
     def _arms(self) -> Arms:
         return Arms(self.terms, self.storage.overview(self.name).head.arms)

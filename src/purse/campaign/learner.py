@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from purse.base import amounts
 from purse.campaign.checkpoint import POLICY, Checkpoint, checkpoint
+from purse.campaign.contexts import CONTEXT
 from purse.campaign.states import OPEN
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors
-from purse.engine.job import make_game, make_policy
+from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
 from purse.engine.steps import DONE, CallBuffer, compile_steps, new_game, tell
 from purse.errors import InvalidInput, PurseError
@@ -41,6 +42,7 @@ class Learner:
         self._high = [list(row) for row in terms.ceiling]
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
+        self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
         self._looked = False  # whether `probabilities` is compiled
         state, self._whole = in_one(self.module.init(params, problem))
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
@@ -58,10 +60,13 @@ class Learner:
         pending: list[int],
         owed: Sequence[int],
         allowed: Sequence[int] | None,
+        context: Sequence[float] | None = None,
     ) -> tuple[list[int], list[float]]:
         """Return the arms of round t, and the probability that each was drawn with."""
         space = self._game.workspace
         masked = self._see(left, pending, allowed)
+        if self.sees_contexts:
+            self._see_context(context)
         if self.terms.initial_rounds:
             space.owed[:] = 0
             space.owed[list(owed)] = 1
@@ -80,6 +85,16 @@ class Learner:
         space.allowed[list(allowed)] = True
         return True
 
+    def _see_context(self, numbers: Sequence[float] | None) -> None:
+        """Write the numbers of a context where the policy looks at them."""
+        if numbers is None:
+            raise InvalidInput(
+                f"the journal of {self.terms.name!r} is without its contexts, and "
+                f"{self.terms.policy} sees them: it cannot choose or learn again"
+            )
+        rows = self._game.workspace.context[:, :-1]
+        rows[...] = np.array(numbers, np.float32).reshape(rows.shape)
+
     def probabilities(
         self,
         t: int,
@@ -87,15 +102,18 @@ class Learner:
         pending: list[int],
         owed: Sequence[int],
         allowed: Sequence[int] | None,
+        context: Sequence[float] | None = None,
     ) -> list[float]:
         """Return the probability of each arm in round t."""
         out: Floats = np.zeros(self.terms.n_arms)
         if any(allowed is None or arm in allowed for arm in owed):
-            arms = self.choose(t, left, pending, owed, allowed)[0]
+            arms = self.choose(t, left, pending, owed, allowed, context)[0]
             out[[arm for arm in arms if arm >= 0]] = 1.0
         elif self._steps.look is None:
             raise InvalidInput(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
+            if self.sees_contexts:
+                self._see_context(context)
             self._steps.look(t, self._see(left, pending, allowed), out)
         return out.tolist()
 
@@ -131,6 +149,8 @@ class Learner:
                 pack(words, 0, *arms, *body["probabilities"], *zeros, *rewards, *seen)
             else:
                 buffer.pack_fewer(arms, body["probabilities"], zeros, rewards, seen)
+            if self.sees_contexts:
+                self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
             if step(t) != DONE:
                 raise PurseError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from purse.campaign import cooldown
 from purse.campaign.arms import ArmRecord, Arms
+from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry, chain
 from purse.campaign.mask import from_body
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
@@ -94,6 +95,9 @@ class Ledger:
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
             if "names" in each:
                 body["names"] = each["names"]
+            if CONTEXT in each:
+                body[CONTEXT] = each[CONTEXT]
+                self.see(each)
             if self.is_initial(each) != (each["t"] <= self.terms.initial_rounds):
                 body["initial"] = each["t"] > self.terms.initial_rounds
             self.tickets[each["id"]] = TicketRecord(each["id"], state, entry.at, deadline, body)
@@ -116,6 +120,19 @@ class Ledger:
         self.move(
             [sum(units) for units in zip(*(each["held"] for each in issued), strict=True)], held=1
         )
+
+    def see(self, ticket: dict[str, Any]) -> None:
+        """Record the least and the most of each column of contexts, over all arms that have one,
+        and count values that were clipped.
+        """
+        numbers, width = ticket[CONTEXT], self.terms.context.n_columns
+        rows = [numbers]
+        if self.terms.per_arm:
+            rows = [numbers[arm * width : (arm + 1) * width] for arm in self.arms.there]
+        least, most = self.head.seen or (rows[0], rows[0])
+        self.head.seen = [list(map(min, least, *rows)), list(map(max, most, *rows))]
+        if CLIPPED in ticket:
+            self.count(CLIPPED, ticket[CLIPPED])
 
     def told(self, entry: Entry) -> None:
         """Take in a whole report; the money moves where it has not done so before."""

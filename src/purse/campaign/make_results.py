@@ -15,6 +15,7 @@ from purse.campaign.results import (
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
+    FeatureStatus,
     Receipt,
     Status,
 )
@@ -135,6 +136,7 @@ def status(
             for each in map(CoolDown._make, head.cooling)
             if each.length and not arms.is_retired[each.arm]
         ),
+        tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from purse.campaign import contexts as contexts_module
+from purse.campaign.contexts import Context
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.mask import Mask
@@ -46,13 +48,20 @@ class Operation:
     error: BaseException | None = None
 
 
-def ask(n: int, request: str, mask: Sequence[Any] | None = None) -> Operation:
-    """Up to n tickets; `mask` is a `Mask`, or its parts as JSON has them."""
-    allowed = read_sent(mask)
+def ask(
+    n: int,
+    request: str,
+    mask: Sequence[Any] | None = None,
+    contexts: Sequence[Sequence[Any]] | None = None,
+) -> Operation:
+    """Up to n tickets; `mask` is a `Mask` and `contexts` are n of `Context`, or their parts as JSON
+    has them.
+    """
+    allowed, seen = read_sent(mask), contexts_module.read_sent(contexts)
     return Operation(
         "ask",
-        (n, request, mask),
-        lambda transaction, learner: transaction.ask(n, request, allowed, needed(learner)),
+        (n, request, mask) if contexts is None else (n, request, mask, contexts),
+        lambda transaction, learner: transaction.ask(n, request, allowed, needed(learner), seen),
         requests=(request,),
         needs_policy=True,
         expires=True,
@@ -149,13 +158,15 @@ def is_expiry(entry: Entry) -> bool:
     return entry.kind in ("expired", "unrewarded") or bool(entry.body.get("missing"))
 
 
-def probabilities(mask: Sequence[Any] | None = None) -> Operation:
-    """(K,) The probability of each arm in the next round; `mask` as for `ask`."""
-    allowed = read_sent(mask)
+def probabilities(
+    mask: Sequence[Any] | None = None, context: Sequence[Any] | None = None
+) -> Operation:
+    """(K,) The probability of each arm in the next round; `mask` as for `ask`, and a `Context`."""
+    allowed, seen = read_sent(mask), None if context is None else Context(*context)
     return Operation(
         "probabilities",
-        (mask,),
-        lambda transaction, learner: transaction.foresee(allowed, needed(learner)),
+        (mask,) if context is None else (mask, context),
+        lambda transaction, learner: transaction.foresee(allowed, needed(learner), seen),
         needs_policy=True,
         needs_look=True,
     )

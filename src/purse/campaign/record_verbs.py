@@ -13,6 +13,7 @@ from purse.campaign import make_results
 from purse.campaign.archive import Archived, archive
 from purse.campaign.audit import Audit, audit, stored_ticket
 from purse.campaign.base_campaign import BaseCampaign
+from purse.campaign.contexts import without_contexts
 from purse.campaign.journal import Entry, write_lines
 from purse.campaign.results import CampaignTicket
 from purse.campaign.states import OPEN, STATES
@@ -110,18 +111,26 @@ class RecordVerbs(BaseCampaign):
         limit = None if before is None else round(before * 1000)
         return archive(self.terms, self.storage, Path(file).absolute(), limit)
 
-    def export(self, file: str | Path | IO[str]) -> int:
+    def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
         """Write the journal as JSON lines and return the number of entries.
 
-        file   a path, which is written whole or not at all, or an open text file
+        file       a path, which is written whole or not at all, or an open text file
+        contexts   whether the contexts of asks are written, too; a journal without them can be
+                   restored where the policy does not see contexts
         """
         if isinstance(file, (str, Path)):
             counts: list[int] = []
             write_atomically(
                 Path(file),
                 lambda raw: counts.append(
-                    self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)))
+                    self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)), contexts=contexts)
                 ),
             )
             return counts[0]
-        return write_lines(file, self.name, self.journal())
+        if contexts:
+            return write_lines(file, self.name, self.journal())
+        entries = (
+            entry._replace(body=without_contexts(entry.body)) if entry.seq > 1 else entry
+            for entry in self.journal()
+        )
+        return write_lines(file, self.name, entries, without_contexts=True)

@@ -11,7 +11,7 @@ import orjson
 
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent")  # fields of `CampaignRecord`
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen")  # fields of `CampaignRecord`
 COUNTS = (
     "tickets",
     *STATES,
@@ -20,6 +20,7 @@ COUNTS = (
     "below_minimum",
     "outside_range",
     "crowded",
+    "clipped",
 )
 
 
@@ -72,6 +73,8 @@ class CampaignRecord:
     arms: list[list[Any]] | tuple[()] = ()  # arms that are not as the terms say, see `ArmRecord`
     # pulls of each arm that has not brought a reward yet, -1 for those that have; under rule `fit`
     silent: list[int] = field(default_factory=list)
+    # (2, F) the least and the most of each column of contexts, where there are features
+    seen: list[list[float]] | tuple[()] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""

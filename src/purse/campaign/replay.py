@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from purse.base import validation
 from purse.errors import InvalidInput, invalid, shorten
 from purse.offline.estimates import ask, estimate
+from purse.offline.feature_columns import Wanted
 from purse.offline.log_result import LogResult
 from purse.offline.off_policy import estimate_log
 from purse.offline.source import read
@@ -40,6 +41,8 @@ def replay(
     cost: str = "cost",
     round: str = "round",
     probability: str = "probability",
+    features: Wanted | None = None,
+    per_arm: bool = False,
     archives: Sequence[str | os.PathLike[str]] = (),
 ) -> TableReplay | LogResult:
     """Replay policies on recorded rounds with each budget.
@@ -57,6 +60,11 @@ def replay(
     folder    a folder that keeps the results of a table; a repeat reads them
     arm, reward, cost, round, probability   the names of the columns; in a wide table, their
                                             prefixes
+    features  columns that are known of a round before its arm is chosen: names, patterns such as
+              "x_*", or a mapping from names to a range (low, high), classes, or None: as the data
+              is. Policies that see contexts see them
+    per_arm   whether each arm has features of its own: in columns such as length_small, or in the
+              rows of a table with a row for each round and arm
     archives  files that hold archived entries of a campaign
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
@@ -75,6 +83,8 @@ def replay(
 
     game: dict[str, Any] = {"n_paths": n_paths, "seed": seed}
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
+        if features is not None:
+            raise invalid("features", features, "must be left out; a campaign has its own")
         return replay_journal(
             Path(data), archives, policies, budgets, horizon, stop, n_workers, **game
         )
@@ -92,6 +102,8 @@ def replay(
         "horizon": horizon,
         **game,
         "n_workers": n_workers,
+        "features": features,
+        "per_arm": per_arm,
     }
     names = source.frame.columns
     if arm in names and probability not in names and round not in names:

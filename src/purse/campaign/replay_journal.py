@@ -5,7 +5,7 @@ compared with what is written.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -16,6 +16,7 @@ from purse.base import amounts as amounts_module
 from purse.base.json import compact
 from purse.campaign.ask_rules import Chooser
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
+from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_ask
 from purse.campaign.draft import Draft
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
@@ -31,7 +32,7 @@ from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # counts that are in every digest; others only where they are not 0
-OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded"}
+OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
 
 
 class WouldAppend(Exception):
@@ -58,11 +59,15 @@ class DryRunRules(Transaction):
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
 
     def next_round(
-        self, draft: Draft, allowed: list[int] | None, chooser: Chooser
+        self,
+        draft: Draft,
+        allowed: list[int] | None,
+        chooser: Chooser,
+        context: Sequence[float] | None = None,
     ) -> tuple[int, list[int], list[float]]:
         """The choice for the next round: made again, or as it is written."""
         if self.written is None:
-            return super().next_round(draft, allowed, chooser)
+            return super().next_round(draft, allowed, chooser, context)
         if draft.t + 1 not in self.written:
             raise AskRefused(f"round {draft.t + 1} was not asked for")
         ticket = self.written[draft.t + 1]
@@ -138,7 +143,8 @@ class JournalReplay:
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
-                transaction.ask(body["n"], entry.request or "", mask, self.learner)
+                contexts = of_ask(body)
+                transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
             case "told" if body.get("missing"):
                 transaction.expire([self.tickets[ticket]])
             case "told":
@@ -265,6 +271,10 @@ def check_types(entry: Entry, terms: Terms) -> None:
         raise InvalidInput(
             f"{shorten(compact(entry[1:]))} holds something else than whole numbers and names"
         )
+    for part in (entry.body, *entry.body.get("tickets", ())):
+        check_numbers(part.get(CONTEXT, ()))
+    for numbers in entry.body.get(UNUSED, ()):
+        check_numbers(numbers)
     strict = terms.reward_range is None
     if not all(
         type(reward) in (int, float) and isfinite(reward) and (not strict or 0 <= reward <= 1)

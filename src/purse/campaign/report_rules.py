@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from purse.base import amounts
+from purse.campaign.contexts import CONTEXT
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.make_results import receipt
 from purse.campaign.records import TicketRecord
@@ -95,6 +96,8 @@ class ReportRules(BaseTransaction):
     ) -> Receipt:
         """Bring reward and cost together: the entry that the policy learns from."""
         known = {name: record.body[name] for name in ("t", "arms", "probabilities")}
+        if CONTEXT in record.body:  # repeated, so that the policy learns from this entry alone
+            known[CONTEXT] = record.body[CONTEXT]
         if record.state == SETTLED:
             money = {**record.body["report"], "settled": True}
         else:

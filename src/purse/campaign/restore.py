@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from purse.campaign.archive_file import complete
+from purse.campaign.contexts import lacks_contexts
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
@@ -33,11 +34,21 @@ def restore(
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
     terms = checked_terms(first).copied(name)
     replay = JournalReplay(terms, lambda _: None)
-    replay.tickets.keep = {
-        entry.ticket or 0 for entry in complete(read(), archives) if speaks_of_the_past(entry)
-    }
+    for entry in complete(read(), archives):
+        check_whole(replay, entry)
+        if speaks_of_the_past(entry):
+            replay.tickets.keep.add(entry.ticket or 0)
     storage.create(terms.name, write_sets(replay, complete(read(), archives)))
     return terms
+
+
+def check_whole(replay: JournalReplay, entry: Entry) -> None:
+    """Refuse an ask without the contexts that its policy looked at."""
+    if entry.kind == "asked" and replay.learner.sees_contexts and lacks_contexts(entry.body):
+        raise InvalidInput(
+            f"the journal was exported without its contexts, and {replay.terms.policy} sees them: "
+            "it cannot choose and learn again"
+        )
 
 
 def speaks_of_the_past(entry: Entry) -> bool:

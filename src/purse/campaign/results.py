@@ -113,6 +113,15 @@ class CoolingArm:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureStatus:
+    """One number of a context, over all asks, as the policy sees it: a range is -1 to 1."""
+
+    column: str
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -143,6 +152,7 @@ class Status:
     promise: Annotated[str | None, "The weaker promise, where holds are released on expiry."]
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
+    features: tuple[FeatureStatus, ...] = ()  # of contexts so far
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -166,6 +176,15 @@ class Status:
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
             *(f"  cooling down: {each}" for each in self.cooling),
+            *(
+                f"  context {each.column}: {each.least:.4g} to {each.most:.4g}"
+                for each in self.features
+            ),
+            *(
+                [f"  values clipped to their ranges: {self.counts['clipped']}"]
+                if self.counts.get("clipped")
+                else []
+            ),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from purse.base import amounts, validation
+from purse.base.features import Features
 from purse.base.json import compact
 from purse.base.spec import absolute
 from purse.campaign.arms import Arms
@@ -28,6 +29,7 @@ from purse.campaign.read_terms import (
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
+from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
@@ -42,6 +44,7 @@ WEAKER_PROMISE = (
 )
 StopRule = Literal["hold", "fit"]
 HOLD, FIT = STOP = get_args(StopRule)
+MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,8 @@ class Terms:
     cost_floor: Table | None = None
     cost_ceiling: Table | None = None
     policy_version: int = 0  # of its rule, where the policy counts them
+    features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
+    per_arm: bool = False  # whether each arm has a context of its own
 
     @classmethod
     def of(
@@ -110,6 +115,8 @@ class Terms:
         capacity: int | None = None,
         cost_floor: Any = None,
         cost_ceiling: Any = None,
+        features: Any = None,
+        per_arm: bool = False,
         id: str = "",
     ) -> Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
@@ -158,6 +165,8 @@ class Terms:
         bounds = read_range(reward_range)
         first, longest = read_cooldown(cooldown, cooldown_max)
         least, most = table(problem.cost_min), table(problem.cost_max)
+        places = read_capacity(capacity, len(armed))
+        declared = Features.of(features, n_arms=places or len(armed), per_arm=per_arm)
         terms = cls(
             name,
             armed,
@@ -169,7 +178,7 @@ class Terms:
             problem.horizon,
             None if problem.costs is None else table(problem.costs),
             None if problem.caps is None else tuple(problem.caps.tolist()),
-            absolute(policy),
+            pin_prior(absolute(policy), declared, armed),
             seed,
             optional_milliseconds("expires_after", expires_after),
             validation.choice("on_expiry", on_expiry, EXPIRY),
@@ -182,9 +191,11 @@ class Terms:
             missing_reward=read_missing(missing_reward, within, bounds),
             reward_range=bounds,
             explore=read_explore(explore, problem.plays),
-            capacity=read_capacity(capacity, len(armed)),
+            capacity=places,
             cost_floor=read_bound("cost_floor", cost_floor, least, armed, stuff),
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
+            features=declared.as_dict() or None,
+            per_arm=per_arm,
         )
         return terms.with_policy()
 
@@ -207,6 +218,18 @@ class Terms:
             pending=bool(getattr(module, "PENDING", False)),
             policy_version=getattr(module, "VERSION", 0),
         )
+
+    def check_state(self) -> None:
+        """Refuse a policy whose state is too large to be stored every few thousand entries."""
+        module, params = make_policy(self.policy, self.problem)
+        size = sum(array.nbytes for array in module.init(params, self.problem))
+        if size > MOST_STATE:
+            raise invalid(
+                "policy",
+                self.policy,
+                f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
+                f"{size:,} with {self.n_arms:,} arms and {self.context.n_columns:,} features",
+            )
 
     def check_bounds(self) -> None:
         """Refuse bounds of costs that contradict one another, and room for arms where costs or
@@ -253,6 +276,11 @@ class Terms:
         """The arms at the beginning."""
         return Arms(self)
 
+    @cached_property
+    def context(self) -> Features:
+        """What a context holds."""
+        return Features.of(self.features, n_arms=self.n_arms, per_arm=self.per_arm)
+
     def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
         """(K, d) Bounds of all places, from those of the arms named in the terms."""
         rest = tuple(extreme(column) for column in zip(*bounds, strict=True))
@@ -266,6 +294,8 @@ class Terms:
             n_arms=self.n_arms,
             n_resources=len(self.resources),
             stop="hold",
+            n_features=self.context.n_columns,
+            per_arm=self.per_arm,
             **{**self.in_users_unit(), **known},
         )
 

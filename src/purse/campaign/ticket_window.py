@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from purse.base.json import compact
+from purse.campaign.contexts import CONTEXT
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import SETTLED, TOLD, UNFINISHED
@@ -18,6 +19,9 @@ from purse.campaign.states import SETTLED, TOLD, UNFINISHED
 BUCKET = 4_096  # tickets that share a sum
 YOUNG = 2 * BUCKET  # tickets that are kept whatever their state: they may change while we look
 MODULUS = 2**63  # sums fit into 64 bits
+# what a ticket may hold, in the order of its hash: it is stored in that of its entries, and
+# archived in another
+PARTS = ("t", "arms", "probabilities", "held", "names", "initial", CONTEXT, "reward", "report")
 Sums = list[int]  # of what a ticket is, of its times, of its request id
 
 
@@ -111,12 +115,11 @@ def before(record: TicketRecord, entry: Entry, expires_after: int | None) -> Tic
 
 def hashes(record: TicketRecord) -> Sums:
     """Hashes of what a ticket is, of its times and of its request id."""
-    body: dict[str, Any] = dict(record.body)
-    request = body.pop("request")
+    body = {name: record.body[name] for name in PARTS if name in record.body}
     parts: tuple[Any, ...] = (
         [record.id, record.state, body],
         [record.id, record.at, record.deadline],
-        [record.id, request],
+        [record.id, record.body["request"]],
     )
     return [
         int.from_bytes(blake2b(compact(part).encode(), digest_size=8).digest()) % MODULUS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,26 @@ COLUMNS = {
     "round": "Column of the round, in a table with a row for each round and arm.",
     "probability": "Column of the probability with which the arm was chosen: makes the data a log.",
 }
+
+
+class Features(click.ParamType[Any]):
+    """Names of columns, or a file that declares features."""
+
+    name = "columns"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text, or what the file says; the library checks it."""
+        if not isinstance(value, str) or not value.startswith("@"):
+            return value
+        try:
+            found = json.loads(Path(value[1:]).read_text())
+        except OSError as error:
+            raise click.BadParameter(f"cannot read {value[1:]!r}: {error.strerror}") from None
+        except ValueError as error:
+            raise click.BadParameter(f"{value[1:]!r} is no JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise click.BadParameter(f"{value[1:]!r} must be a JSON object from names")
+        return found
 
 
 def column_options(function: F) -> F:
@@ -62,6 +83,22 @@ def column_options(function: F) -> F:
     help="Orders of a table's rows, or simulated games for a log.",
 )
 @column_options
+@click.option(
+    "--features",
+    type=Features(),
+    metavar="COLUMNS",
+    help="Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
+    "object from names to ranges [low, high], classes, or null: as the data is.",
+)
+@click.option("--per-arm", is_flag=True, help="Each arm has features of its own.")
+@click.option(
+    "--save-prior",
+    "prior",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write what a log teaches to this file, for the option prior of policies; without "
+    "--budget nothing else is done.",
+)
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @seed_option
 @click.option(
@@ -79,6 +116,7 @@ def replay(
     workers: int | None,
     folder: Path | None,
     as_json: bool,
+    prior: Path | None,
     **options: Any,
 ) -> None:
     """Replay policies on your own data.
@@ -91,19 +129,27 @@ def replay(
 
     \b
     purse replay table.csv --budget 25
+    purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
+    purse replay log.csv --features length,code --save-prior prior.npz
     purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines
     import purse
 
+    if prior is not None:
+        names = ("arm", "reward", "cost", "features", "per_arm")
+        found = purse.prior_from_log(data, prior, **{name: options[name] for name in names})
+        click.echo(f"{prior}: {len(found.arms)} arms, SHA-256 {found.digest}", err=as_json)
+        if not budgets:
+            return
     target = folder or results_of(data)
     given: dict[str, Any] = {"policies": policies} if policies else {}
     if budgets:
         given["budgets"] = budgets
-    found = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
-    files = wrote(found, target)
+    played = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
+    files = wrote(played, target)
     if as_json:
-        print_files(target, files, rows=found.frame().to_dicts())
+        print_files(target, files, rows=played.frame().to_dicts())
     else:
-        click.echo(str(found))
+        click.echo(str(played))
         click.echo(where(target, files))

@@ -95,42 +95,62 @@ class Client:
         """Return the balances, counts and alarms of a campaign."""
         return self._result(Status, "GET", path(name))
 
-    def ask(self, name: str, request_id: str | None = None, *, arms: Arms = None) -> CampaignTicket:
+    def ask(
+        self,
+        name: str,
+        request_id: str | None = None,
+        *,
+        arms: Arms = None,
+        context: Any = None,
+    ) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         request_id   a name for this ask, under which a repeat returns the same ticket
         arms         the arms that may be chosen; or {arm: the most that this call may cost}, which
                      is then held; None: all arms
+        context      the values of the features, by name or in order, where there are features
 
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now. It is not repeated:
         its `seconds` say how long to wait.
         """
-        return self.ask_many(name, 1, request_id, arms=arms)[0]
+        return self._ask(name, 1, request_id, arms=arms, context=context)[0]
 
     def ask_many(
-        self, name: str, n: int, request_id: str | None = None, *, arms: Arms = None
+        self,
+        name: str,
+        n: int,
+        request_id: str | None = None,
+        *,
+        arms: Arms = None,
+        contexts: Sequence[Any] | None = None,
     ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
         n            from 1 to 1,000
         request_id   as for `ask`; a repeat returns the same tickets
         arms         as for `ask`, the same for all tickets
+        contexts     `n` of what `ask` takes as a context, where there are features
         """
+        return self._ask(name, n, request_id, arms=arms, contexts=contexts)
+
+    def _ask(
+        self, name: str, n: int, request_id: str | None, **fields: Any
+    ) -> list[CampaignTicket]:
         request = uuid.uuid4().hex if request_id is None else request_id
-        body = {"n": n, "request_id": request, **given(arms=arms)}
+        body = {"n": n, "request_id": request, **given(**fields)}
         return self._send(tickets_of, "POST", path(name, "asks"), body)
 
-    def probabilities(self, name: str, arms: Arms = None) -> dict[str, float]:
+    def probabilities(self, name: str, arms: Arms = None, context: Any = None) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}.
 
-        arms   as for `ask`
+        arms, context   as for `ask`
         """
         return self._send(
             lambda answer: dict(answer.json()["probabilities"]),
             "POST",
             path(name, "probabilities"),
-            given(arms=arms),
+            given(arms=arms, context=context),
         )
 
     def tell(self, name: str, ticket: Ticket, reward: Any, cost: Any) -> Receipt:

@@ -14,6 +14,7 @@ from purse.campaign.results import (
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
+    FeatureStatus,
     Receipt,
     Status,
 )
@@ -26,7 +27,15 @@ T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 HINTS: dict[Any, dict[str, Any]] = {
     kind: get_type_hints(kind)
-    for kind in (Alarm, BalanceStatus, CampaignTicket, CoolingArm, Receipt, Status)
+    for kind in (
+        Alarm,
+        BalanceStatus,
+        CampaignTicket,
+        CoolingArm,
+        FeatureStatus,
+        Receipt,
+        Status,
+    )
 }
 
 

@@ -44,7 +44,8 @@ from purse.kernels.information import (
 from purse.kernels.masks import is_allowed
 from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
 from purse.kernels.plan_chances import TINY
-from purse.kernels.regression import Regression, add_report, leverage, new_regression, predict
+from purse.kernels.prior import start_of
+from purse.kernels.regression import Regression, add_report, leverage, predict
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
@@ -62,6 +63,7 @@ class LinearParams(NamedTuple):
     parts: Floats  # (d,) 1 / budget
     least: Floats  # (K, d)
     most: Floats  # (K, d)
+    start: Regression  # what is known at the beginning; no kernel reads it
 
 
 class LinearState(NamedTuple):
@@ -91,28 +93,38 @@ class LinearScratch(NamedTuple):
 
 
 def linear_params(
-    problem: Problem, scale: float, eta: float, ridge: float, guard: float
+    problem: Problem,
+    scale: float,
+    eta: float,
+    ridge: float,
+    guard: float,
+    prior: str | None,
+    prior_hash: str | None,
+    prior_most: float | None,
 ) -> LinearParams:
     """Return the parameters that all policies with this core have, checked."""
+    near = number("ridge", ridge, above=0)
     return LinearParams(
         new_pace(problem),
         number("scale", scale, above=0),
         number("eta", eta, low=0),
-        number("ridge", ridge, above=0),
+        near,
         number("guard", guard, low=0, high=1),
         math.inf if problem.horizon is None else float(problem.horizon),
         1 / (problem.budget * problem.unit_scale),
         problem.cost_min * problem.unit_scale,
         problem.cost_max * problem.unit_scale,
+        start_of(problem, prior, prior_hash, prior_most, near),
     )
 
 
 def new_linear(params: LinearParams, problem: Problem) -> LinearState:
-    """Return the state before any report."""
-    _, n = problem.context_shape
-    known = new_regression(problem.n_arms, 1 + problem.n_resources, n, params.ridge)
-    paced = new_paced(params.pace, problem)
-    return LinearState(*known, np.zeros(1), np.zeros(2), paced)
+    """Return the state before any report: a prior counts as reports, not as rounds or money."""
+    known = Regression(*(array.copy() for array in params.start))
+    first = np.zeros(2)
+    for i in np.flatnonzero(known.reports):
+        learn_share(first, known.sums[i, 1:] / known.reports[i], params.most[i])
+    return LinearState(*known, np.zeros(1), first, new_paced(params.pace, problem))
 
 
 def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:

@@ -8,22 +8,10 @@ from typing import Any
 import numpy as np
 
 from purse.base import validation
+from purse.base.array_file import DAMAGE as DAMAGE
 from purse.errors import InvalidInput
 from purse.live.account import Account, Part, Round
 from purse.types import Problem, Ticket
-
-# what reading a damaged file may raise
-DAMAGE = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
 
 
 def is_policy_file(policy: str) -> bool:

@@ -8,18 +8,17 @@ r"""What policies on a recorded table are measured against, in the user's unit o
     LP optimum           max sum_i mu(i) x(i)  subject to  sum_i rho(i) x(i) <= B,  sum_i x(i) <= T,
                          with the table's mean rewards mu and costs rho: what one can expect who
                          knows the means but not the rows, and has to keep to the budget on average
-                         only
+                         only; where there are features it is called LP without contexts
     best linear policy   where there are features: ridge regression on these very rows, and in each
                          round the arm with the largest r^ - price c^ at the price that fits
+    LP with contexts     where there are features, see `purse.offline.context_optima`
     hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
                          relaxation of the multiple-choice knapsack, solved exactly; at least what
                          anyone can gain on these rows
 
 The third bounds the expectation of players who neither see a row before they choose nor know which
 rows are left, up to the last pulls: a pull that the rest of a hard budget cannot pay is not
-counted, and those that still fit are the cheap ones. The last is solved row by row: the corners of
-each row's upper hull from (0, 0) are steps of (cost, reward), and the budget buys steps in the
-order of reward per cost, the last one in part.
+counted, and those that still fit are the cheap ones.
 """
 
 from __future__ import annotations
@@ -33,8 +32,9 @@ from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
+from purse.offline.context_optima import lp_by_context
 from purse.theory.context_table import ContextTable
-from purse.theory.contexts import BLIND, HINDSIGHT, LINEAR
+from purse.theory.contexts import BLIND, HINDSIGHT, LINEAR, WITH, WITHOUT
 from purse.theory.fluid import mix
 from purse.theory.linear_policy import play_linear
 from purse.theory.notions import estimate
@@ -109,13 +109,18 @@ def references_of(
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     yield score(budget, "best fixed mixture", "mixture", *played)
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
-    yield Score(budget, BLIND, "bound", value, value, value, spent, float(plays.sum()))
+    name = WITHOUT if world.n_features > 0 else BLIND
+    yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
     if world.n_features > 0:
         table = ContextTable(
             rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
         )
-        fitted, *rest = play_linear(table, budget, horizon=None)
-        yield Score(budget, LINEAR, "bound", fitted, fitted, fitted, *rest)
+        by_context = lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
+        for known, (most, *rest) in (
+            (LINEAR, play_linear(table, budget, horizon=None)),
+            (WITH, by_context),
+        ):
+            yield Score(budget, known, "bound", most, most, most, *rest)
     if world.horizon == len(rewards):  # on every path the same rows
         most, *rest = hindsight(rewards, units, budget)
         yield Score(budget, HINDSIGHT, "bound", most, most, most, *rest)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Played(NamedTuple):
 
     main: list[tuple[World, Run]]  # some paths each, in a world of their own
     replicates: list[Run]
+    kept: list[Any]  # what was kept of the world of each replicate
 
     @property
     def pulls(self) -> Ints:
@@ -71,20 +72,26 @@ def play_log(
     n_paths: int,
     workers: int,
     bar: Progress,
+    seat: Callable[[Job, World], Job] = lambda job, world: job._replace(world=world),
+    keep: Callable[[World, Run], Any] = lambda world, run: None,
 ) -> Played:
     """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
     each replicate's rows, with a seed of its own.
+
+    seat   the job in a world
+    keep   what to keep of a replicate's world, once it was played
     """
     size, again = min(cpu.block_size(job), -(-n_paths // workers)), replicate_paths(job)
     starts = range(0, n_paths, size)
     seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=REPLICATES).tolist()
     main: dict[int, tuple[World, Run]] = {}
     replicates: dict[int, Run] = {}
-    first = job._replace(world=world(once))
+    kept: dict[int, Any] = {}
+    first = seat(job, world(once))
     loop, halt = cpu.warm_up(first, bar), np.zeros(1, np.int64)
 
     def play(place: World, seed: int, start: int, count: int) -> Run:
-        task = job._replace(world=place, game=job.game._replace(seed=seed))
+        task = seat(job._replace(game=job.game._replace(seed=seed)), place)
         results = cpu.empty_results(task, count)
         cpu.play_rows(loop, task, start, results, np.zeros(1), halt)
         return to_run(task, results)
@@ -96,6 +103,7 @@ def play_log(
     def play_again(number: int) -> None:
         place = world(redrawn(generator(job.game.seed, number)))
         replicates[number] = play(place, seeds[number], 0, again)
+        kept[number] = keep(place, replicates[number])
 
     tasks = [
         *(partial(play_main, start) for start in starts),
@@ -106,8 +114,11 @@ def play_log(
     )
     if halt[0] == FAULT:
         raise cpu.fault_error(job)
+    numbers = range(REPLICATES)
     return Played(
-        [main[start] for start in starts], [replicates[number] for number in range(REPLICATES)]
+        [main[start] for start in starts],
+        [replicates[number] for number in numbers],
+        [kept[number] for number in numbers],
     )
 
 

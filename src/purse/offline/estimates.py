@@ -16,7 +16,9 @@ from purse.errors import invalid
 from purse.offline import bootstrap
 from purse.offline import model_world as models
 from purse.offline.bootstrap import Played, generator, play_log, with_log_error
-from purse.offline.log import Log
+from purse.offline.context_estimates import by_contexts
+from purse.offline.context_world import make_context_world
+from purse.offline.log import LEAST_ESS, Log
 from purse.offline.log_result import LogEstimate, LogResult
 from purse.offline.queue_replay import QueueReplay, replay
 from purse.report.data import LogFacts, Recording
@@ -25,7 +27,6 @@ from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
 
 METHODS = ("replay", *models.METHODS)
-LEAST_ESS = 30.0  # effective rows of an arm, below which nothing is said about who plays it
 
 
 class Question(NamedTuple):
@@ -72,13 +73,15 @@ def estimate(
     workers = validation.workers(n_workers) or cpu.usable_cores()
     model = models.make_model(log)
     queues = replay(log) if "replay" in chosen else None
+    logged = None if log.contexts is None else make_context_world(log)
     rule = stop or ("exit" if log.horizon is None else "retry")
     jobs = [
         make_job(policy, model.world, budget, stop=rule, seed=seed)
         for policy in players
         for budget in sizes
     ]
-    wanted = [method for method in models.METHODS if method in chosen]
+    blind = not all(job.contexts for job in jobs)
+    wanted = [method for method in models.METHODS if method in chosen and blind]
     means = model_means(model, seed, wanted)
     answers = []
     with progress("replaying the log") as bar:
@@ -87,6 +90,10 @@ def estimate(
             bar.part(number / len(jobs), 1 / len(jobs), title)
             how: dict[str, Any] = {"n_paths": n_paths, "workers": workers, "bar": bar}
             by_method = {}
+            if logged is not None and job.contexts:
+                by_method = by_contexts(logged, job, how)
+                answers += [by_method[method] for method in chosen]
+                continue
             if means:
                 played = play_log(job, model.reweighted, model.once(), model.redrawn, **how)
                 by_method = by_model(model, means, job, played)
@@ -94,10 +101,11 @@ def estimate(
                 played = play_log(job, queues.world, queues.once(), queues.redrawn, **how)
                 by_method["replay"] = by_replay(queues, job, played)
             answers += [by_method[method] for method in chosen]
+    note = "" if log.contexts is None else log.contexts.note
     facts = LogFacts(
         title=f"{log.name}: which policy spends a budget best?",
         command=command,
-        replay=Recording("log", log.name, len(log), log.horizon, list(log.arms)),
+        replay=Recording("log", log.name, len(log), log.horizon, list(log.arms), note),
         policies=list(dict.fromkeys(answer.policy for answer in answers)),
         budgets=list(dict.fromkeys(answer.budget for answer in answers)),
         n_paths=n_paths,
@@ -127,13 +135,13 @@ def by_model(
     model: models.ModelWorld, means: Mapping[str, list[Floats]], job: Job, played: Played
 ) -> dict[str, LogEstimate]:
     """What the estimated world says, by each way to estimate mean rewards."""
-    inside = model.played_means()
+    inside, sizes, spent = model.played_means(), model.log.ess, spent_of(played)
     by_method = {}
     for method, (mean, *again) in means.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
         pairs = zip(played.replicates, again, strict=True)
         found = with_log_error(values, np.array([run.pulls @ each for run, each in pairs]))
-        by_method[method] = answer(job, method, found, model.log, played.pulls, model.log.ess)
+        by_method[method] = answer(job, method, found, model.log, played.pulls, sizes, spent)
     return by_method
 
 
@@ -143,7 +151,8 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
     """
     values = np.concatenate([run.gain for _, run in played.main])
     found = with_log_error(values, np.array([run.gain for run in played.replicates]))
-    estimate = answer(job, "replay", found, queues.log, played.pulls, queues.ess)
+    spent = spent_of(played)
+    estimate = answer(job, "replay", found, queues.log, played.pulls, queues.ess, spent)
     for arm in np.concatenate([queues.ran_out(world) for world, _ in played.main])[:1]:
         shortage = (
             f"needs more rounds of arm {queues.log.arms[arm]!r} than the log has: "
@@ -153,8 +162,20 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
     return estimate
 
 
+def spent_of(played: Played) -> Estimate:
+    """What the policy spends of the first resource."""
+    values = np.concatenate([run.spent[:, 0] for _, run in played.main])
+    return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
+
+
 def answer(
-    job: Job, method: str, estimate: Estimate, log: Log, pulls: Ints, ess: Floats
+    job: Job,
+    method: str,
+    estimate: Estimate,
+    log: Log,
+    pulls: Ints,
+    ess: Floats,
+    spent: Estimate,
 ) -> LogEstimate:
     """The estimate, or why the log cannot support it: the policy plays an arm of which it knows too
     little.
@@ -166,7 +187,7 @@ def answer(
             known = f"whose effective sample size is {ess[arm]:.3g}, below {LEAST_ESS:g}"
         refused = refused or f"plays arm {log.arms[arm]!r}, {known}"
     budget = float(job.problem.budget[0] / amounts.UNIT)
-    return LogEstimate(job.name, budget, method, estimate, pooled(pulls, ess), refused)
+    return LogEstimate(job.name, budget, method, estimate, pooled(pulls, ess), refused, spent)
 
 
 def pooled(pulls: Ints, ess: Floats) -> float:

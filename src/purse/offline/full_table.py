@@ -6,6 +6,9 @@ Two forms, told apart by whether there is a column `arm`:
     wide    a row for each round:            reward_small, cost_small, reward_large, cost_large
     long    a row for each round and arm:    round, arm, reward, cost
 
+Features are further columns. In the long form a feature must be the same in all rows of a round,
+unless each arm has its own; in the wide form each arm's own has a column, such as length_small.
+
 Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is
 known to the players: both money and rounds run out.
 
@@ -23,7 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.errors import InvalidInput, shorten
+from purse.errors import InvalidInput, invalid, shorten
+from purse.offline.feature_columns import Contexts, Wanted, read_contexts
 from purse.offline.source import Source, read
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world
@@ -40,6 +44,7 @@ class FullTable:
     arms: tuple[str, ...]
     rewards: Floats  # (T, K) in the user's unit
     costs: Ints  # (T, K) units
+    contexts: Contexts | None = None
 
 
 def read_table(
@@ -49,26 +54,38 @@ def read_table(
     cost: str = "cost",
     arm: str = "arm",
     round: str = "round",
+    features: Wanted | None = None,
+    per_arm: bool = False,
 ) -> FullTable:
     """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its
     columns; in the wide form they begin their names.
+
+    features, per_arm   the columns that are features, see `read_contexts`, and whether each arm has
+                        its own
     """
     source = data if isinstance(data, Source) else read(data)
-    arms, rewards, costs = (
-        read_long(source, reward, cost, arm, round)
-        if arm in source.frame.columns
-        else read_wide(source, reward, cost, arm)
-    )
-    if len(arms) == 1:
-        raise InvalidInput(f"{source.path} has one arm, {arms[0]!r}: there is nothing to choose")
-    return FullTable(source.path.name, arms, rewards, costs)
+    columns = source.frame.columns
+    if per_arm and features is None:
+        raise invalid("per_arm", per_arm, "needs features")
+    if arm in columns:
+        table = read_long(source, reward, cost, arm, round, features, per_arm)
+    else:
+        table = read_wide(source, reward, cost, arm)
+        if features is not None:
+            taken = [name for name in columns if name.startswith((f"{reward}_", f"{cost}_"))]
+            found = read_contexts(
+                source, features, arms=table.arms, per_arm=per_arm, spread=True, taken=taken
+            )
+            table = replace(table, contexts=found)
+    if len(table.arms) == 1:
+        only = table.arms[0]
+        raise InvalidInput(f"{source.path} has one arm, {only!r}: there is nothing to choose")
+    return table
 
 
-def read_wide(
-    source: Source, reward: str, cost: str, arm: str
-) -> tuple[tuple[str, ...], Floats, Ints]:
-    """Arms, rewards and costs from a pair of columns for each arm; a column without its other half
-    is refused, since an arm would be missing.
+def read_wide(source: Source, reward: str, cost: str, arm: str) -> FullTable:
+    """The table from a pair of columns for each arm; a column without its other half is refused,
+    since an arm would be missing.
     """
     columns = source.frame.columns
     starts = f"{reward}_", f"{cost}_"
@@ -81,15 +98,19 @@ def read_wide(
         )
     rewards = np.stack([source.numbers(f"{reward}_{name}") for name in arms], axis=1)
     costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
-    return tuple(arms), rewards, costs
+    return FullTable(source.path.name, tuple(arms), rewards, costs)
 
 
 def read_long(
-    source: Source, reward: str, cost: str, arm: str, round: str
-) -> tuple[tuple[str, ...], Floats, Ints]:
-    """Arms, rewards and costs from a row for each round and arm, in the order in which they first
-    appear.
-    """
+    source: Source,
+    reward: str,
+    cost: str,
+    arm: str,
+    round: str,
+    features: Wanted | None,
+    per_arm: bool,
+) -> FullTable:
+    """The table from a row for each round and arm, both in the order in which they first appear."""
     rounds, arms = source.labels(round), source.labels(arm)
     values, units = source.numbers(reward), cost_units(source, cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
@@ -109,7 +130,42 @@ def read_long(
             f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
             f"{list(arm_numbers)[column]!r}"
         )
-    return tuple(arm_numbers), values[first].reshape(shape), units[first].reshape(shape)
+    contexts = None
+    if features is not None:
+        taken = (reward, cost, arm, round)
+        found = read_contexts(source, features, arms=[*arm_numbers], per_arm=per_arm, taken=taken)
+        per_row = found.values[first].reshape(*shape, -1)
+        if not per_arm:
+            check_constant(source, found, rounds, first.reshape(shape), per_row)
+        contexts = replace(found, values=per_row if per_arm else per_row[:, :1])
+    return FullTable(
+        source.path.name,
+        tuple(arm_numbers),
+        values[first].reshape(shape),
+        units[first].reshape(shape),
+        contexts,
+    )
+
+
+def check_constant(
+    source: Source, found: Contexts, rounds: list[str], rows: Ints, values: Floats
+) -> None:
+    """Refuse a feature that differs between the rows of a round.
+
+    rows, values   (T, K) the rows of the source, and (T, K, F) their numbers
+    """
+    differs = values != values[:, :1]
+    if differs.any():
+        number, arm, column = (int(each[0]) for each in np.nonzero(differs))
+        feature = found.features.owners[column]
+        row, before = int(rows[number, arm]), int(rows[number, 0])
+        raise source.refuse(
+            row,
+            feature,
+            source.column(feature)[row],
+            f"must be {source.column(feature)[before]!r}, as in the other rows of round "
+            f"{rounds[row]!r}, unless each arm has features of its own (per_arm)",
+        )
 
 
 def cost_units(source: Source, column: str) -> Ints:
@@ -141,6 +197,7 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
         table.costs[:, :, None, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=True,
+        features=None if table.contexts is None else table.contexts.values,
         n_rounds=n_rounds,
         horizon=rounds,
     )

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, shorten
+from purse.offline.feature_columns import Contexts, Wanted, read_contexts
 from purse.offline.full_table import cost_units
 from purse.offline.source import Source
 from purse.types import Floats, Ints, Outages
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
+LEAST_ESS = 30.0  # effective rows of an arm, below which nothing is said about who plays it
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Log:
     rounds: Floats | None = None  # (K,) in which each arm could be chosen; None: all n
     outages: Outages | None = None  # the arms that may be chosen in each round; None: all
     notes: tuple[str, ...] = ()  # what a reader of estimates has to know
+    contexts: Contexts | None = None
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -125,19 +128,26 @@ def read_log(
     arm: str = "arm",
     reward: str = "reward",
     cost: str = "cost",
-    probability: str = "probability",
+    probability: str | None = "probability",
     arms: Sequence[str] | None = None,
     reward_range: tuple[float, float] | None = None,
     cost_min: Any = None,
     cost_max: Any = None,
     horizon: int | None = None,
+    features: Wanted | None = None,
+    per_arm: bool = False,
 ) -> Log:
     """The log in these columns of the source; see `purse.offline.off_policy.estimate_log` for what
-    may be declared.
+    may be declared. Without probabilities (None) all rows have weight 1, which is no ground for an
+    estimate.
     """
+    if per_arm and features is None:
+        raise invalid("per_arm", per_arm, "needs features")
     labels = source.labels(arm)
     rewards, units = source.numbers(reward), cost_units(source, cost)
-    weights = 1 / source.numbers(probability, above=0, high=1)
+    weights = np.ones(len(rewards))
+    if probability is not None:
+        weights = 1 / source.numbers(probability, above=0, high=1)
     names = in_order(labels) if arms is None else distinct(arms)
     index = {name: i for i, name in enumerate(names)}
     for row, label in enumerate(labels):
@@ -170,7 +180,12 @@ def read_log(
         raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
     rows = arm_of_row, rewards, units[:, None], weights
     least, most = (bound[:, None] for bound in bounds)
-    return Log(source.path.name, names, *rows, least, most, (low, high), horizon)
+    log = Log(source.path.name, names, *rows, least, most, (low, high), horizon)
+    if features is None:
+        return log
+    taken = [each for each in (arm, reward, cost, probability) if each is not None]
+    found = read_contexts(source, features, arms=names, per_arm=per_arm, spread=True, taken=taken)
+    return replace(log, contexts=found, notes=(found.note,))
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NUMBERS = ("estimate", "error", "low", "high")
+SPENT = ("spent", "spent_low", "spent_high")
 
 
 class LogEstimate(NamedTuple):
@@ -30,6 +31,7 @@ class LogEstimate(NamedTuple):
     estimate: Estimate
     ess: float  # effective sample size of the rows behind it
     refused: str | None  # why the log cannot tell
+    spent: Estimate  # of the first resource
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +54,20 @@ class LogResult:
 
     def frame(self) -> pl.DataFrame:
         """A row for each policy, budget and method: estimate, standard error, 95% interval,
-        effective sample size; where refused, nulls and the reason.
+        effective sample size, what would be spent of the first resource with its 95% interval;
+        where refused, nulls and the reason.
         """
         import polars as pl
 
         rows = []
         for answer in self.estimates:
             numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
-            rows.append((*answer[:3], *numbers, answer.ess, answer.refused))
+            spent = answer.spent
+            used = [None] * len(SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
+            rows.append((*answer[:3], *numbers, answer.ess, answer.refused, *used))
         types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
         types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
+        types |= dict.fromkeys(SPENT, pl.Float64)
         return pl.DataFrame(rows, types, orient="row")
 
     def arms(self) -> pl.DataFrame:

@@ -116,6 +116,8 @@ def make_model(log: Log) -> ModelWorld:
         cost_means=None,
         arms=log.arms,
         reward_range=log.reward_range,
+        n_features=0 if log.contexts is None else log.contexts.features.n_columns,
+        per_arm=log.contexts is not None and log.contexts.features.per_arm,
     )
     return ModelWorld(log, declared, flat, size)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base import validation
 from purse.offline.estimates import METHODS, ask, estimate
+from purse.offline.feature_columns import Wanted
 from purse.offline.log import read_log
 from purse.offline.log_result import LogResult
 from purse.offline.source import Source, read
@@ -36,6 +37,8 @@ def estimate_log(
     cost_min: Any = None,
     cost_max: Any = None,
     stop: str | None = None,
+    features: Wanted | None = None,
+    per_arm: bool = False,
     n_workers: int | None = None,
 ) -> LogResult:
     """What each policy would have gained with each budget, by each method, with 95% intervals that
@@ -51,6 +54,11 @@ def estimate_log(
                                        holds
     stop        what happens when a pull cannot be paid; "retry" where there is a horizon, "exit"
                 where there is none
+    features, per_arm   columns that policies with contexts see, as in `purse.replay`
+
+    What is estimated is the expected gain of the whole game, learning included: the policy starts
+    with nothing learnt and the full budget, contexts come as often as in the log, and rewards and
+    costs of an arm in a context as they were logged there.
     """
     source = data if isinstance(data, Source) else read(data)
     horizon = None if horizon is None else validation.integer("horizon", horizon, low=1)
@@ -66,8 +74,9 @@ def estimate_log(
         "cost_min": cost_min,
         "cost_max": cost_max,
     }
+    seen: dict[str, Any] = {"features": features, "per_arm": per_arm}
     question = ask(policies, budgets, n_paths=n_paths, seed=seed, methods=methods, stop=stop)
-    log = read_log(source, **columns, **declared, horizon=horizon)
+    log = read_log(source, **columns, **declared, **seen, horizon=horizon)
     options: dict[str, Any] = {
         "horizon": horizon,
         "n_paths": question.n_paths,
@@ -78,7 +87,9 @@ def estimate_log(
         "methods": None if question.methods == METHODS else list(question.methods),
         **declared,
     }
-    options |= columns | {name: value for name, value in declared.items() if value is not None}
+    options |= (
+        columns | seen | {name: value for name, value in declared.items() if value is not None}
+    )
     function = "purse.offline.off_policy.estimate_log"
     again = command(source.path, question.policies, question.budgets, function, **options)
     return estimate(log, question, command=again, n_workers=n_workers)

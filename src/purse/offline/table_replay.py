@@ -17,6 +17,7 @@ from purse.base import html
 from purse.base.files import write_atomically
 from purse.base.text import align_columns
 from purse.offline.baselines import references
+from purse.offline.feature_columns import Wanted
 from purse.offline.full_table import read_table, world_of_table
 from purse.offline.source import Source, read
 from purse.policies import DEFAULT
@@ -43,6 +44,7 @@ class TableReplay:
     stop: str
     study: TableStudy
     references: pl.DataFrame
+    notes: tuple[str, ...] = ()  # what a reader has to know
 
     def frame(self) -> pl.DataFrame:
         """A row for each budget and player, policies and references alike: gain with its 95%
@@ -73,16 +75,16 @@ class TableReplay:
 
     def _repr_html_(self) -> str:
         """The tables, for notebooks."""
-        return html.paragraph(self.summary) + "".join(
-            html.table(head, rows) for head, *rows in self.grids()
-        )
+        parts = [html.paragraph(self.summary)]
+        parts += [html.table(head, rows) for head, *rows in self.grids()]
+        return "".join([*parts, *map(html.paragraph, self.notes)])
 
     def __str__(self) -> str:
         """The tables as plain text."""
         lines = [self.summary]
         for grid in self.grids():
             lines += ["  ".join(row) for row in align_columns(grid)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
 
 def replay_table(
@@ -100,16 +102,20 @@ def replay_table(
     cost: str = "cost",
     arm: str = "arm",
     round: str = "round",
+    features: Wanted | None = None,
+    per_arm: bool = False,
 ) -> TableReplay:
     """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
     beside the references.
 
     `horizon` is the number of rounds that a player has and knows of, by default all; for the names
-    of columns see `read_table`, for the rest `purse.compare`.
+    of columns and features see `read_table`, for the rest `purse.compare`.
     """
     source = data if isinstance(data, Source) else read(data)
-    columns = {"reward": reward, "cost": cost, "arm": arm, "round": round}
-    world = world_of_table(read_table(source, **columns), horizon=horizon)
+    columns: dict[str, Any] = {"reward": reward, "cost": cost, "arm": arm, "round": round}
+    columns |= {"features": features, "per_arm": per_arm}
+    table = read_table(source, **columns)
+    world = world_of_table(table, horizon=horizon)
     title = f"{world.name}: which policy spends a budget best?"
     how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "stop": stop}
     study = compare(
@@ -118,7 +124,9 @@ def replay_table(
     rows = references(world, study.facts.budgets, **how, n_workers=n_workers)
     how = {"horizon": horizon, **how, "stop": None if stop == "retry" else stop, **columns}
     again = command(source.path, policies, budgets, "purse.replay", **how)
-    return TableReplay(world, stop, as_replay(study, world, rows, again, folder), rows)
+    note = "" if table.contexts is None else table.contexts.note
+    played = as_replay(study, world, rows, again, folder, note)
+    return TableReplay(world, stop, played, rows, (note,) if note else ())
 
 
 def as_replay(
@@ -127,9 +135,10 @@ def as_replay(
     references: pl.DataFrame,
     again: str,
     folder: str | os.PathLike[str] | None,
+    note: str,
 ) -> TableStudy:
     """The study as the replay of its table, beside these references and with the command that runs
-    it again; in its folder too.
+    it again; in its folder too. `note` says what its features are.
     """
     import polars as pl
 
@@ -138,7 +147,8 @@ def as_replay(
         pl.lit(label).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
     )
     assert world.n_rounds is not None
-    recording = Recording("table", world.name, world.n_rounds, world.horizon, list(world.arm_names))
+    arms = list(world.arm_names)
+    recording = Recording("table", world.name, world.n_rounds, world.horizon, arms, note)
     facts = TableFacts(**{**vars(study.facts), "command": again}, replay=recording)
     if folder is not None:
         write_atomically(Path(folder) / "references.parquet", rows.write_parquet)

@@ -25,10 +25,13 @@ what was earned per cost.
 | lambda | `scratch.prices[0]` |
 | r+ - lambda u- | `scratch.scores[i]` |
 
-Options: alpha=0.5, of the bounds; eta=0.3.
+Options: alpha=1, of the bounds; eta=0.3. With alpha=0.5 it gains up to 2% more in some thousand
+rounds, and may leave the best arm of a class for good: on a world of three classes it loses 4% of
+the optimum in 200,000 rounds, and with alpha=1 0.2%.
 
 Guarantee: none is proved. With equal costs, known frequencies and the program solved for what is
-left, UCB-ALP loses O(log T) where the optimum is not degenerate, and O(sqrt(T)) else.
+left, UCB-ALP loses O(log T) where the optimum is not degenerate, and O(sqrt(T)) else (quoted from
+memory).
 
 Departures from the paper: costs differ and are learnt, frequencies are counted, and one price takes
 the place of a linear program in each round. Bounds are as wide as the measured noise, where the
@@ -110,7 +113,7 @@ class ClassesScratch(NamedTuple):
     gains: Floats  # (1,) room for the regression
 
 
-def params(problem: Problem, *, alpha: float = 0.5, eta: float = 0.3) -> ClassesParams:
+def params(problem: Problem, *, alpha: float = 1.0, eta: float = 0.3) -> ClassesParams:
     """Options: alpha, at least 0; eta, positive."""
     if problem.per_arm:
         raise InvalidInput(f"{NAME} needs one context for all arms; this problem has one for each")

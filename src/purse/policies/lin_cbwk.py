@@ -31,10 +31,10 @@ OPT / B and a multiple of OPT / B + 1. T / B is never below. At sizes that one c
 of theory explores too much: see `square-cbwk` on the same worlds.
 
 Departures from the paper: Z = T / B, where the paper first spends some rounds to estimate OPT / B;
-bounds are kept within [0, 1] and the declared costs of the arm, which mostly brings more;
-theta follows what is left, so that open tickets count at what is held for them. The constants of
-beta are quoted from memory. Without a horizon T = ceil(B / c_min), which the budget cannot outlast,
-and no round passes: that is ours.
+bounds are kept within [0, 1] and the declared costs of the arm, which mostly brings more; theta
+follows what is left, so that open tickets count at what is held for them. The constants of beta and
+the power of N in the guarantee are quoted from memory. Without a horizon T = ceil(B / c_min), which
+the budget cannot outlast, and no round passes: that is ours.
 
 Under a mask the largest score among the allowed arms is taken; no theorem covers masks.
 

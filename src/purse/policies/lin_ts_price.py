@@ -12,7 +12,7 @@ Why. Sampling tries arms in proportion to the chance that they are best, and two
 time are not sure to try the same arm, which helps where many tickets are open.
 
 Options: scale=0.125 (of the optimism: half the width of `lin-ucb.price`), eta=0.2, ridge=1,
-guard=0.05.
+guard=0.05, and a prior as `lin-ucb.price` has it.
 
 Guarantee: none is proved for budgets.
 
@@ -59,9 +59,12 @@ def params(
     eta: float = 0.2,
     ridge: float = 1.0,
     guard: float = 0.05,
+    prior: str | None = None,
+    prior_hash: str | None = None,
+    prior_most: float | None = None,
 ) -> LinearParams:
-    """Options: scale and ridge, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard)
+    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
+    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
 
 
 def init(params: LinearParams, problem: Problem) -> LinearState:

@@ -23,7 +23,9 @@ depends on the unit of money, and falls again where rounds pass.
 | lambda_j | `scratch.prices[j]` |
 | T / b_j | `params.pace.rates[j]` |
 
-Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.05 (0: none).
+Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.05 (0: none);
+prior='prior.npz' (what a log has taught, see `purse.prior_from_log`), prior_most (reports of an arm
+that it counts at most), prior_hash (the SHA-256 that the file must have).
 
 Guarantee: none is proved. With the radius of theory and the multiplicative law it would be
 `lin-cbwk`.
@@ -76,9 +78,12 @@ def params(
     eta: float = 0.2,
     ridge: float = 1.0,
     guard: float = 0.05,
+    prior: str | None = None,
+    prior_hash: str | None = None,
+    prior_most: float | None = None,
 ) -> LinearParams:
-    """Options: scale and ridge, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard)
+    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
+    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
 
 
 def init(params: LinearParams, problem: Problem) -> LinearState:

@@ -8,7 +8,8 @@ Why. A price of 0 at the beginning buys too much, and has to be learnt by oversp
 of contexts it can be computed. Where contexts are few or none, two arms are worth the same at the
 solved price, and what is overspent so far decides between them.
 
-Options: scale=0.5, eta=0.2, ridge=1, guard=0.05: those of `lin-ucb.price`.
+Options: scale=0.5, eta=0.2, ridge=1, guard=0.05, prior, prior_most, prior_hash: those of
+`lin-ucb.price`.
 
 Guarantee: none is proved. For finitely many contexts and known means, solving again has bounded
 regret (Chen et al., 2024).
@@ -92,9 +93,12 @@ def params(
     eta: float = 0.2,
     ridge: float = 1.0,
     guard: float = 0.05,
+    prior: str | None = None,
+    prior_hash: str | None = None,
+    prior_most: float | None = None,
 ) -> LinearParams:
-    """Options: scale and ridge, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard)
+    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
+    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
 
 
 def init(params: LinearParams, problem: Problem) -> ResolveState:

@@ -32,7 +32,7 @@ sqrt(C K T) / B); c_rad=1 (C), or "theory" (C = ln(K T)).
 
 Guarantee: in i.i.d. worlds, with eps and C of theory, the gain falls short of the optimum OPT of
 the linear program on the true means by at most O(sqrt(K)) (OPT / sqrt(B) + sqrt(T + OPT)) up to
-logarithms, for B above 3 (C K + sqrt(C K T)).
+logarithms, for B above 3 (C K + sqrt(C K T)); its form is quoted from memory.
 
 Departures from the paper: eps = 0 and C = 1 unless asked for; the paper's experiments have eps = 0
 and C = 5. Under a mask the program knows the allowed arms only; no theorem covers masks.

@@ -16,9 +16,11 @@ DEFAULTS: Mapping[str, Any] = {
     "seed": 0,
     "stop": None,
     "archives": [],
+    "features": None,
+    "per_arm": False,
 } | {name: name for name in COLUMNS}
 # which are called otherwise there; a list is one option for each entry
-FLAGS = {"n_paths": "paths", "archives": "archive"}
+FLAGS = {"n_paths": "paths", "archives": "archive", "per_arm": "per-arm"}
 
 
 def command(
@@ -48,14 +50,17 @@ def command(
         if name not in DEFAULTS or value != DEFAULTS[name]
     }
     file, written = data.suffix != "", all(isinstance(policy, str) for policy in players)
-    if file and written and single and set(changes) <= set(DEFAULTS):
+    declared = isinstance(changes.get("features"), Mapping)  # which the command reads from a file
+    if file and written and single and not declared and set(changes) <= set(DEFAULTS):
         words = ["purse", "replay", str(data)]
         for size in sizes:
             words += ["--budget", size]
         words += map(str, players)
         for name, value in changes.items():
+            if name == "features" and not isinstance(value, str):
+                value = ",".join(value)
             for each in value if isinstance(value, list) else [value]:
-                words += [f"--{FLAGS.get(name, name)}", str(each)]
+                words += [f"--{FLAGS.get(name, name)}", *([] if each is True else [str(each)])]
         return shlex.join(words)
     names = ", ".join(
         repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players

@@ -42,6 +42,7 @@ class Recording:
     rounds: int
     horizon: int | None
     arms: Sequence[str]
+    features: str = ""  # of its contexts, with their ranges and classes; nothing where it has none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,8 @@ class StudyFacts(Facts):
     def to_json(self) -> dict[str, Any]:
         """Write the facts as a manifest stores them."""
         known = asdict(self)
+        if "replay" in known and not known["replay"]["features"]:
+            del known["replay"]["features"]
         return {name: known[name] for name in MANIFEST if name in known}
 
 

@@ -64,7 +64,9 @@ def html(result: LogData) -> str:
         series=methods,
         warnings=result.warnings,
         details=details(result.facts, "simulated games", "Data", data),
-        assumptions=[inline(each) for each in (*log_replay.ASSUMPTIONS, *result.notes)],
+        assumptions=[
+            inline(each) for each in (*log_replay.assumptions(result.facts), *result.notes)
+        ],
         figure=shown,
         estimates=tables,
         estimates_caption=CAPTION + (REFUSED if reasons else ""),

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from purse.base.text import format_budget, format_digits, format_gain, format_known
+from purse.theory.contexts import BLIND, WITHOUT
 
 if TYPE_CHECKING:
     import polars as pl
 
     from purse.report.data import TableData
 
-LP = "LP optimum"
+LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
 # on an arm alone: the least mean cost, the largest mean reward
 NOTES = r" \((cheapest|best|cheapest, best)\)$"
 COLUMNS = (
-    "what it is of the LP optimum; what was spent, and how many rounds had a pull. "
+    "what it is of the LP optimum, without contexts where there are any; "
+    "what was spent, and how many rounds had a pull. "
     "References are grey; the largest gain of a policy is bold. "
     "Of the arms, the cheapest has the least mean cost, the best the largest mean reward."
 )
@@ -47,7 +49,9 @@ def standings(study: TableData) -> pl.DataFrame:
     named = policies.select("budget", pl.lit("policy").alias("kind"), *numbers, player="policy")
     columns = ["budget", "player", "kind", *numbers]
     every = pl.concat([named.select(columns), known.rename({"name": "player"}).select(columns)])
-    optimum = known.filter(name=LP).select("budget", pl.col("gain").alias("optimum"))
+    optimum = known.filter(pl.col("name").is_in(LP_OF.values())).select(
+        "budget", pl.col("gain").alias("optimum")
+    )
     share = pl.when(pl.col("optimum") > 0).then(pl.col("gain") / pl.col("optimum")).alias("share")
     return every.join(optimum, "budget", maintain_order="left").with_columns(share).drop("optimum")
 
@@ -86,7 +90,8 @@ def gains(study: TableData) -> list[dict[str, Any]]:
             for row in players
         ]
         gain, size = "gain ± 95%" if study.facts.n_paths > 1 else "gain", format_budget(budget)
-        head = ["player", gain, "of the LP optimum", "spent", "pulls"]
+        optimum = LP_OF[bool(study.facts.replay.features)]
+        head = ["player", gain, f"of the {optimum}", "spent", "pulls"]
         names = {"title": f"B = {size}", "label": f"Gain with a budget of {size}"}
         tables.append({**names, "head": head, "rows": rows})
     return tables

@@ -148,7 +148,7 @@ def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str
     found: dict[str, float] = {}
     if world.n_features == 0:
         with suppress(InvalidInput):  # its means do not stay the same
-            found[BLIND] = lp_optimum(in_users_unit(world), budget, horizon=horizon).value
+            found[BLIND] = lp_optimum(_in_users_unit(world), budget, horizon=horizon).value
         return found
     for name, optimum in (
         (WITHOUT, lp_without_contexts),
@@ -160,7 +160,7 @@ def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str
     return found
 
 
-def in_users_unit(world: World) -> World:
+def _in_users_unit(world: World) -> World:
     """Return the world with mean rewards in the user's unit."""
     (low, high), means = world.reward_range, world.reward_means
     return world if means is None else replace(world, reward_means=low + (high - low) * means)

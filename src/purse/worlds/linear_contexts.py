@@ -50,9 +50,9 @@ def linear_contexts(
         strength         the weights of features are multiplied by it; 0: contexts tell nothing
 
     Features are uniform in [-1, 1]. The reward is 1 or 0; the fixed weights put its mean above 1 in
-    a few corners, where it is 1. The cost is its mean times a number
-    between 0.5 and 1.5: the middles of eight equal parts, equally likely. Drawn mean costs differ
-    between arms by up to two orders of magnitude.
+    a few corners, where it is 1. The cost is its mean times a number between 0.5 and 1.5: the
+    middles of eight equal parts, equally likely. Drawn mean costs differ between arms by up to two
+    orders of magnitude.
 
     >>> world = linear_contexts(rows=256)
     >>> world.n_arms, world.n_features, world.reward_means.round(2)

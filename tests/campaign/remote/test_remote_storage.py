@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignExists, InvalidInput, PurseError, StorageUnavailable
+from purse import Campaign, CampaignExists, Conflict, InvalidInput, PurseError, StorageUnavailable
+from purse.campaign import operations
 from purse.campaign.checkpoint import KINDS
 from purse.campaign.states import STATES
 from purse.campaign.storage.base import ReadSet, Storage
@@ -100,6 +101,28 @@ def test_every_verb_answers_as_it_does_directly(
     remote = play(Campaign.create("test", **TERMS, storage=pair[1]))
     assert remote == direct
     assert Campaign.open("test", storage=pair[0]).audit(full=True).ok
+
+
+def test_contexts_go_over_the_socket(pair: Pair) -> None:
+    campaign = Campaign.create("test", **TERMS, features=["x", "y"], storage=pair[1])
+    first = campaign.ask("a", context=[0.1, 2])
+    assert campaign.ask("a", context={"y": 2, "x": 0.1}) == first
+    assert len(campaign.ask_many(2, "b", contexts=[[1, 2], [3, 4]])) == 2
+    assert campaign.probabilities(context=[1, 1]) == {"red": 0.5, "green": 0.5}
+    with pytest.raises(Conflict, match="another context"):
+        campaign.ask("a", context=[0.1, 3])
+    for numbers in ([[1.0]], [[1.0, 2.0]] * 2):  # a client that reads them in another way
+        with pytest.raises(InvalidInput, match="contexts: must be 1 of 2 numbers each"):
+            campaign._committer.do(operations.ask(1, "c", None, [[each, 0] for each in numbers]))
+    for value in ("x", None, 1e9):
+        with pytest.raises(InvalidInput, match="must be numbers"):
+            campaign._committer.do(
+                operations.Operation("ask", (1, "c", None, [[[1, value], 0]]), done)
+            )
+    direct = Campaign.open("test", storage=pair[0])
+    assert direct.audit(full=True).ok
+    assert direct.status() == campaign.status()
+    assert [each.most for each in campaign.status().features] == [3, 4]
 
 
 def test_every_method_that_reads_answers_as_it_does_directly(pair: Pair, tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import click
 
 from purse.cli.campaign import read
 from purse.cli.campaign.amounts import choosing, chosen, listed
+from purse.cli.campaign.contexts import SEEING, context_of
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, invalid
 
 
 @click.command("add-arm")
@@ -73,16 +74,25 @@ def given(text: str | None) -> Any:
 @click.command()
 @click.argument("name")
 @choosing
+@SEEING
 @for_machines
 @stored
 def probabilities(
-    name: str, names: tuple[str, ...], most: tuple[str, ...], as_json: bool, storage: str
+    name: str,
+    names: tuple[str, ...],
+    most: tuple[str, ...],
+    contexts: tuple[str, ...],
+    as_json: bool,
+    storage: str,
 ) -> None:
     """Print the probability of each arm in the next round.
 
     Prints a line for each arm, separated by tabs: arm, probability.
     """
-    found = read.opened(name, storage).probabilities(chosen(names, most))
+    if len(contexts) > 1:
+        raise invalid("context", list(contexts), "must be one")
+    context = context_of(contexts[0]) if contexts else None
+    found = read.opened(name, storage).probabilities(chosen(names, most), context)
     if as_json:
         print_json({"probabilities": found})
         return

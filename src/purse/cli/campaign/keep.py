@@ -36,17 +36,22 @@ archived = click.option(
     type=FILE,
     help="File, written whole or not at all [default: stdout].",
 )
+@click.option(
+    "--without-contexts",
+    is_flag=True,
+    help="Leave out the contexts of asks, to share the journal; it can then be restored only where "
+    "the policy does not see contexts.",
+)
 @stored
-def export(name: str, out: Path | None, storage: str) -> None:
+def export(name: str, out: Path | None, without_contexts: bool, storage: str) -> None:
     """Write the journal as JSON lines.
 
     Entries that were archived are in their own files.
     """
     source = opened(name, storage)
-    if out is None:
-        source.export(sys.stdout)
-    else:
-        click.echo(f"{source.export(out)} entries written to {out}", err=True)
+    count = source.export(sys.stdout if out is None else out, contexts=not without_contexts)
+    if out is not None:
+        click.echo(f"{count} entries written to {out}", err=True)
 
 
 @click.command()

@@ -8,6 +8,7 @@ import click
 
 from purse.campaign import defaults
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
+from purse.cli.campaign.contexts import features_of
 from purse.cli.options import Duration, stored
 from purse.policies import DEFAULT
 
@@ -123,6 +124,13 @@ from purse.policies import DEFAULT
     metavar="COST|NAME=COST",
     help="How high set-arm may move the largest cost, of all arms or of one [default: not at all].",
 )
+@click.option(
+    "--features",
+    metavar="NAME,...|JSON",
+    help='What a context holds: names, or JSON such as {"length": [0, 8000], "source": ["chat", '
+    '"code"]} [default: no contexts].',
+)
+@click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
 @stored
 def new(
     name: str,
@@ -133,6 +141,7 @@ def new(
     missing_reward: str | None,
     floors: tuple[str, ...],
     ceilings: tuple[str, ...],
+    features: str | None,
     storage: str,
     **options: Any,
 ) -> None:
@@ -157,6 +166,7 @@ def new(
             resources=resources,
             cost_floor=bounds("cost-floor", floors, {arm: least for arm, _ in pairs}, count),
             cost_ceiling=bounds("cost-ceiling", ceilings, dict(pairs), count),
+            features=features_of(features),
             storage=storage,
             **options,
         )

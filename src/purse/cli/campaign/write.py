@@ -14,6 +14,7 @@ import click
 
 from purse.cli.campaign import arms, keep, read, watch
 from purse.cli.campaign.amounts import choosing, chosen, listed
+from purse.cli.campaign.contexts import SEEING, context_of
 from purse.cli.campaign.new import new
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
@@ -33,6 +34,7 @@ def campaign() -> None:
     purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
     purse campaign ask prompts                        ticket, arm, probability, what is held for it
     purse campaign ask prompts --arm small            only this arm may be chosen
+    purse campaign ask prompts --context length=812   where the campaign has features
     purse campaign tell prompts 1 --reward 0.93 --cost 0.0021
     purse campaign watch prompts
     """  # noqa: D301 - click reads the backspace as: keep these lines
@@ -55,6 +57,7 @@ def campaign() -> None:
     help="Name of this ask: a repeat returns the same tickets and holds nothing more.",
 )
 @choosing
+@SEEING
 @for_machines
 @stored
 def ask(
@@ -63,6 +66,7 @@ def ask(
     request_id: str | None,
     names: tuple[str, ...],
     most: tuple[str, ...],
+    contexts: tuple[str, ...],
     as_json: bool,
     storage: str,
 ) -> None:
@@ -70,8 +74,14 @@ def ask(
 
     Prints a line for each ticket, separated by tabs: ticket, arm, probability, held.
     """
+    seen = [context_of(text) for text in contexts]
     found = read.opened(name, storage)
-    read.print_tickets(found.ask_many(count, request_id, arms=chosen(names, most)), as_json)
+    if count == 1 and len(seen) < 2:
+        context = seen[0] if seen else None
+        tickets = [found.ask(request_id, arms=chosen(names, most), context=context)]
+    else:
+        tickets = found.ask_many(count, request_id, arms=chosen(names, most), contexts=seen or None)
+    read.print_tickets(tickets, as_json)
 
 
 @click.command()

@@ -21,7 +21,7 @@ from purse.report.charts.base import (
 )
 from purse.report.charts.rows import points
 from purse.report.charts.style import DASHES, NEUTRAL, PERCENT, linear
-from purse.report.standings import LP, NOTES, standings
+from purse.report.standings import LP_OF, NOTES, standings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,7 +91,7 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     own = here.filter(kind="policy").with_columns(policy="player")
     others = here.filter(pl.col("kind") != "policy")
     layers: list[Any] = [
-        alt.Chart(here.filter(player=LP))
+        alt.Chart(here.filter(pl.col("player").is_in(LP_OF.values())))
         .mark_rule(color=NEUTRAL, strokeDash=DASHES[0], strokeWidth=1.2)
         .encode(x=alt.X("gain:Q", **x))
     ]

@@ -8,6 +8,7 @@ from purse.base.text import format_budget
 from purse.report import frames
 from purse.report.charts.base import Figure
 from purse.report.charts.players import MOST_ARMS
+from purse.report.standings import LP_OF
 
 if TYPE_CHECKING:
     from purse.report.data import StudyData, TableData
@@ -44,7 +45,7 @@ def table_caption(figure: Figure, study: TableData) -> str:
         "Mean gain, a panel for each budget.",
         interval(study, "Lines are"),
         "Grey are the references: diamonds were played, upright marks are computed; "
-        "the dashed line is the LP optimum.",
+        f"the dashed line is the {LP_OF[bool(study.facts.replay.features)]}.",
     ]
     if len(study.facts.replay.arms) > MOST_ARMS:
         parts.append(f"Of the arms alone, the {MOST_ARMS} that gain most are drawn.")

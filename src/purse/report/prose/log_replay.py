@@ -27,7 +27,13 @@ ASSUMPTIONS = (
     "pulled does not change what later pulls return.",
     "**The probabilities are the true ones**, those that the arms were chosen with, and "
     "no arm that matters had probability 0.",
-    "**Policies see no context**: nothing about a round before they choose.",
+)
+BLIND = "**Policies see no context**: nothing about a round before they choose."
+SEEING = (
+    "**Policies see the features** of a round before they choose, if they see contexts, and no "
+    "more. Then a round whose logged arm the policy does not choose is no round: `snips` has the "
+    "rounds that are left, `ips` and `dr` credit the first one of each, `dr` with regressions of "
+    "reward and cost on the features that have not seen the row."
 )
 METHODS = {
     "replay": "Plays the logged rounds themselves, each at most once in a game. Unbiased; refused "
@@ -38,6 +44,11 @@ METHODS = {
     "dr": "The same with plain averages, corrected by the weights (doubly robust).",
 }
 FIRST = "snips"  # quoted where it answers
+
+
+def assumptions(facts: LogFacts) -> tuple[str, ...]:
+    """What the estimates rest on."""
+    return (*ASSUMPTIONS, SEEING if facts.replay.features else BLIND)
 
 
 def summary(facts: LogFacts) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.text import count_in_words, format_budget, format_gain, join_words, keep_on_line
 from purse.report.prose.study import code, runs_that_ended, tell_ties
-from purse.report.standings import NOTES, ranked, standings
+from purse.report.standings import LP_OF, NOTES, ranked, standings
 from purse.theory.notions import estimate
 
 if TYPE_CHECKING:
@@ -17,9 +17,19 @@ if TYPE_CHECKING:
 
 GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
 LP = (
-    "The LP optimum is what a player can expect who knows the mean reward and the mean cost of "
+    "The {name} is what a player can expect who knows the mean reward and the mean cost of "
     "every arm, does not see a round before choosing, and keeps to the budget on average."
 )
+CONTEXTS = (
+    "Policies that see contexts may gain more than that. The best linear policy and the LP with "
+    "contexts bound what these could learn; where every round has a context of its own, the latter "
+    "is the hindsight optimum."
+)
+
+
+def lp_name(study: TableData) -> str:
+    """What the LP is called that every gain is a share of."""
+    return LP_OF[bool(study.facts.replay.features)]
 
 
 def summary(study: TableData) -> str:
@@ -34,8 +44,11 @@ def summary(study: TableData) -> str:
         f"{rounds} of {count_in_words(len(replay.arms), 'arm')} with "
         f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}, in "
         f"{count_in_words(facts.n_paths, 'random order')} of the rounds, "
-        f"the same for every policy (seed {facts.seed}, stop rule {facts.stop}). {GAIN} {LP}"
+        f"the same for every policy (seed {facts.seed}, stop rule {facts.stop}). "
+        f"{GAIN} {LP.format(name=lp_name(study))}"
     )
+    if replay.features:
+        says += f" {CONTEXTS}"
     if facts.n_paths == 1:
         says += " One order tells nothing about chance: there are no intervals on this page."
     return says
@@ -55,7 +68,7 @@ def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> s
     """What is to be said about one budget."""
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best = policies[0]
-    share = "" if best["share"] is None else f", {best['share']:.1%} of the LP optimum"
+    share = "" if best["share"] is None else f", {best['share']:.1%} of the {lp_name(study)}"
     lead = (
         f"{code(best['player'])} {'gains most of the policies:' if len(policies) > 1 else 'gains'} "
         f"{tight(best)}{share}"

@@ -95,4 +95,5 @@ def describe_recording(recording: Recording) -> list[tuple[str, str]]:
         ("rounds", f"{recording.rounds:,}"),
         ("arms", ", ".join(recording.arms)),
         ("horizon", "none" if horizon is None else count_in_words(horizon, "round")),
+        *([("contexts", recording.features)] if recording.features else []),
     ]

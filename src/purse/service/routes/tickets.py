@@ -72,8 +72,11 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         body: Annotated[Ask, Body()] = Ask(),  # noqa: B008 - it never changes
         idempotency_key: Key = None,
     ) -> Response:
-        given = cache.get_to_ask(name).ask_many(
-            body.n, request_of(idempotency_key, body.request_id), arms=body.arms
+        campaign, request = cache.get_to_ask(name), request_of(idempotency_key, body.request_id)
+        given = (
+            [campaign.ask(request, arms=body.arms, context=body.context)]
+            if body.n == 1 and body.contexts is None
+            else campaign.ask_many(body.n, request, arms=body.arms, contexts=body.contexts)
         )
         metrics.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
@@ -95,7 +98,8 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         name: Name,
         body: Annotated[Look, Body()] = Look(),  # noqa: B008 - it never changes
     ) -> Response:
-        return answer({"probabilities": cache.get_to_ask(name).probabilities(body.arms)})
+        found = cache.get_to_ask(name).probabilities(body.arms, body.context)
+        return answer({"probabilities": found})
 
     @router.post(
         "/campaigns/{name}/tells",

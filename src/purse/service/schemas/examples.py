@@ -34,6 +34,14 @@ ASK: dict[str, Any] = {
     "n": 1,
     "arms": {"large": "0.02", "small": "0.01"},
 }
+ASK_WITH_CONTEXT: dict[str, Any] = {
+    "request_id": "question-18",
+    "context": {"length": 812, "source": "chat"},
+}
+FEATURES: dict[str, Any] = {
+    "length": {"low": 0, "high": 8000, "optional": False},
+    "source": {"classes": ["chat", "code"]},
+}
 REPORT: dict[str, Any] = {"ticket": 1, "reward": 0.93, "cost": "0.0021"}
 NEW_ARM: dict[str, Any] = {"name": "medium", "cost_min": "0.0001", "cost_max": "0.03"}
 CHANGED_ARM: dict[str, Any] = {"name": "medium", "cost_max": "0.02"}

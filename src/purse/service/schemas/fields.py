@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from purse.base import amounts
+from purse.base.features import MOST_NAMES, MOST_NUMBERS
 from purse.campaign import terms
 from purse.campaign.read_terms import IGNORE, MOST_EXPLORED
 
@@ -155,6 +156,40 @@ def check_arms(value: Any) -> Any:
     return nested(check_amount, 2)(value)
 
 
+def check_features(value: Any) -> Any:
+    """Features in one of their forms; the terms look at them closely."""
+    if value is not None and not isinstance(value, (list, dict)) and type(value) is not int:
+        raise ValueError("must be a number of features, a list of names, or an object by names")
+    if isinstance(value, (list, dict)) and len(value) > MOST_NAMES:
+        raise ValueError(f"must be at most {MOST_NAMES} features")
+    for form in value.values() if isinstance(value, dict) else ():
+        if not is_feature(form):
+            raise ValueError(
+                'must be {"low": 0, "high": 1, "optional": false}, {"classes": [...]}, a list or '
+                "null for each feature"
+            )
+    return value
+
+
+def is_feature(form: Any) -> bool:
+    """Whether it says what a feature is, in one of the forms."""
+    if isinstance(form, list):
+        return len(form) <= MOST_NUMBERS and all(isinstance(x, str) or is_number(x) for x in form)
+    if isinstance(form, dict):
+        return all(is_number(form[name]) for name in ("low", "high") if name in form)
+    return form is None
+
+
+def check_context(value: Any) -> Any:
+    """Values by name or in order, or those of each arm; the features say what each may be."""
+    if not isinstance(value, (list, dict)) or len(value) > MOST:
+        raise ValueError("must be an object by names, or a list of values")
+    rows = value.values() if isinstance(value, dict) else value
+    if any(isinstance(row, (list, dict)) and len(row) > MOST_NUMBERS for row in rows):
+        raise ValueError(f"must have at most {MOST_NUMBERS} values")
+    return value
+
+
 def check_policy(value: Any) -> Any:
     """The name of a policy that purse ships."""
     if isinstance(value, str) and FILE.match(value.replace(" ", "")):
@@ -174,6 +209,56 @@ ARMS_SCHEMA = {
         schema(AMOUNT_SCHEMA, 2)["anyOf"][2],
     ]
 }
+FEATURE_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {
+                "low": {"type": "number"},
+                "high": {"type": "number"},
+                "optional": {"type": "boolean"},
+            },
+            "additionalProperties": False,
+            "description": "A number; the range from `low` to `high` is mapped to [-1, 1].",
+        },
+        {
+            "type": "object",
+            "properties": {"classes": {"type": "array", "items": {"type": "string"}}},
+            "required": ["classes"],
+            "additionalProperties": False,
+            "description": "The name of a class.",
+        },
+        {
+            "type": "array",
+            "items": {"type": ["number", "string"]},
+            "maxItems": MOST_NUMBERS,
+            "description": "A range, with `optional` or without, or classes.",
+        },
+        {"type": "null", "description": "A number without a range, from -1000 to 1000."},
+    ]
+}
+FEATURES_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}, "maxItems": MOST_NAMES},
+        {"type": "object", "additionalProperties": FEATURE_SCHEMA, "maxProperties": MOST_NAMES},
+        {"type": "integer", "minimum": 0, "maximum": MOST_NAMES},
+        {"type": "null"},
+    ]
+}
+VALUE_SCHEMA: dict[str, Any] = {"type": ["number", "string", "boolean", "null"]}
+VALUES_SCHEMAS: list[dict[str, Any]] = [
+    {"type": "object", "additionalProperties": VALUE_SCHEMA},
+    {"type": "array", "items": VALUE_SCHEMA},
+]
+CONTEXT_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        *VALUES_SCHEMAS,
+        {"type": "object", "additionalProperties": {"anyOf": VALUES_SCHEMAS}},
+        {"type": "array", "items": {"anyOf": VALUES_SCHEMAS}},
+    ]
+}
+Features = Annotated[Any, PlainValidator(check_features), WithJsonSchema(FEATURES_SCHEMA)]
+Context = Annotated[Any, PlainValidator(check_context), WithJsonSchema(CONTEXT_SCHEMA)]
 POLICY_SCHEMA = {"type": "string", "pattern": POLICY, "maxLength": 200}
 Arms = Annotated[Any, PlainValidator(check_arms), WithJsonSchema(ARMS_SCHEMA)]
 PolicyName = Annotated[str, PlainValidator(check_policy), WithJsonSchema(POLICY_SCHEMA)]

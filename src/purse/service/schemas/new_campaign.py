@@ -20,6 +20,7 @@ from purse.service.schemas.fields import (
     Arms,
     Caps,
     Explore,
+    Features,
     MissingReward,
     PolicyName,
     Table,
@@ -154,3 +155,14 @@ class NewCampaign(RequestModel):
             description="How high the largest cost of each arm may be set later; null: `cost_max`."
         ),
     ] = None
+    features: Annotated[
+        Features,
+        Field(
+            description="What a context holds: names, an object of names and what each may be, or "
+            "a number of features; null: there are no contexts.",
+            examples=[examples.FEATURES, ["length", "code"]],
+        ),
+    ] = None
+    per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
+        False
+    )

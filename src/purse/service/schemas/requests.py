@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
@@ -13,6 +13,7 @@ from purse.service.schemas.fields import (
     MOST,
     Amounts,
     Arms,
+    Context,
     RequestId,
     Rewards,
     Table,
@@ -29,11 +30,21 @@ AllowedArms = Annotated[
     ),
 ]
 
+GivenContext = Annotated[
+    Context | None,
+    Field(
+        description="The values of the features, by name or in order, where the campaign has "
+        "features; where each arm has a context of its own, by arm or in the order of the arms."
+    ),
+]
+
 
 class Ask(RequestModel):
     """A wish for tickets."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.ASK]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [examples.ASK, examples.ASK_WITH_CONTEXT]}
+    )
 
     request_id: Annotated[
         RequestId | None,
@@ -43,14 +54,39 @@ class Ask(RequestModel):
         int, Field(ge=1, le=MOST, description="As many as fit, at least one, are given out.")
     ] = 1
     arms: AllowedArms = None
+    context: GivenContext = None
+    contexts: Annotated[
+        list[Context] | None,
+        Field(
+            min_length=1,
+            max_length=MOST,
+            description="With `n` above 1 a context for each ticket, in order; tickets are given "
+            "out for the first of them.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def one_form(self) -> Ask:
+        """Refuse one context for several tickets, and both forms at once."""
+        if self.context is not None and (self.contexts is not None or self.n > 1):
+            raise ValueError("must have `contexts`, one for each ticket, where `n` is above 1")
+        return self
 
 
 class Look(RequestModel):
     """A wish for probabilities."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"arms": examples.ASK["arms"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"arms": examples.ASK["arms"]},
+                {"context": examples.ASK_WITH_CONTEXT["context"]},
+            ]
+        }
+    )
 
     arms: AllowedArms = None
+    context: GivenContext = None
 
 
 Gained = Annotated[

@@ -32,6 +32,7 @@ Ticket = Annotated[
 Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examples.RECEIPT)]
 Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
 CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.CoolingArm)]
+FeatureStatus = Annotated[results.FeatureStatus, Described("Feature", results.FeatureStatus)]
 Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
 Status = Annotated[
     results.Status,
@@ -42,6 +43,10 @@ Status = Annotated[
         purses=tuple[Purse, ...],
         alarms=tuple[Alarm, ...],
         cooling=tuple[CoolingArm, ...],
+        features=Annotated[
+            tuple[FeatureStatus, ...],
+            "The numbers of contexts so far; `counts` says how many were `clipped` to a range.",
+        ],
     ),
 ]
 Entry = Annotated[journal.Entry, Described("Entry", journal.Entry, examples.ENTRY)]

@@ -1,0 +1,171 @@
+"""Contexts of asks: encoded where they come in, and kept in the journal as they were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from purse.base.features import LARGEST, Features
+from purse.campaign.arms import Arms
+from purse.errors import InvalidInput, invalid
+
+if TYPE_CHECKING:
+    from purse.campaign.terms import Terms
+
+CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # the words of an entry
+
+
+class Context(NamedTuple):
+    """What is known of a round, as an entry has it."""
+
+    # (F,), or (K F,) arm after arm, without the constant; 32-bit floats, as their shortest decimals
+    numbers: list[float]
+    clipped: int = 0  # values outside their declared ranges
+
+    def as_body(self) -> dict[str, Any]:
+        """What the ticket of an entry has of it."""
+        more = {CLIPPED: self.clipped} if self.clipped else {}
+        return {CONTEXT: self.numbers, **more}
+
+
+def read_context(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> Context | None:
+    """Return the context of an ask; None where no features are declared.
+
+    find_arms   returns the arms as they are now; it is called where each arm has a context of its
+                own and the terms do not say it
+
+    Raise `InvalidInput` where it does not fit the features.
+    """
+    features = terms.context
+    if not features.per_arm:
+        numbers = features.encode(context)
+        if not features:
+            return None
+        return Context(shortest(numbers), features.count_clipped(context))
+    if context is None:
+        raise missing("context: is", features)
+    one = replace(features, per_arm=False, n_arms=1)
+    rows = rows_of(terms, context, find_arms)
+    nothing = (0.0,) * one.n_columns  # for places without an arm, and for retired arms
+    encoded = [nothing if row is None else one.encode(row) for row in rows]
+    encoded += [nothing] * (features.n_arms - len(rows))
+    clipped = sum(one.count_clipped(row) for row in rows if row is not None)
+    return Context(shortest([number for row in encoded for number in row]), clipped)
+
+
+def rows_of(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> list[Any]:
+    """Return what is given for each arm, in order; None for retired arms that are left out."""
+    if isinstance(context, Mapping):
+        given = [context.get(name) for name in terms.arms]
+    elif isinstance(context, (Sequence, np.ndarray)) and not isinstance(context, str):
+        given = list(context)
+    else:
+        raise invalid("context", context, "must be an object by arms, or a list with one for each")
+    is_plain = not terms.capacity and all(row is not None for row in given)
+    arms = terms.first_arms if is_plain else find_arms()
+    known = arms.names
+    if isinstance(context, Mapping):
+        if unknown := [name for name in context if name not in known]:
+            raise invalid("context", unknown[0], f"must be one of the arms {', '.join(known)}")
+        given = [context.get(name) for name in known]
+    if len(given) != len(known):
+        raise invalid("context", len(given), f"must be {len(known)} rows: {', '.join(known)}")
+    for name, row, gone in zip(known, given, arms.is_retired, strict=True):
+        if row is None and not gone:
+            raise invalid("context", context, f"must have an entry for the arm {name!r}")
+    return given
+
+
+def read_contexts(
+    terms: Terms, n: int, contexts: Any, find_arms: Callable[[], Arms]
+) -> list[Context] | None:
+    """Return the contexts of an ask for n tickets; None where no features are declared.
+
+    Raise `InvalidInput` where there are more or fewer, or one does not fit the features.
+    """
+    features = terms.context
+    if not features:
+        if contexts is not None:
+            raise invalid("contexts", contexts, "must be left out; no features are declared")
+        return None
+    if contexts is None:
+        raise missing("contexts: are", features)
+    if isinstance(contexts, (str, Mapping)) or not isinstance(contexts, (Sequence, np.ndarray)):
+        raise invalid("contexts", contexts, "must be a list, with a context for each ticket")
+    if len(contexts) != n:
+        raise invalid("contexts", len(contexts), f"must be as many as tickets are asked for, {n}")
+    read = (read_context(terms, each, find_arms) for each in contexts)
+    return [each for each in read if each is not None]
+
+
+def missing(what: str, features: Features) -> InvalidInput:
+    """The error of an ask without what it needs."""
+    return InvalidInput(f"{what} missing; the features are {', '.join(features.names)}")
+
+
+def shortest(numbers: Sequence[float]) -> list[float]:
+    """Return 32-bit floats as the numbers with the fewest decimals that round to them.
+
+    >>> shortest([float(np.float32(0.1)), -1.0])
+    [0.1, -1.0]
+    """
+    exact = np.array(numbers, np.float32)
+    short: list[float] = orjson.loads(orjson.dumps(exact, option=orjson.OPT_SERIALIZE_NUMPY))
+    # a decimal next to the middle of two floats may be rounded twice on its way back
+    return short if (np.array(short, np.float32) == exact).all() else list(numbers)
+
+
+def of_ask(body: Mapping[str, Any]) -> list[Context] | None:
+    """Return the contexts of an ask from its entry; None where it has none."""
+    if not any(CONTEXT in each for each in body["tickets"]):
+        return None
+    issued = [Context(each[CONTEXT], each.get(CLIPPED, 0)) for each in body["tickets"]]
+    return issued + [Context(numbers) for numbers in body.get(UNUSED, ())]
+
+
+def read_sent(contexts: Iterable[Sequence[Any]] | None) -> list[Context] | None:
+    """Return contexts from their parts, as JSON has them where another process sent them."""
+    if contexts is None:
+        return None
+    made = []
+    for each in contexts:
+        if not isinstance(each, Context):
+            each = Context(*each)
+            check_numbers(each.numbers)
+        made.append(each)
+    return made
+
+
+def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
+    """Refuse contexts of another number or length than an ask needs."""
+    size = features.n_columns * (features.n_arms if features.per_arm else 1)
+    if not size or len(contexts) != n or any(len(each.numbers) != size for each in contexts):
+        raise InvalidInput(f"contexts: must be {n} of {size} numbers each")
+
+
+def check_numbers(numbers: Iterable[Any]) -> None:
+    """Refuse what no context holds."""
+    for number in numbers:
+        if type(number) not in (int, float) or not isfinite(number) or abs(number) > LARGEST:
+            raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
+
+
+def lacks_contexts(body: Mapping[str, Any]) -> bool:
+    """Whether the entry of an ask, which may be anything, has tickets and no contexts."""
+    tickets = body.get("tickets")
+    return isinstance(tickets, list) and not any(
+        isinstance(each, dict) and CONTEXT in each for each in tickets
+    )
+
+
+def without_contexts(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an entry without what it says of contexts."""
+    kept = {name: value for name, value in body.items() if name not in WORDS}
+    if "tickets" in kept:
+        kept["tickets"] = [without_contexts(ticket) for ticket in kept["tickets"]]
+    return kept

@@ -1,0 +1,83 @@
+"""What policies that see contexts would have gained and spent, by each method, from a log that has
+contexts; or why it cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts
+from purse.engine.job import Job
+from purse.offline.bootstrap import Played, play_log, with_log_error
+from purse.offline.context_world import ContextWorld, Credited, effective_rows
+from purse.offline.log import LEAST_ESS
+from purse.offline.log_result import LogEstimate
+from purse.offline.model_world import METHODS
+from purse.offline.seated_policy import MOST_DRAWS, seat
+from purse.theory.notions import Estimate
+from purse.types import Floats, Ints
+
+UNKNOWN = Estimate(*[float("nan")] * 4)
+# standard errors by which the weights of a policy's rows may fall short of 1; a log with few of
+# these rows by chance has a smaller error, too, so that 3 would refuse one good log of a hundred
+MISSED = 4.0
+NO_QUEUES = (
+    "sees contexts, and the next row of an arm has a context that the policy did not choose in; "
+    "ips, snips and dr can tell"
+)
+
+
+def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[str, LogEstimate]:
+    """The estimate by each method; `how` is as in `play_log`."""
+    played = play_log(
+        job, logged.world, logged.once(), logged.redrawn, **how, seat=seat, keep=logged.credited
+    )
+    main = [logged.credited(world, run) for world, run in played.main]
+    again: list[Credited] = played.kept
+    rows = effective_rows(np.sum([part.visits for part in main], axis=0))
+    refused = reason(logged, main, again, played, rows)
+    budget = float(job.problem.budget[0] / amounts.UNIT)
+    answers = {"replay": LogEstimate(job.name, budget, "replay", UNKNOWN, 0.0, NO_QUEUES, UNKNOWN)}
+    for method in METHODS:
+        gain = pooled([part.gain[method] for part in main], [part.gain[method] for part in again])
+        spent = pooled(
+            [part.spent[method] for part in main], [part.spent[method] for part in again]
+        )
+        answers[method] = LogEstimate(job.name, budget, method, gain, rows, refused, spent)
+    return answers
+
+
+def pooled(main: list[Floats], again: list[Floats]) -> Estimate:
+    """The estimate from the values of the log's paths, and of the replicates'."""
+    return with_log_error(np.concatenate(main), np.array(again))
+
+
+def reason(
+    logged: ContextWorld, main: list[Credited], again: list[Credited], played: Played, rows: float
+) -> str | None:
+    """Why the log cannot tell, or None: the policy wants an arm of which the log knows too little,
+    or arms in contexts in which the log never chose them, or plays too few rows.
+    """
+    log = logged.log
+    asked: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)
+    for arm in np.flatnonzero((asked > 0) & (log.ess < LEAST_ESS)):
+        known = "which was never logged"
+        if log.rows[arm]:
+            known = f"whose effective sample size is {log.ess[arm]:.3g}, below {LEAST_ESS:g}"
+        return f"plays arm {log.arms[arm]!r}, {known}"
+    if any(part.lost for part in main):
+        return f"wants what the log never chose: none of {MOST_DRAWS:,} rows has its arm"
+    weight = pooled([part.weight for part in main], [part.weight for part in again])
+    if (short := 1 - weight.mean) > MISSED * weight.error:
+        apart = short / weight.error if weight.error else np.inf
+        return (
+            "wants arms in contexts in which the log never chose them: sum of 1/probability of "
+            f"the rows that it agrees with is {weight.mean:.3g} times the rounds and should be 1, "
+            f"{apart:.3g} standard errors apart"
+        )
+    if rows < LEAST_ESS:
+        return f"plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
+    return None

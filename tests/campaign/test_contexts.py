@@ -1,0 +1,499 @@
+"""Campaigns with contexts: what is checked, what is stored, and what the policy sees of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from purse import (
+    AskRefused,
+    Campaign,
+    Conflict,
+    InvalidInput,
+    Policy,
+    PurseError,
+    prior_from_log,
+)
+from purse.campaign import contexts, group_commit, terms
+from tests.support.campaigns import refusal
+from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
+from tests.support.storages import MemoryHarness, StorageHarness
+
+
+def learnt(campaign: Campaign) -> Any:
+    """What the policy has learnt, from what is stored."""
+    campaign._committer.learner = None
+    return campaign._committer.recovered().state["sums"]
+
+
+# terms
+
+
+def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
+    campaign = made(features={"length": (0, 8000, "optional"), "kind": ("code", "chat"), "x": None})
+    assert campaign.terms.as_dict()["features"] == {
+        "length": {"low": 0, "high": 8000, "optional": True},
+        "kind": {"classes": ["code", "chat"]},
+        "x": {},
+    }
+    assert campaign.terms.context.columns == (
+        "length", "length is missing", "kind=code", "kind=chat", "x",
+    )  # fmt: skip
+    read = terms.Terms.from_dict(json.loads(json.dumps(campaign.terms.as_dict())))
+    assert read.checked() == campaign.terms
+    empty: list[Any] = [None, 0, [], {}]
+    for none in empty:
+        facts = made(features=none).terms.as_dict()
+        assert not {"features", "per_arm"} & set(facts)
+    assert made(features=2).terms.context.names == ("x0", "x1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"features": ["a", "a"]}, "different names"),
+        ({"features": 65}, "features=65"),
+        ({"features": {"a": (3, 1)}}, "low below its high"),
+        ({"features": None, "per_arm": True}, "per_arm=True: needs features"),
+        ({"features": 64, "per_arm": True, "capacity": 5}, "at most 256 numbers"),
+        ({"per_arm": 1}, "per_arm=1"),
+    ],
+)
+def test_a_declaration_that_is_not_possible(changes: dict[str, Any], text: str) -> None:
+    assert text in refusal(InvalidInput, made, **changes)
+
+
+def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = made()  # 3 arms, 3 numbers of 8 bytes each
+    with monkeypatch.context() as patch:
+        patch.setattr(terms, "MOST_STATE", 71)
+        message = refusal(InvalidInput, made)
+        assert "at most 71 bytes in a campaign, and has 72 with 3 arms and 2 features" in message
+        assert campaign.terms.checked() == campaign.terms, "what exists goes on"
+    monkeypatch.setattr(terms, "MOST_STATE", 72)
+    made()
+
+
+# numbers
+
+
+@given(st.lists(st.floats(-1000, 1000, width=32), min_size=1))
+def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
+    short = json.loads(json.dumps(contexts.shortest(numbers)))
+    assert np.array(short, np.float32).tobytes() == np.array(numbers, np.float32).tobytes()
+    assert all(len(repr(number)) <= 16 for number in short)
+
+
+def test_the_journal_has_the_numbers_that_were_seen() -> None:
+    campaign = made(features={"length": (0, 8000), "kind": ("code", "chat"), "x": None})
+    campaign.ask(context={"length": 812, "kind": "chat", "x": 0.1})
+    assert last_ask(campaign)["tickets"][0]["context"] == [-0.797, 0.0, 1.0, 0.1]
+    assert "clipped" not in last_ask(campaign)["tickets"][0]
+    campaign.ask(context=[9000, "other", -3])
+    (ticket,) = last_ask(campaign)["tickets"]
+    assert (ticket["context"], ticket["clipped"]) == ([1.0, 0.0, 0.0, -3.0], 1)
+    campaign.tell(2, 1, "0.5")
+    told = [entry for entry in campaign.journal() if entry.kind == "told"]
+    assert told[0].body["context"] == ticket["context"]
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (None, "the features are length, code"),
+        ({"length": 1}, "has no features: 'code'"),
+        ({"length": 1, "code": 0, "more": 1}, "has unknown features: 'more'"),
+        ([1], "must have 2 values: length, code"),
+        ([1, float("nan")], "context['code']=nan"),
+        ([1, float("inf")], "context['code']=inf"),
+        ([1, 1e9], "context['code']=1000000000.0"),
+        ([1, "text"], "context['code']='text'"),
+        ([10**400, 1], "context['length']="),
+        ({"length": None, "code": 0}, "context['length']=None"),
+        ("text", "must be an object by names, or a list"),
+        (3, "must be an object by names, or a list"),
+    ],
+)
+def test_a_context_that_does_not_fit(given: Any, text: str) -> None:
+    campaign = made()
+    assert text in refusal(InvalidInput, campaign.ask, context=given)
+    assert text in refusal(InvalidInput, campaign.probabilities, context=given)
+    if given is not None:
+        bad = [[1, 1], given]
+        assert text in refusal(InvalidInput, campaign.ask_many, 2, contexts=bad)
+    assert campaign.status().entries == 1
+
+
+def test_contexts_come_where_features_are_declared_and_only_there() -> None:
+    plain = made(features=None)
+    for call in (plain.ask, plain.probabilities):
+        assert "no features are declared" in refusal(InvalidInput, call, context=[1])
+    assert "no features" in refusal(InvalidInput, plain.ask_many, 2, contexts=[[1], [2]])
+    campaign = made()
+    assert "length, code" in refusal(InvalidInput, campaign.ask_many, 2)
+    for wrong in ([[1, 1]], [[1, 1]] * 3):
+        assert "asked for, 2" in refusal(InvalidInput, campaign.ask_many, 2, contexts=wrong)
+    others: list[Any] = ["ab", {"a": 1, "b": 2}, 2]
+    for other in others:
+        assert "must be a list" in refusal(InvalidInput, campaign.ask_many, 2, contexts=other)
+    assert campaign.status().entries == 1
+
+
+# what the policy sees
+
+
+@pytest.mark.parametrize("per_arm", [False, True])
+def test_a_campaign_chooses_as_a_policy_in_memory_does(
+    per_arm: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With reports in any order, apart and whole, and with voids; every few turns from another
+    process, from a checkpoint or from the journal.
+    """
+    monkeypatch.setattr(group_commit, "CHECKPOINT_EVERY", 20)
+    known = {"budget": 30, "cost_min": "0.1", "cost_max": 1, "features": FEATURES, "stop": "fit"}
+    live = Policy(SEES, n_arms=3, per_arm=per_arm, **known)
+    harness, rng = MemoryHarness(), Random(1)
+    campaign = made(harness, **known, per_arm=per_arm)
+    out: list[Any] = []
+    for turn in range(150):
+        if turn % 7 == 0:
+            campaign = harness.open("test")
+        if turn % 21 == 0:
+            harness.drop_checkpoints("test")
+        seen: Any = [context(rng) for _ in ARMS] if per_arm else context(rng)
+        if rng.random() < 0.6:
+            try:
+                expected = live.ask(context=seen)
+            except AskRefused:
+                refusal_of(campaign, seen)
+                continue
+            by_name = dict(zip(ARMS, seen, strict=True)) if per_arm else seen
+            ticket = campaign.ask(context=by_name)
+            assert (ticket.t, ticket.probabilities) == (expected.t, expected.probabilities)
+            assert ticket.arm == ARMS[expected.arm]
+            out.append((expected, ticket))
+        elif out:
+            expected, ticket = out.pop(rng.randrange(len(out)))
+            end, reward, cost = rng.random(), rng.random(), f"{rng.uniform(0.1, 0.9):.3f}"
+            if end < 0.2:
+                live.void(expected)
+                campaign.void(ticket)
+                continue
+            live.tell(expected, reward, cost)
+            if end < 0.6:
+                campaign.tell(ticket, reward, cost)
+            elif end < 0.8:
+                campaign.settle(ticket, cost)
+                campaign.reward(ticket, reward)
+            else:
+                campaign.reward(ticket, reward)
+                campaign.settle(ticket, cost)
+        if live.left > 5:
+            chances = campaign.probabilities(context=seen)
+            assert list(chances.values()) == live.probabilities(context=seen).tolist()
+    assert live.t > 40
+    assert learnt(campaign).tobytes() == live.state.sums.tobytes()
+    assert campaign.audit(full=True).findings == ()
+
+
+def refusal_of(campaign: Campaign, seen: Any) -> None:
+    with pytest.raises(AskRefused):
+        campaign.ask(context=seen)
+
+
+def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, reward_within=60, missing_reward=0.5, expires_after=10)
+    tickets = campaign.ask_many(3, contexts=[[0, 1], [8000, 2], [4000, 3]])
+    campaign.settle(tickets[1], "0.5")
+    harness.clock += 61_000
+    assert campaign.expire() == 3, "one reward did not come in time, two holds are presumed spent"
+    campaign.tell(tickets[0], 1, "0.5")
+    assert learnt(campaign).tolist() == [[-1, 1, 1], [0.5, 1, 0.5], [0, 0, 0]]
+    assert campaign.audit(full=True).ok
+
+
+def test_a_void_initial_pull_keeps_its_arm_and_takes_the_next_context() -> None:
+    campaign = made()
+    first = campaign.ask(context=[0, 1])
+    campaign.void(first)
+    again = campaign.ask(context=[8000, 2])
+    assert (again.t, again.arm) == (first.t, first.arm)
+    campaign.tell(again, 1, "0.5")
+    assert learnt(campaign)[0].tolist() == [1, 2, 1]
+    assert campaign.audit(full=True).ok
+
+
+def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() -> None:
+    campaign, without = made(policy="uniform"), made(policy="uniform", features=None)
+    for turn in range(10):
+        ticket = campaign.ask(context=[turn, turn])
+        assert ticket.arm == without.ask().arm
+    assert last_ask(campaign)["tickets"][0]["context"] == [-0.99775, 9.0]
+    assert "length, code" in refusal(InvalidInput, campaign.ask)
+    assert campaign.audit(full=True).ok
+
+
+def test_exploration_has_its_chances_with_contexts_too() -> None:
+    campaign, rng = made(explore="uniform:0.3"), Random(2)
+    for _ in range(30):
+        seen = context(rng)
+        chances = campaign.probabilities(context=seen)
+        ticket = campaign.ask(context=seen)
+        assert ticket.probability == chances[ticket.arm or ""]
+        campaign.tell(ticket, rng.random(), "0.2")
+    assert campaign.audit(full=True).ok
+
+
+def test_masks_go_with_contexts() -> None:
+    campaign = made()
+    ticket = campaign.ask(context=[1, 1], arms={"blue": "0.4"})
+    assert (ticket.arm, ticket.held) == ("blue", ("0.4",))
+    assert campaign.probabilities(["green"], [1, 1]) == {"red": 0, "green": 1, "blue": 0}
+    assert campaign.audit(full=True).ok
+
+
+# per arm
+
+
+def test_each_arm_may_have_a_context_of_its_own() -> None:
+    campaign = made(per_arm=True, features=["x"], capacity=4)
+    campaign.ask(context={"green": [2], "blue": {"x": 3}, "red": [1]})
+    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 2.0, 3.0, 0.0]
+    campaign.ask(context=np.array([[4.0], [5.0], [6.0]]))
+    assert last_ask(campaign)["tickets"][0]["context"] == [4.0, 5.0, 6.0, 0.0]
+    campaign.add_arm("white")
+    rows = {"green": [2], "blue": [3], "red": [1]}
+    assert "entry for the arm 'white'" in refusal(InvalidInput, campaign.ask, context=rows)
+    assert "must be 4 rows" in refusal(InvalidInput, campaign.ask, context=[[1], [2], [3]])
+    campaign.retire_arm("green")
+    del rows["green"]
+    campaign.ask(context={**rows, "white": [9]})
+    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 0.0, 3.0, 9.0]
+    assert [(each.column, each.least, each.most) for each in campaign.status().features] == [
+        ("x", 1.0, 9.0)
+    ]
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (None, "the features are x"),
+        ({"red": [1], "green": [2]}, "must have an entry for the arm 'blue'"),
+        ({"red": [1], "green": [2], "blue": [3], "white": [1]}, "'white'"),
+        ([[1], [2]], "must be 3 rows: red, green, blue"),
+        ("red", "must be an object by arms"),
+        ([[1], [2], [None]], "context['x']=None"),
+        ([[1], [2], None], "must have an entry for the arm 'blue'"),
+        ({"red": [1], "green": [2], "blue": None}, "must have an entry for the arm 'blue'"),
+    ],
+)
+def test_a_context_per_arm_that_does_not_fit(given: Any, text: str) -> None:
+    campaign = made(per_arm=True, features=["x"])
+    assert text in refusal(InvalidInput, campaign.ask, context=given)
+
+
+# repeats and several tickets
+
+
+def test_a_repeat_is_compared_after_encoding(harness: StorageHarness, tmp_path: Path) -> None:
+    campaign = harness.create("c", **TERMS)
+    first = campaign.ask("r", context={"length": 9000, "code": 0.1})
+    several = campaign.ask_many(2, "s", contexts=[[1, 1], [2, 2]])
+    for archived in (False, True):
+        again = harness.open("c")
+        assert again.ask("r", context=[8000, np.float32(0.1)]).id == first.id
+        assert [each.id for each in again.ask_many(2, "s", contexts=[[1, 1], [2, 2]])] == [2, 3]
+        for other in ([7999, 0.1], [8000, 0.2]):
+            with pytest.raises(Conflict, match="used before with another context"):
+                again.ask("r", context=other)
+        with pytest.raises(Conflict, match="another context"):
+            again.ask_many(2, "s", contexts=[[1, 1], [2, 3]])
+        if not archived:
+            for ticket in (first, *several):
+                again.tell(ticket, 1, "0.5")
+            again.archive(tmp_path / "c.archive")
+    campaign = harness.open("c")
+    before = learnt(campaign).tobytes()
+    harness.drop_checkpoints("c")
+    assert learnt(harness.open("c")).tobytes() == before, "archived tickets are learnt as before"
+    assert harness.open("c").audit(full=True, archives=[tmp_path / "c.archive"]).ok
+
+
+@pytest.mark.parametrize("stop", ["hold", "fit"])
+def test_tickets_are_for_the_first_contexts_that_fit(
+    harness: StorageHarness, stop: str, tmp_path: Path
+) -> None:
+    campaign = harness.create("c", **{**TERMS, "budget": 2, "stop": stop})
+    given = [[1, 1], [2, 2], [3, 3], [4, 4]]
+    tickets = campaign.ask_many(4, "r", contexts=given)
+    assert len(tickets) == 2
+    body = last_ask(campaign)
+    assert [each["context"][1] for each in body["tickets"]] == [1, 2]
+    assert [numbers[1] for numbers in body["unused"]] == [3, 4]
+    assert campaign.ask_many(4, "r", contexts=given) == tickets
+    for other in ([*given[:3], [4, 5]], [[1, 2], *given[1:]]):
+        with pytest.raises(Conflict):
+            campaign.ask_many(4, "r", contexts=other)
+    for ticket in tickets:
+        campaign.tell(ticket, 1, "0.5")
+    campaign.archive(tmp_path / "c.archive")
+    again = harness.open("c").ask_many(4, "r", contexts=given)
+    assert [each.id for each in again] == [1, 2]
+    with pytest.raises(Conflict):
+        harness.open("c").ask_many(4, "r", contexts=[*given[:3], [4, 5]])
+
+
+def test_one_ask_for_five_is_five_asks_for_one() -> None:
+    rng = Random(3)
+    whole, singles = made(), made()
+    given = [context(rng) for _ in range(5)]
+    tickets = whole.ask_many(5, contexts=given)
+    for ticket, seen in zip(tickets, given, strict=True):
+        single = singles.ask(context=seen)
+        assert (single.arm, single.probabilities) == (ticket.arm, ticket.probabilities)
+
+
+# status
+
+
+def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
+    campaign = made()
+    assert campaign.status().features == ()
+    campaign.ask_many(3, contexts=[[-100, 1], [9000, 3], [2000, -2]])
+    status = campaign.status()
+    assert status.counts["clipped"] == 2
+    assert [(each.column, each.least, each.most) for each in status.features] == [
+        ("length", -1.0, 1.0),
+        ("code", -2.0, 3.0),
+    ]
+    assert "  context code: -2 to 3" in str(status)
+    assert "  values clipped to their ranges: 2" in str(status)
+    assert campaign.audit(full=True).ok
+
+
+# files
+
+
+def exported(campaign: Campaign, **how: Any) -> io.StringIO:
+    file = io.StringIO()
+    campaign.export(file, **how)
+    file.seek(0)
+    return file
+
+
+def played(**changes: Any) -> Campaign:
+    campaign, rng = made(budget=6, stop="hold", **changes), Random(4)
+    for _ in range(2):
+        first, second = campaign.ask_many(2, contexts=[context(rng), context(rng)])
+        campaign.tell(first, rng.random(), "0.5")
+        campaign.void(second)
+    campaign.ask_many(9, contexts=[context(rng) for _ in range(9)])
+    return campaign
+
+
+def test_an_export_is_all_that_a_campaign_is() -> None:
+    campaign = played()
+    copy = Campaign.restore(exported(campaign), storage=MemoryHarness().storage())
+    assert copy.audit() == campaign.audit()
+    assert copy.audit().ok
+    assert learnt(copy).tobytes() == learnt(campaign).tobytes()
+    assert copy.status() == campaign.status()
+
+
+def test_an_export_without_contexts_is_restored_where_nobody_sees_them() -> None:
+    campaign = played()
+    text = exported(campaign, contexts=False).getvalue()
+    head, created, *rest = text.splitlines()
+    assert json.loads(head)["without_contexts"] is True
+    assert json.loads(created)["body"]["features"] == campaign.terms.features
+    assert not any(word in line for line in rest for word in ("context", "clipped", "unused"))
+    harness = MemoryHarness()
+    message = refusal(InvalidInput, Campaign.restore, io.StringIO(text), storage=harness.storage())
+    assert "exported without its contexts" in message
+    assert "context_policy.py sees them" in message
+    assert harness.memory.names() == []
+    blind = played(policy="uniform")
+    copy = Campaign.restore(exported(blind, contexts=False), storage=harness.storage())
+    assert copy.audit(full=True).ok
+    assert copy.status().purses == blind.status().purses
+    copy.close()
+
+
+@pytest.mark.parametrize(
+    "edit", [{"tickets": [3]}, {"tickets": None}, {"tickets": [{}, {"context": []}]}]
+)
+def test_an_ask_that_is_none_is_refused_as_such(edit: dict[str, Any]) -> None:
+    lines = exported(played()).getvalue().splitlines()
+    ask = json.loads(lines[2])
+    ask["body"] |= edit
+    lines[2] = json.dumps(ask)
+    with pytest.raises(PurseError, match=r"entry 2|without its contexts"):
+        Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0, 2.0, 3.0], [1.0, "x"], [1.0, 1e9], [1.0, True]])
+def test_a_journal_with_an_impossible_context_is_refused(wrong: list[Any]) -> None:
+    lines = exported(played()).getvalue().splitlines()
+    ask = json.loads(lines[2])
+    ask["body"]["tickets"][0]["context"] = wrong
+    lines[2] = json.dumps(ask)
+    with pytest.raises(PurseError, match="entry 2"):
+        Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
+
+
+def test_another_context_in_the_journal_is_found() -> None:
+    lines = exported(played()).getvalue().splitlines()
+    for place, line in enumerate(lines):
+        entry = json.loads(line)
+        if entry.get("kind") == "told":
+            entry["body"]["context"][0] += 0.5
+            lines[place] = json.dumps(entry)
+            break
+    with pytest.raises(PurseError, match="contradicts itself"):
+        Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
+
+
+def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 300).round(3)
+    arm = rng.choice(["left", "right"], 300)
+    right = np.where(arm == "left", x < 0, x >= 0)
+    log = pl.DataFrame({"arm": arm, "reward": right.astype(float), "cost": 0.5, "x": x})
+    features = {"x": (-1, 1)}
+    prior_from_log(log, tmp_path / "prior.npz", features=features)
+    terms: dict[str, Any] = {
+        "arms": ["left", "right"],
+        "budget": 10,
+        "cost_max": 1,
+        "cost_min": 0.1,
+        "horizon": 40,
+        "features": features,
+        "policy": f"lin-ucb.price:prior={str(tmp_path / 'prior.npz')!r},prior_most=100",
+        "storage": f"sqlite:///{tmp_path}/warm.db",
+    }
+    campaign = Campaign.create("warm", **terms)
+    assert "prior_hash=" in campaign.terms.policy
+    for value, best in ((-0.9, "left"), (0.9, "right"), (-0.8, "left"), (0.8, "right")):
+        ticket = campaign.ask(context={"x": value})
+        assert ticket.arms == (best,)  # from the first ask on
+        campaign.tell(ticket, 1, 0.5)
+    assert Campaign.open("warm", storage=terms["storage"]).audit().findings == ()
+    with pytest.raises(InvalidInput, match="must be those of the campaign in the same order"):
+        Campaign.create("other", **{**terms, "arms": ["right", "left"]})
+    with pytest.raises(InvalidInput, match="was learnt with other features"):
+        Campaign.create("other", **{**terms, "features": {"x": (-1, 2)}})
+    prior_from_log(log[:200], tmp_path / "prior.npz", features=features)
+    with pytest.raises(PurseError, match="is not the file that it was"):
+        Campaign.open("warm", storage=terms["storage"]).ask(context={"x": 0})

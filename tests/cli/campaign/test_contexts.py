@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from purse import Campaign, Conflict, InvalidInput
+from tests.support.campaign_cli import NEW, Complaint, Run, data
+from tests.support.contexts import last_ask
+
+JSON = '{"length": [0, 8000], "source": ["chat", "code"]}'
+
+
+def test_features_are_names_or_json(run: Run) -> None:
+    run(" ".join(NEW), "--features", "length, code", "--per-arm")
+    terms = Campaign.open("prompts").terms
+    assert (terms.features, terms.per_arm) == ({"length": {}, "code": {}}, True)
+    run(" ".join(NEW).replace("prompts", "other"), "--features", JSON)
+    other = Campaign.open("other").terms
+    assert other.context.columns == ("length", "source=chat", "source=code")
+
+
+def test_an_ask_has_a_context(run: Run, tmp_path: Path) -> None:
+    run(" ".join(NEW), "--features", JSON)
+    (tmp_path / "c.json").write_text(json.dumps([812, "chat"]))
+    words = ("length=812,source=chat", '{"length": 812, "source": "chat"}', "@c.json")
+    tickets = [data(run("ask prompts --request r --json", "--context", each)) for each in words]
+    assert tickets[0] == tickets[1] == tickets[2]
+    campaign = Campaign.open("prompts")
+    assert last_ask(campaign)["tickets"][0]["context"] == [-0.797, 1.0, 0.0]
+    refused = run("ask prompts --request r --context length=1,source=chat", code=1).exception
+    assert isinstance(refused, Conflict)
+    both = "--context length=1,source=chat --context length=9000,source=code"
+    assert run(f"ask prompts -n 2 {both}").stdout.count("\n") == 2
+    assert run("probabilities prompts --context length=1,source=chat").stdout.count("\n") == 2
+    assert "  context length: -0.9998 to 1\n" in run("status prompts").stdout
+    assert "  values clipped to their ranges: 1" in run("status prompts").stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ask prompts",
+        "ask prompts --context length=1",
+        "ask prompts --context length",
+        "ask prompts --context length=1,length=2",
+        "ask prompts --context length=,source=chat",
+        "ask prompts --context @missing.json",
+        "ask prompts --context {nonsense",
+        "ask prompts -n 2 --context length=1,source=chat",
+        "ask prompts --context length=1,source=chat --context length=1,source=chat",
+        "probabilities prompts --context length=1,source=chat --context length=1,source=chat",
+        "new other --arm a=1 --budget 1 --cost-min 0.1 --features a,a",
+        "new other --arm a=1 --budget 1 --cost-min 0.1 --features {nonsense",
+        "new other --arm a=1 --budget 1 --cost-min 0.1 --per-arm",
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(
+    run: Run, complaint: Complaint, line: str
+) -> None:
+    run(" ".join(NEW), "--features", JSON)
+    assert complaint(line)
+
+
+def test_an_export_without_contexts(run: Run, tmp_path: Path) -> None:
+    run(" ".join(NEW), "--features", JSON)
+    run("ask prompts --context length=812,source=chat")
+    assert '"context"' in run("export prompts").stdout
+    assert '"context"' not in run("export prompts --without-contexts").stdout
+    Campaign.open("prompts").export(tmp_path / "shared.jsonl", contexts=False)
+    assert run("restore shared.jsonl --name copy").stdout.startswith("copy: running")
+    with pytest.raises(InvalidInput, match="the features are"):
+        Campaign.open("copy").ask()

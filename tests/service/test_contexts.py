@@ -1,0 +1,127 @@
+"""Features and contexts over HTTP, and through the client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import Campaign
+from purse.campaign.storage.memory import Memory
+from tests.client.test_client import TERMS, Place
+from tests.support.service import PROMPTS, running, service
+
+AT = "/campaigns/prompts"
+FEATURES: dict[str, Any] = {
+    "length": {"low": 0, "high": 8000, "optional": False},
+    "source": {"classes": ["chat", "code"]},
+}
+
+
+def test_contexts_over_http() -> None:
+    storage = Memory()
+    client = running(storage, features=FEATURES)
+    campaign = Campaign.open("prompts", storage=storage)
+    assert campaign.terms.features == {
+        "length": {"low": 0, "high": 8000},
+        "source": {"classes": ["chat", "code"]},
+    }
+    body = {"request_id": "q", "context": {"length": 9000, "source": "code"}}
+    first = client.post(f"{AT}/asks", json=body).json()["tickets"]
+    assert client.post(f"{AT}/asks", json=body).json()["tickets"] == first
+    other = {**body, "context": [7999, "code"]}
+    assert client.post(f"{AT}/asks", json=other).status_code == 409
+    several = {"n": 2, "contexts": [[1, "chat"], {"length": 2, "source": "?"}]}
+    assert len(client.post(f"{AT}/asks", json=several).json()["tickets"]) == 2
+    looked = client.post(f"{AT}/probabilities", json={"context": [1, "chat"]})
+    assert looked.json()["probabilities"] == {"small": 0.5, "large": 0.5}
+    status = client.get(AT).json()
+    assert status["counts"]["clipped"] == 1
+    assert status["features"][0] == {"column": "length", "least": -0.99975, "most": 1.0}
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"context": None},
+        {"context": 3},
+        {"context": "length"},
+        {"context": [1]},
+        {"context": [1, "chat"], "contexts": [[1, "chat"]]},
+        {"context": [1, "chat"], "n": 2},
+        {"contexts": [[1, "chat"]], "n": 2},
+        {"contexts": [], "n": 1},
+        {"contexts": {"a": 1}},
+        {"context": {"length": 1, "source": "chat", "more": 1}},
+        {"context": ["1", "chat"]},
+        {"context": [[1, "chat"], [1, "chat"]]},
+        {"context": {"length": {"a": 1}, "source": "chat"}},
+        {"context": [1] * 1001},
+        {"context": [[1] * 257]},
+    ],
+)
+def test_a_context_that_does_not_fit_is_refused(body: dict[str, Any]) -> None:
+    client = running(features=FEATURES)
+    answer = client.post(f"{AT}/asks", json=body)
+    assert answer.status_code == 400, answer.text
+    assert client.get(AT).json()["entries"] == 1
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        "length",
+        1.5,
+        65,
+        True,
+        ["a", "a"],
+        ["a"] * 65,
+        [1],
+        {"a": 5},
+        {"a": "b"},
+        {"a": [True, 2]},
+        {"a": {"low": 1}},
+        {"a": {"low": "0", "high": 1}},
+        {"a": {"low": False, "high": True}},
+        {"a": {"low": 0, "high": 1, "optional": "yes"}},
+        {"a": {"classes": [1, 2]}},
+        {"a": {"classes": ["x"]}},
+        {"a": {"range": [1, 2]}},
+    ],
+)
+def test_features_that_are_not_possible_are_refused(features: Any) -> None:
+    answer = service().post("/campaigns", json={**PROMPTS, "features": features})
+    assert answer.status_code == 400, answer.text
+
+
+def test_the_client_takes_what_a_campaign_takes() -> None:
+    place = Place()
+    features: dict[str, Any] = {"length": (0, 8000, "optional"), "source": ("chat", "code")}
+    place.client.create("prompts", **TERMS, features=features)
+    Campaign.create("here", **TERMS, features=features, storage=place.storage)
+    here = Campaign.open("here", storage=place.storage)
+    assert place.campaign.terms.features == here.terms.features
+    ticket = place.client.ask("prompts", "q", context={"length": np.float64(9), "source": "chat"})
+    assert place.client.ask("prompts", "q", context=[9, "chat"]) == ticket
+    with pytest.raises(purse.Conflict, match="another context"):
+        place.client.ask("prompts", "q", context=[None, "chat"])
+    tickets = place.client.ask_many("prompts", 2, contexts=[(None, "code"), {"source": "chat"}])
+    assert len(tickets) == 2
+    assert place.client.probabilities("prompts", None, [1, "chat"]) == {"small": 0.5, "large": 0.5}
+    with pytest.raises(purse.InvalidInput, match="the features are length, source"):
+        place.client.ask("prompts")
+    status = place.client.status("prompts")
+    assert status == place.campaign.status()
+    assert status.features[1].column == "length is missing"
+
+
+def test_each_arm_may_have_a_context_of_its_own_over_http() -> None:
+    client = running(features=["x"], per_arm=True)
+    for context in ({"small": [1], "large": {"x": 2}}, [[1], [2]]):
+        assert client.post(f"{AT}/asks", json={"context": context}).status_code == 200
+    assert client.post(f"{AT}/asks", json={"context": [1]}).status_code == 400
+    assert client.get(AT).json()["features"] == [{"column": "x", "least": 1.0, "most": 2.0}]
