@@ -125,7 +125,7 @@ def markdown(board: Leaderboard, picture: str) -> str:
         "## What is not here",
         "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public text, "
         "and we do not guess. BalancedExploration (Badanidiyuru, Kleinberg and Slivkins): its "
-        "authors leave open how to compute it. Contextual algorithms: the game has no contexts.",
+        "authors leave open how to compute it. Contexts: [suite 3](with-contexts.md) has them.",
         "## The cases",
         write_markdown_table(["case", "situation", "world", "budget"], cases),
     ]
