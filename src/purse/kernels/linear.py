@@ -48,6 +48,7 @@ from purse.kernels.prior import start_of
 from purse.kernels.regression import Regression, add_report, leverage, predict
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
+THIRD = 1 / 3
 LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
 
 
@@ -86,7 +87,8 @@ class LinearScratch(NamedTuple):
     gains: Floats  # (K,) u
     uses: Floats  # (K, d) l
     means: Floats  # (K, 1 + d) of reward and costs
-    scores: Floats  # (K,)
+    scores: Floats  # (K,) and, before there are any, leverages
+    levels: Floats  # (K,) L
     prices: Floats  # (d,)
     open: Ints  # (K,) 1 for an arm that may be played
     room: Floats  # (n,)
@@ -134,6 +136,7 @@ def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
         np.zeros(k),
         np.zeros((k, d)),
         np.zeros((k, 1 + d)),
+        np.zeros(k),
         np.zeros(k),
         np.zeros(d),
         np.zeros(k, np.int64),
@@ -197,20 +200,11 @@ def linear_bounds(
     share = usual_share(state.first)
     key = now.key
     times = 1.0
-    round_part = 1 / now.rounds_left
-    for j in range(d):
-        scratch.prices[j] = 1 / max(now.left[j], TINY)
+    set_levels(params, known, scratch, now, share)
     for i in range(n_arms):
-        tried = known.reports[i] > 0
-        part = 1 / max(1.0, known.reports[i])
-        for s in range(1 + d):
-            guess = 0.5 if s == 0 else share * params.most[i, s - 1]
-            scratch.means[i, s] = known.sums[i, s] * part if tried else guess
-        pulls = affordable(params, scratch, i, round_part)
-        if tried:
+        if known.reports[i] > 0:
             x = now.context[context_row(now, i)]
-            square = leverage(known, i, x)
-            level = level_at(params, now, i, pulls, square)
+            level, square = scratch.levels[i], scratch.scores[i]
             part = 1 / (known.reports[i] + 1)
             if sampled:
                 times, _, key = normal(key)
@@ -225,7 +219,34 @@ def linear_bounds(
                 cost = lower_cost(cost, width) if width > 0 else cost - width
                 scratch.uses[i, j] = min(params.most[i, j], max(params.least[i, j], cost))
         else:
-            untried_bounds(params, scratch, now, i, pulls, share)
+            untried_bounds(params, scratch, now, i, scratch.gains[i], share)
+
+
+@kernel
+def set_levels(
+    params: LinearParams, known: Regression, scratch: LinearScratch, now: Now, share: float
+) -> None:
+    """Write the means of each arm, N to `gains`, its leverage to `scores`, and L.
+
+    A loop for each step, because an arm's steps wait for each other and those of several arms do
+    not.
+    """
+    n_arms, d = params.most.shape
+    round_part = 1 / now.rounds_left
+    for j in range(d):
+        scratch.prices[j] = 1 / max(now.left[j], TINY)
+    for i in range(n_arms):
+        tried = known.reports[i] > 0
+        part = 1 / max(1.0, known.reports[i])
+        for s in range(1 + d):
+            guess = 0.5 if s == 0 else share * params.most[i, s - 1]
+            scratch.means[i, s] = known.sums[i, s] * part if tried else guess
+    for i in range(n_arms):
+        scratch.gains[i] = affordable(params, scratch, i, round_part)
+    for i in range(n_arms):
+        scratch.scores[i] = leverage(known, i, now.context[context_row(now, i)])
+    for i in range(n_arms):
+        scratch.levels[i] = level_at(params, now, i, scratch.gains[i], scratch.scores[i])
 
 
 @kernel
@@ -233,7 +254,7 @@ def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float
     """L of an arm with a report, in a context of this leverage."""
     n = float(now.context.shape[1])
     speaking = max(1.0, 1 / square - params.ridge + now.pending[i])
-    return optimism(params.scale, pulls / (n * n), speaking)
+    return optimism(params.scale, pulls, n * n * speaking)
 
 
 @kernel
@@ -242,7 +263,7 @@ def signal_width(
 ) -> float:
     """The width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
     variance = (known.squares[i, s] + PRIOR * top * top) * part
-    return math.sqrt(2 * level * variance * square) + level * top * square / 3
+    return math.sqrt(2 * level * variance * square) + level * top * square * THIRD
 
 
 @kernel

@@ -71,7 +71,7 @@ def leverage(known: Regression, i: int, x: Floats) -> float:
     total = 0.0
     for k in range(x.shape[0]):
         line = 0.5 * known.inverse[i, k, k] * x[k]
-        for m in range(k + 1, x.shape[0]):
+        for m in range(k):  # from 0 on: a compiler sees that no index is negative
             line += known.inverse[i, k, m] * x[m]
         total += line * x[k]
     return max(0.0, 2 * total)
@@ -98,13 +98,14 @@ def add_plain_report(
 ) -> None:
     """Do the same, but leave what is expected before the first report as it is."""
     n = x.shape[0]
+    for m in range(n):
+        z[m] = 0.0
+    for k in range(n):  # row by row, as V is symmetric: sums of several columns side by side
+        for m in range(n):
+            z[m] += known.inverse[i, k, m] * x[k]
     width = 0.0
     for k in range(n):
-        line = 0.0
-        for m in range(n):
-            line += known.inverse[i, k, m] * x[m]
-        z[k] = line
-        width += line * x[k]
+        width += z[k] * x[k]
     scale = 1 / (1 + max(0.0, width))
     known.reports[i] += 1
     for s in range(known.sums.shape[1]):
@@ -117,8 +118,5 @@ def add_plain_report(
         for k in range(n):
             known.coefficients[i, s, k] += step * z[k]
     for k in range(n):
-        step = scale * z[k]
-        for m in range(k, n):
-            value = known.inverse[i, k, m] - step * z[m]
-            known.inverse[i, k, m] = value
-            known.inverse[i, m, k] = value
+        for m in range(n):
+            known.inverse[i, k, m] -= scale * (z[k] * z[m])  # symmetric to the bit

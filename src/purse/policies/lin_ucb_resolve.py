@@ -74,10 +74,11 @@ class ResolveState(NamedTuple):
 
 
 class ResolveScratch(NamedTuple):
-    gains: Floats  # (K,) this and the next six: see `LinearScratch`
+    gains: Floats  # (K,) this and the next seven: see `LinearScratch`
     uses: Floats  # (K, d)
     means: Floats  # (K, 1 + d)
     scores: Floats  # (K,)
+    levels: Floats  # (K,)
     prices: Floats  # (d,)
     open: Ints  # (K,)
     room: Floats  # (n,)
@@ -133,6 +134,7 @@ def common(scratch: ResolveScratch) -> LinearScratch:
         scratch.uses,
         scratch.means,
         scratch.scores,
+        scratch.levels,
         scratch.prices,
         scratch.open,
         scratch.room,
