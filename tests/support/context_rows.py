@@ -11,6 +11,7 @@ from purse.base import amounts
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
+from purse.theory.contexts import lp_with_contexts
 from purse.types import Floats, Ticket, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 
@@ -75,3 +76,18 @@ def live_equals_engine(policy: str, world: World, budget: Any, horizon: int | No
     assert (live.gain, live.spent_units) == (results.gain[0], results.spent[0].tolist())
     for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
         assert ours.tobytes() == theirs.tobytes(), name
+
+
+def budget_of(world: World, part: float) -> float:
+    """A part of what the arm that is dearest on average costs in all rounds."""
+    assert world.horizon is not None
+    assert world.cost_means is not None
+    return round(part * world.horizon * float(world.cost_means.max()), 6)
+
+
+def share_of_optimum(policy: str, world: World, part: float, n_paths: int = 10) -> Floats:
+    """The gain of each path per LP with contexts, for such a part of the dearest arm's costs."""
+    budget = budget_of(world, part)
+    run = purse.simulate(policy, world, budget, n_paths=n_paths, stop="retry", seed=3)
+    found: Floats = run.gain / lp_with_contexts(world, budget)
+    return found

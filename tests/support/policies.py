@@ -22,12 +22,12 @@ from purse.types import Floats, Ticket, World
 from tests.support.soak import SOAK
 
 OF_EACH_KIND = [  # together they reach every module of kernels that policies share
-    "budgeted-thompson",
     "classes.resolve",
     "exp3++.bwk",
     "exp3.m.b",
     "kube",
     "lagrange-bwk",
+    "lin-ucb.resolve",
     "replan",
     "sw-ucb-bwk",
     "tsallis-inf.price",

@@ -21,13 +21,13 @@ Departures from the paper: there is no paper. Linear Thompson sampling is from A
 
 The probability of an arm is not known: a ticket has that of the draw given the samples, 1.
 
-O(K n^2) a round, n features and the constant.
+Needs what `lin-ucb.price` needs. O(K n^2) a round, n numbers of a context with the constant.
 
 >>> import purse
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
->>> runs = [purse.simulate(p, world, budget, n_paths=4) for p in ("lin-ts.price", "replan")]
->>> bool(runs[0].gain.mean() > 1.1 * runs[1].gain.mean())
+>>> run = purse.simulate("lin-ts.price", world, budget, n_paths=4)
+>>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
 True
 """
 

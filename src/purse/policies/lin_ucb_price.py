@@ -39,13 +39,14 @@ any. Open tickets count as reports in the optimism.
 
 Without features it is a blind policy, close to `replan`, which also knows changes.
 
-O(K n^2) a round, n features and the constant.
+Needs the budgets; a horizon, declared features and bounds on each arm's own costs where they are
+known. O(K n^2) a round, n numbers of a context with the constant.
 
 >>> import purse
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
->>> runs = [purse.simulate(p, world, budget, n_paths=4) for p in ("lin-ucb.price", "replan")]
->>> bool(runs[0].gain.mean() > 1.1 * runs[1].gain.mean())
+>>> run = purse.simulate("lin-ucb.price", world, budget, n_paths=4)
+>>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
 True
 """
 

@@ -17,13 +17,14 @@ regret (Chen et al., 2024).
 Departures from the paper: there is no paper. UCB-ALP (Wu et al., 2015) solves for what is left;
 here it is the even pace, which is as good with many contexts and much better with none.
 
-O(K n^2) a round, and O(64 K (n + 30)) every 64 reports. Without a horizon it is `lin-ucb.price`.
+Needs what `lin-ucb.price` needs; without a horizon it is the same policy. O(K n^2) a round, and
+O(64 K (n + 30)) every 64 reports.
 
 >>> import purse
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
->>> runs = [purse.simulate(p, world, budget, n_paths=4) for p in ("lin-ucb.resolve", "replan")]
->>> bool(runs[0].gain.mean() > 1.1 * runs[1].gain.mean())
+>>> run = purse.simulate("lin-ucb.resolve", world, budget, n_paths=4)
+>>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
 True
 """
 
