@@ -54,6 +54,7 @@ PAGES = [
         for page in (
             "quickstart",
             "campaigns",
+            "contexts-live",
             "traffic",
             "studies",
             "notebooks",
