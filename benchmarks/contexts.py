@@ -155,8 +155,9 @@ def main() -> None:
     for name in sys.argv[1:] or PARTS:
         facts[name] = PARTS[name]()
         record.save(record.SHARES, facts)
-    if set(PARTS) <= set(facts):
-        record.SHARES.with_name("measured.md").write_text(context_page.markdown(facts))
+    kept = record.load(record.SHARES) or {}  # rounded, as the page shows it
+    if set(PARTS) <= set(kept):
+        record.SHARES.with_name("measured.md").write_text(context_page.markdown(kept))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pytest
 from benchmarks import (
     bench,
     campaigns,
+    context_page,
     doors,
     engine,
     families,
@@ -25,6 +26,7 @@ from benchmarks import (
     replan,
     startup,
 )
+from benchmarks.prompt_features import shape_of
 
 import purse
 
@@ -387,3 +389,17 @@ def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     assert record.PAGE.read_text() == page.markdown(cpu, *others), (
         "stale: run `python -m benchmarks.page`"
     )
+
+
+def test_the_page_on_contexts_is_that_of_the_shares_beside_it() -> None:
+    shares = record.load(record.SHARES)
+    assert shares is not None
+    assert record.SHARES.with_name("measured.md").read_text() == context_page.markdown(shares), (
+        "stale: run `python -m benchmarks.contexts`"
+    )
+
+
+def test_the_shape_of_a_prompt_is_eight_numbers() -> None:
+    found = shape_of("(A) 12, or\nnot?")
+    assert found[2:] == pytest.approx([20 / 16, 1 / 5, 1, 1, 1, 0])
+    assert np.exp(found[:2]) == pytest.approx([16, 5])
