@@ -13,7 +13,7 @@ import purse
 from purse.offline.baselines import references
 from purse.offline.context_optima import lp_by_context
 from purse.offline.full_table import read_table, world_of_table
-from purse.offline.table_replay import replay_table
+from purse.offline.table_replay import default_policies, replay_table
 from purse.report.command import command
 from purse.report.data import StudyFacts, TableFacts
 from purse.theory.rows import hindsight
@@ -220,3 +220,8 @@ def test_the_command_says_the_features() -> None:
     )
     assert command(*given, features="x_*", per_arm=False).endswith(" --features 'x_*'")
     assert command(*given, features={"a": (0, 1)}).startswith("purse.replay('t.csv'")
+
+
+def test_where_there_are_features_a_policy_that_sees_them_is_played_by_default() -> None:
+    assert default_policies(None) == ("replan", "exp3++.prices", "uniform")
+    assert default_policies(["x"]) == ("lin-ucb.price", "replan", "exp3++.prices", "uniform")

@@ -16,7 +16,7 @@ from purse.offline.feature_columns import Wanted
 from purse.offline.log_result import LogResult
 from purse.offline.off_policy import estimate_log
 from purse.offline.source import read
-from purse.offline.table_replay import DEFAULT_POLICIES, TableReplay, replay_table
+from purse.offline.table_replay import TableReplay, default_policies, replay_table
 from purse.report.command import command
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def replay(
     data: str | os.PathLike[str] | pl.DataFrame,
     *,
     budgets: float | Sequence[Any] | None = None,
-    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
     horizon: int | None = None,
     n_paths: int = 100,
     seed: int = 0,
@@ -50,7 +50,8 @@ def replay(
     data      a file (CSV, Parquet, JSON lines) or a frame, in one of three forms
     budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
               own. For a campaign with several resources a list of lists, one amount for each
-    policies  one policy or several, as in `purse.simulate`
+    policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
+              `uniform`, and `lin-ucb.price` where there are features
     horizon   the number of rounds, known to the policy; None: all of a table's, no limit for a log,
               and a campaign's own
     n_paths   orders of a table's rows, or simulated games for a log
@@ -82,6 +83,7 @@ def replay(
     from purse.campaign.journal_log import is_journal
 
     game: dict[str, Any] = {"n_paths": n_paths, "seed": seed}
+    policies = default_policies(features) if policies is None else policies
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         if features is not None:
             raise invalid("features", features, "must be left out; a campaign has its own")

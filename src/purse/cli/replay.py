@@ -125,7 +125,8 @@ def replay(
     the probability with which it was chosen; it gives estimates of each policy's gain, with
     intervals. The export of a campaign that explores is such a log. A full table has the reward and
     cost of every arm in every round; policies are replayed exactly. The default POLICY are two that
-    take a horizon into account, and uniform play.
+    take a horizon into account, and uniform play; with features also lin-ucb.price, which sees
+    them.
 
     \b
     purse replay table.csv --budget 25

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
+WITH_FEATURES = "lin-ucb.price"  # comes before them where there are features
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +88,15 @@ class TableReplay:
         return "\n".join([*lines, *self.notes])
 
 
+def default_policies(features: Wanted | None) -> tuple[str, ...]:
+    """Return the policies that are played where none is named."""
+    return DEFAULT_POLICIES if features is None else (WITH_FEATURES, *DEFAULT_POLICIES)
+
+
 def replay_table(
     data: str | os.PathLike[str] | pl.DataFrame | Source,
     *,
-    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
     budgets: float | Sequence[float],
     n_paths: int = 100,
     seed: int = 0,
@@ -116,6 +122,7 @@ def replay_table(
     columns |= {"features": features, "per_arm": per_arm}
     table = read_table(source, **columns)
     world = world_of_table(table, horizon=horizon)
+    policies = default_policies(features) if policies is None else policies
     title = f"{world.name}: which policy spends a budget best?"
     how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "stop": stop}
     study = compare(
