@@ -234,3 +234,46 @@ def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
         np.testing.assert_allclose(
             after.weight[after.arm == arm], times * before.weight[before.arm == arm]
         )
+
+
+def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "REPLICATES", 20)
+    campaign = purse.Campaign.create(
+        "own",
+        arms=["left", "middle", "right"],
+        budget=600,
+        cost_min=1,
+        cost_max=1,
+        horizon=600,
+        policy="uniform",
+        explore="uniform:0.5",
+        features=FEATURES,
+        storage="memory:",
+    )
+    rng, contexts = np.random.default_rng(3), np.random.default_rng(4).uniform(-1, 1, 600)
+    for start in range(0, 600, 50):
+        seen = contexts[start : start + 50, None].tolist()
+        tickets = campaign.ask_many(50, contexts=seen)
+        chances = [
+            0.5 + 0.45 * x * {"left": -1, "middle": 0, "right": 1}[ticket.arm]
+            for ticket, (x,) in zip(tickets, seen, strict=True)
+        ]
+        wins = rng.random(50) < chances
+        campaign.tell_many(
+            [(ticket, float(won), 1) for ticket, won in zip(tickets, wins, strict=True)]
+        )
+    export = tmp_path / "own.jsonl"
+    campaign.export(export)
+    found = purse.replay(export, policies=[STATIC, "fixed:arm=1"], budgets=100, n_paths=200)
+    assert "features: x (-1 to 1)" in str(found)
+    static, blind = found.frame().sort("estimate", descending=True).rows(named=True)
+    # the better arm by the sign of x gains 0.5 + 0.45 / 2 a round
+    assert static["low"] < 72.5 < static["high"]
+    assert blind["low"] < 50 < blind["high"]
+    assert static["low"] > blind["estimate"]
+    campaign.export(tmp_path / "bare.jsonl", contexts=False)
+    bare = purse.replay(tmp_path / "bare.jsonl", policies="fixed:arm=1", budgets=100, n_paths=200)
+    assert "features" not in str(bare)
+    assert bare.frame()["estimate"][0] == blind["estimate"]

@@ -5,6 +5,7 @@ was drawn with, what it brought and what it cost.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from purse.base import amounts
 from purse.campaign.journal import parsed
 from purse.campaign.journal_reader import JournalReader
 from purse.errors import InvalidInput, PurseError
+from purse.offline.feature_columns import Contexts
 from purse.offline.log import Log
 from purse.offline.traffic import repeat_masks
 
@@ -64,6 +66,8 @@ def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> J
     low, high = reader.bounds()
     arm, costs = np.array(reader.arm, np.int64), np.array(reader.costs, np.int64)
     inside = np.clip(costs, low[arm], high[arm])
+    contexts = read_contexts(reader)
+    seen = () if contexts is None else (contexts.note,)
     log = Log(
         Path(path).name,
         tuple(ledger.arms.names),
@@ -78,7 +82,22 @@ def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> J
         resources=terms.resources,
         rounds=reader.rounds(arm),
         outages=repeat_masks(reader.masks, len(ledger.arms.names)),
-        notes=reader.notes(int((inside != costs).any(axis=1).sum())),
+        notes=(*seen, *reader.notes(int((inside != costs).any(axis=1).sum()))),
+        contexts=contexts,
     )
     budget = [purse.budget / amounts.UNIT for purse in ledger.balances]
     return JournalLog(log, terms.stop, budget)
+
+
+def read_contexts(reader: JournalReader) -> Contexts | None:
+    """Return the contexts of the tickets with a reward; None where there are none, or where the
+    export leaves them out.
+    """
+    features, n_arms = reader.terms.context, len(reader.ledger.arms.names)
+    rows = [numbers for numbers in reader.contexts if numbers is not None]
+    if not features or len(rows) < len(reader.contexts):
+        return None
+    values = np.array(rows, np.float64).reshape(len(rows), -1, features.n_columns)
+    if features.per_arm:  # places that have no arm yet come last
+        values, features = values[:, :n_arms], replace(features, n_arms=n_arms)
+    return Contexts(features, values)

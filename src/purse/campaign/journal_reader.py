@@ -51,6 +51,7 @@ class JournalReader:
         self.reward: list[float] = []
         self.costs: list[list[int]] = []
         self.chance: list[float] = []
+        self.contexts: list[list[float] | None] = []  # None: the export leaves contexts out
         self.missing = 0  # rewards that did not come in time, and count as declared
         self.masks: list[tuple[tuple[int, ...], int]] = []  # arms that may be chosen, asks in a row
         self.allowed: Counter[int] = Counter()  # rounds in which each arm had a chance
@@ -113,6 +114,7 @@ class JournalReader:
         self.reward.append(float(body["rewards"][0]))
         self.costs.append(body["costs"][: len(self.terms.resources)])
         self.chance.append(float(body["probabilities"][0]))
+        self.contexts.append(body.get("context"))
         self.missing += bool(body.get("missing"))
 
     def bounds(self) -> tuple[Ints, Ints]:

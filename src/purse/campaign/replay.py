@@ -83,7 +83,6 @@ def replay(
     from purse.campaign.journal_log import is_journal
 
     game: dict[str, Any] = {"n_paths": n_paths, "seed": seed}
-    policies = default_policies(features) if policies is None else policies
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         if features is not None:
             raise invalid("features", features, "must be left out; a campaign has its own")
@@ -97,6 +96,7 @@ def replay(
     if budgets is None:
         raise invalid("budgets", None, "must be one amount or several")
     source = read(data)
+    policies = default_policies(features) if policies is None else policies
     columns: dict[str, Any] = {"arm": arm, "reward": reward, "cost": cost}
     common: dict[str, Any] = {
         "policies": policies,
@@ -123,7 +123,7 @@ def replay(
 def replay_journal(
     path: Path,
     archives: Sequence[str | os.PathLike[str]],
-    policies: str | ModuleType | Sequence[str | ModuleType],
+    policies: str | ModuleType | Sequence[str | ModuleType] | None,
     budgets: Any,
     horizon: int | None,
     stop: str | None,
@@ -144,6 +144,8 @@ def replay_journal(
             budgets,
             f"must be a list with an amount for each of the resources {', '.join(log.resources)}",
         )
+    if policies is None:
+        policies = default_policies(None if log.contexts is None else log.contexts.features.names)
     question = ask(policies, sizes, methods=METHODS, stop=stop or own_stop, **game)
     options = {**game, "horizon": horizon, "stop": stop, "archives": list(map(str, archives))}
     given = [] if budgets is None else question.budgets
