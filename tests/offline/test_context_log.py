@@ -150,7 +150,7 @@ def test_blind_policies_have_the_same_estimates_with_features_and_without(few: N
             np.array([[0.4, 0.2, 0.4], [0.3, 0.7, 0.0]]),
             f"{GREEDY}:epsilon=0.3,price=0,slope=1,learn=0",
             {},
-            "wants arms in contexts in which the log never chose them: sum of 1/probability",
+            "wants arms in contexts in which the log never chose them: the weights of the rows",
         ),
         (
             np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]),

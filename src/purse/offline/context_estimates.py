@@ -21,9 +21,7 @@ from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
 
 UNKNOWN = Estimate(*[float("nan")] * 4)
-# standard errors by which the weights of a policy's rows may fall short of 1; a log with few of
-# these rows by chance has a smaller error, too, so that 3 would refuse one good log of a hundred
-MISSED = 4.0
+MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1
 NO_QUEUES = (
     "sees contexts, and the next row of an arm has a context that the policy did not choose in; "
     "ips, snips and dr can tell"
@@ -74,8 +72,8 @@ def reason(
     if (short := 1 - weight.mean) > MISSED * weight.error:
         apart = short / weight.error if weight.error else np.inf
         return (
-            "wants arms in contexts in which the log never chose them: sum of 1/probability of "
-            f"the rows that it agrees with is {weight.mean:.3g} times the rounds and should be 1, "
+            "wants arms in contexts in which the log never chose them: the weights of the rows "
+            f"that it agrees with come to {weight.mean:.3g} a round and should come to 1, "
             f"{apart:.3g} standard errors apart"
         )
     if rows < LEAST_ESS:

@@ -10,7 +10,7 @@ import numpy as np
 from purse.base import amounts
 from purse.engine.cpu import BLOCK_PATHS
 from purse.offline.log import Log
-from purse.offline.logged_rounds import IPS, PLAYED, LoggedRounds, draw, view
+from purse.offline.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
 from purse.offline.outcome_models import cross_fitted
 from purse.types import Floats, Ints, Run, World
 from purse.worlds._tables import context_rows
@@ -21,7 +21,7 @@ class Credited(NamedTuple):
 
     gain: dict[str, Floats]  # by method, (P,) in the user's unit
     spent: dict[str, Floats]  # likewise, of the first resource
-    weight: Floats  # (P,) the mean weight of a round, 1 on average
+    weight: Floats  # (P,) S times rounds per row that was drawn, 1 on average
     visits: Ints  # (n,)
     asked: Ints  # (K,)
     lost: bool  # whether a path found no row for its choice
@@ -117,7 +117,7 @@ class ContextWorld:
                 "snips": run.spent[:, 0],
                 "dr": found[:, doubly + 1] / amounts.UNIT,
             },
-            found[:, 1] / np.maximum(found[:, 0], 1),
+            weights_of(world.tables.scale, found[:, COUNT], found[:, DRAWS]),
             world.tables.visits,
             world.tables.asked,
             bool(world.tables.lost[0]),
@@ -146,6 +146,14 @@ def make_context_world(log: Log) -> ContextWorld:
         cost[order],
         np.column_stack([rewards, cost])[order],
     )
+
+
+def weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
+    """(P,) S times rounds per row that was drawn; 1 where there is one round, which tells nothing.
+
+    Both are less one, since the last row that is drawn always takes place: so it has no bias.
+    """
+    return np.where(rounds > 1, scale * (rounds - 1) / np.maximum(draws - 1, 1), 1.0)
 
 
 def effective_rows(visits: Ints) -> float:

@@ -19,12 +19,11 @@ the arm a that the policy chooses there, is credited beside, with S = sum w / n:
                                                                   has learnt so far
     dr       S p_j m(x_j, a) + S 1{a = i_j} (r_j - m(x_j, i_j))   with the model m, which has not
                                                                   seen row j
-    weight   S 1{a = i_j}; for a skip S p_j                       1 on average, unless the log never
-                                                                  chose what the policy wants
 
-and likewise the costs. Initial pulls, and the pull of another arm where one cannot be paid, are not
-the policy's choice for a context: they take any row of their arm. `purse.offline.seated_policy`
-asks the policy.
+and likewise the costs. S times the rounds that take place per row that is drawn is 1 on average,
+unless the log never chose what the policy wants. Initial pulls, and the pull of another arm where
+one cannot be paid, are not the policy's choice for a context: they take any row of their arm.
+`purse.offline.seated_policy` asks the policy.
 
 References: L. Li, W. Chu, J. Langford, X. Wang, 2011 (rounds that are not played); A. Swaminathan,
 T. Joachims, 2015; M. Dudik, J. Langford, L. Li, 2011.
@@ -36,11 +35,13 @@ from typing import NamedTuple
 
 from purse.compiler.jit import cold
 from purse.kernels.random import U, at, uniform
-from purse.types import SKIP, Floats, Ints
+from purse.types import Floats, Ints
 
 ROW = 1 << 19  # the index of the random number that draws a row; policies have the first ones
 UNSET = -3  # in `wanted`: the policy was not asked
-COUNT, WEIGHT, PLAYED, IPS = range(4)  # columns of credits; the doubly robust ones come last
+# columns of credits: rounds that took place by choice, rows drawn for them, rewards played, then
+# inverse-propensity and doubly robust values
+COUNT, DRAWS, PLAYED, IPS = range(4)
 
 
 class LoggedRounds(NamedTuple):
@@ -123,8 +124,6 @@ def set_credit(log: LoggedRounds, arm: int) -> None:
     part = log.scale * log.chance[row]
     n_values = log.values.shape[1]
     log.pending[:] = 0.0
-    log.pending[COUNT] = 1.0
-    log.pending[WEIGHT] = part if arm == SKIP else same
     if arm >= 0:
         for v in range(n_values):
             value = log.values[row, v]

@@ -10,6 +10,8 @@ from purse.compiler.jit import attach
 from purse.engine.job import Job
 from purse.kernels.random import U, at, mix, uniform
 from purse.offline.logged_rounds import (
+    COUNT,
+    DRAWS,
     PLAYED,
     ROW,
     LoggedRounds,
@@ -71,6 +73,9 @@ def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
         show_row(log, row, now.context)
     log.row[0] = row
     log.wanted[0] = play.arms[0]
+    if play.arms[0] >= SKIP:
+        log.credits[log.path[0], COUNT] += 1
+        log.credits[log.path[0], DRAWS] += number + 1
     if play.arms[0] == SKIP:
         keep_credit(log)
 
