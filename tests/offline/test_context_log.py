@@ -257,7 +257,7 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
         seen = contexts[start : start + 50, None].tolist()
         tickets = campaign.ask_many(50, contexts=seen)
         chances = [
-            0.5 + 0.45 * x * {"left": -1, "middle": 0, "right": 1}[ticket.arm]
+            0.5 + 0.45 * x * {"left": -1, "middle": 0, "right": 1}[str(ticket.arm)]
             for ticket, (x,) in zip(tickets, seen, strict=True)
         ]
         wins = rng.random(50) < chances
