@@ -32,10 +32,10 @@ from purse.types import SKIP, STOP
 NAME = "chance"
 WAYS = (
     "sound", "skips", "stops", "zero", "other", "nan", "fickle", "counts", "nan_state", "overflow",
-    "too_much", "negative", "unmasked", "remembers", "peeks", "biased",
+    "too_much", "negative", "unmasked", "remembers", "peeks", "biased", "loaded",
 )
 SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, FICKLE, COUNTS, NAN_STATE, OVERFLOW = range(10)
-TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED = range(10, len(WAYS))
+TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED, LOADED = range(10, len(WAYS))
 
 
 class ChanceParams(NamedTuple):
@@ -89,7 +89,7 @@ def choose(params, state, scratch, now, play):
     elif params.way == REMEMBERS:
         scratch.calls[0] += 1
         play.arms[0] = nth_allowed(now, int(scratch.calls[0]) % n_allowed)
-    elif params.way == BIASED and now.masked:
+    elif params.way == (BIASED if now.masked else LOADED):
         play.arms[0] = nth_allowed(now, 0)
 
 
@@ -206,6 +206,7 @@ def test_a_policy_that_cannot_tell_its_probabilities_passes(chance: str, tmp_pat
         ("remembers", r"asked twice in round|live, .* in the engine|under masks arms came"),
         ("peeks", r"state\.counts differs"),
         ("biased", r"under masks arms came"),
+        ("loaded", r"way=loaded: arms came \[\d+   0   0   0\] times, their probabilities sum to"),
         ("nan_state", r"state\.counts is not finite after late reports"),
         ("overflow", r"state\.counts is not finite after \d+ rounds"),
     ],
@@ -215,6 +216,22 @@ def test_a_faulty_policy_is_caught_and_the_fault_is_named(
 ) -> None:
     with pytest.raises((AssertionError, PurseError), match=message):
         check_policy(f"{chance}:way={way}", quick=True)
+
+
+def test_a_wrong_probability_is_caught_in_a_policy_that_cannot_tell_them_all(
+    chance: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "silent.py"
+    path.write_text(SILENT.format(chance))
+    with pytest.raises(AssertionError, match=r"arms came .* times, their probabilities sum to"):
+        check_policy(f"{path}:way=other", quick=True)
+
+
+def test_a_kernel_that_may_raise_is_caught_with_its_line(chance: str, tmp_path: Path) -> None:
+    path, source = tmp_path / "raises.py", Path(chance).read_text()
+    path.write_text(source.replace("    i = play.arms[0]\n", "    assert now.t > 0\n"))
+    with pytest.raises(AssertionError, match=r"raises.py, line \d+: update may raise, and kernels"):
+        check_policy(str(path), quick=True)
 
 
 def test_a_world_with_two_resources_passes() -> None:

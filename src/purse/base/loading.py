@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from hashlib import sha256
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 
 from purse.errors import InvalidInput
@@ -36,7 +37,14 @@ def load_module(kind: str, path: Path) -> ModuleType:
     except Exception as error:
         del sys.modules[name]
         raise InvalidInput(
-            f"{kind} file {str(path)!r} does not load: {type(error).__name__}: {error}"
+            f"{kind} file {str(path)!r} does not load: {_line(error, path)}"
+            f"{type(error).__name__}: {error}"
         ) from error
     vars(module)["_source"] = source
     return module
+
+
+def _line(error: Exception, path: Path) -> str:
+    """Return "line 12: " of this file, where the error arose in it."""
+    steps = [step for step in extract_tb(error.__traceback__) if step.filename == str(path)]
+    return f"line {steps[-1].lineno}: " if steps else ""

@@ -50,7 +50,7 @@ class Learner:
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + self._whole.tobytes()
         ).hexdigest()
-        with compile_errors(terms.policy):
+        with compile_errors(terms.policy, self.module):
             self._steps = compile_steps(self.module, problem, self._game)
 
     def choose(

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
 
 from purse.compiler.blocks import Block, load
+from purse.compiler.error_text import explain
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
@@ -34,7 +35,7 @@ from purse.compiler.numba_contract import (
     NumbaError,
     config,
 )
-from purse.errors import PurseError, shorten
+from purse.errors import PurseError
 
 F = TypeVar("F", bound=Callable[..., Any])
 PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
@@ -84,21 +85,16 @@ def cold(function: F) -> F:
 
 
 @contextmanager
-def compile_errors(name: str) -> Iterator[None]:
-    """Say in one line that a policy does not compile, and why."""
+def compile_errors(name: str, module: ModuleType | None = None) -> Iterator[None]:
+    """Say in one line that a policy does not compile, and why.
+
+    module   the policy's; its lines are named before others
+    """
     try:
         yield
     except NumbaError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        telling = next(
-            (line for line in lines if not line.startswith("Failed in")), "no reason given"
-        )
-        where = next(
-            (line.replace("File ", "") for line in reversed(lines) if line.startswith('File "')), ""
-        )
-        raise PurseError(
-            f"{name} does not compile: {shorten(telling, 300)} {where}".strip()
-        ) from error
+        why = explain(str(error), getattr(module, "__file__", None))
+        raise PurseError(f"{name} does not compile: {why}") from error
 
 
 class Cache(FunctionCache):  # type: ignore[misc]

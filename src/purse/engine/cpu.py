@@ -192,7 +192,7 @@ def warm_up(job: Job, shown: Progress) -> BlockFunction:
     """Return the loop, compiled here, where Ctrl-C is heard, and not in a thread."""
     loop = compiled_loop(job)
     if not loop.by_kind:
-        with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name):
+        with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name, job.policy):
             nothing = np.zeros(1), np.zeros(1, np.int64)
             play_rows(loop, job, 0, empty_results(job, 0), *nothing)
     return loop

@@ -199,7 +199,7 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
             0,
         )
     ]
-    with compile_errors(job.name), compiling(capability):
+    with compile_errors(job.name, job.policy), compiling(capability):
         code, _ = cuda.compile(
             bind_kernel(job, launch)[0],
             types.void(*kinds),
@@ -252,7 +252,7 @@ def ready(
         map_arrays(part, cuda.to_device)
         for part in (job.params, job.world.tables, job.game, job.checkpoints)
     ]
-    with compile_errors(job.name), compiling():
+    with compile_errors(job.name, job.policy), compiling():
         kernel = compiled_kernel(job, launch)[
             -(-n_paths // launch.block), launch.block, 0, launch.near
         ]

@@ -11,6 +11,7 @@ import numpy as np
 from purse import policies, worlds
 from purse.base import amounts, spec, validation
 from purse.engine.delay import NO_DELAY, Delay, parse_delay
+from purse.engine.policy_contract import check_contract
 from purse.engine.rules import FIT, NEVER, Game, initial_rounds
 from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput, invalid
@@ -155,7 +156,10 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
         )
     for field, limit in (("plays", "PLAYS"), ("n_resources", "RESOURCES")):
         problem.require(module.NAME, **{field: getattr(module, limit, getattr(problem, field))})
-    return module, module.params(problem, **options)
+    params = module.params(problem, **options)
+    if not module.__name__.startswith("purse."):  # ours are held to it by the tests
+        check_contract(module, params, problem)
+    return module, params
 
 
 def scratch_of(policy: ModuleType, params: Any, problem: Problem) -> Any:

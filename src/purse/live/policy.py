@@ -146,7 +146,7 @@ class Policy(Reports):
         self._buffer = CallBuffer(problem)
         state = module.init(params, problem)
         self._game = new_game(module, params, state, game, self._buffer, problem)
-        with compile_errors(self.name):
+        with compile_errors(self.name, module):
             self._steps = compile_steps(module, problem, self._game)
         super().__init__(problem, self._game.workspace.left_units)
         self._counts_pending = bool(getattr(module, "PENDING", False))

@@ -82,7 +82,7 @@ def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str
             )
         _jobs[key] = made
     shard = Shard(_jobs[key], key, first, n_paths)
-    with compile_errors(shard.job.name):
+    with compile_errors(shard.job.name, shard.job.policy):
         return shard.name, play_shard(shard, np.zeros(2), np.zeros(1, np.int64))
 
 

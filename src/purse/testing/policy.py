@@ -12,6 +12,8 @@ from purse.engine import cpu
 from purse.engine.draws import contexts, draws
 from purse.engine.job import make_job, sees_contexts
 from purse.errors import AskRefused, InvalidInput
+from purse.testing.code import check_code
+from purse.testing.frequencies import check_frequencies
 from purse.testing.games import (
     answer,
     contextual_worlds,
@@ -24,7 +26,6 @@ from purse.testing.games import (
     told,
 )
 from purse.testing.late import check_delays
-from purse.testing.masks import check_masks
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, World
 
@@ -49,12 +50,14 @@ def check_policy(
 
     A policy that sees contexts plays worlds that have some, too, with late reports as well.
 
-    Probabilities lie in [0, 1] and sum to `plays`, with and without masks. The budget holds,
-    nothing overflows, and the state survives a file. `choose` writes no state, keeps nothing in
-    scratch and honours masks. `update` reads only what is defined there.
+    Probabilities lie in [0, 1] and sum to `plays`, and arms come as often as they say, with and
+    without masks. The budget holds, nothing overflows, and the state survives a file. `choose`
+    writes no state, keeps nothing in scratch and honours masks. `update` reads only what is
+    defined there. No kernel raises.
 
     Raise `AssertionError` when one of these does not hold.
     """
+    check_code(policy)
     how: dict[str, Any] = {"plays": plays, "quick": quick}
     if world is not None:
         check_games(policy, world, horizon=horizon, **how)
@@ -76,7 +79,7 @@ def check_games(
     """Check the policy in games on one world."""
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
-    check_masks(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    check_frequencies(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     for rule in STOP_RULES:
         both = place.outages is None and not quick
         for where in (place, half_down(place)) if both else (place,):

@@ -1,0 +1,65 @@
+"""What numba says of a function that does not compile, in one line that names the user's line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from linecache import getline
+from pathlib import Path
+
+from purse.errors import shorten
+
+PLACE = re.compile(r'(?:at (?P<path>\S+\.py) \((?P<line>\d+)\)|File "(?P<file>[^"]+)", line (\d+))')
+ALLOCATES = (
+    "a kernel makes an array, a list or a dict, and kernels never allocate; "
+    "make it in init or scratch"
+)
+HINTS = (
+    (r"NRT required but not enabled", ALLOCATES),
+    (r"Function\(<built-in function (?:zeros|empty|ones|full|array)>\)", ALLOCATES),
+    (r"(?:DictType|reflected list|ListType|build_list|build_map)", ALLOCATES),
+    (
+        r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'function'>",
+        r"\1 lacks @kernel",
+    ),
+    (r"Unknown attribute '(\w+)' of type (\w+)\(.*", r"\2 has no field '\1'"),
+)
+
+
+def explain(message: str, file: str | None) -> str:
+    """Return what is wrong and where, from the message of an error of numba.
+
+    file   the policy's or world's file; its lines come before ours and numba's
+    """
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith("Failed in")]
+    first = telling[0] if telling else "no reason given"
+    if len(telling) > 1 and telling[1].startswith(">>>"):  # what was called with which types
+        first += telling[1].removeprefix(">>>")
+    reason = shorten(first, 300)
+    for pattern, hint in HINTS:
+        if found := re.search(pattern, first):
+            reason = found.expand(hint)
+            break
+    return f"{_place(message, file)}{reason}"
+
+
+def _place(message: str, file: str | None) -> str:
+    """Return "line 60, `zz = np.zeros(2)`: " of the innermost place that the message names."""
+    places = [
+        (found["path"] or found["file"], int(found["line"] or found[4]))
+        for found in PLACE.finditer(message)
+    ]
+    own = [line for path, line in places if file and Path(path).name == Path(file).name]
+    if file and (missing := re.search(r"NameError: name '(\w+)'", message)):
+        own = _uses(file, missing[1])  # the message names no place
+    if file and own:
+        return f"line {own[0]}, `{shorten(getline(file, own[0]).strip(), 80)}`: "
+    theirs = [(path, line) for path, line in places if "/numba/" not in path]
+    return f"{Path(theirs[0][0]).name}, line {theirs[0][1]}: " if theirs else ""
+
+
+def _uses(file: str, name: str) -> list[int]:
+    """Return the lines of the file whose code uses this name."""
+    nodes = ast.walk(ast.parse(Path(file).read_text("utf-8")))
+    return sorted(node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == name)

@@ -1,0 +1,97 @@
+"""Check that arms come as often as their probabilities say, with and without masks.
+
+Importance weights and estimates from logs rest on these probabilities. The policy plays one game;
+at some of its rounds it chooses with many keys and the same state, and the arms are counted.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.compiler.blocks import Block
+from purse.engine.draws import contexts, draws
+from purse.errors import AskRefused
+from purse.live.account import read_choice
+from purse.live.policy import Policy
+from purse.testing.games import answer, live_policy, next_round, told
+from purse.types import STOP, Floats, World
+
+KEYS = 120  # choices at each round that is looked at
+LOOK_AT = (1, 6, 7, 20, 21, 50, 51, 90)  # rounds; masks change every 7
+SIGMAS = 5  # how far a count may be off: by chance in 2 of a million
+
+
+class Tally(NamedTuple):
+    """How often arms came and should have come, each of shape (K,)."""
+
+    seen: Floats
+    expected: Floats
+    variance: Floats
+
+
+def check_frequencies(
+    policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
+) -> None:
+    """Check that arms come as often as their probabilities say, with and without masks.
+
+    A policy without `probabilities` is held to those of its choices that are below 1.
+    """
+    live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
+    n_rounds = min(LOOK_AT[-1], world.n_rounds or LOOK_AT[-1])
+    rewards, costs = draws(world, n_rounds)
+    shown = contexts(world, n_rounds)
+    tallies = [Tally(*np.zeros((3, world.n_arms))) for _ in range(2)]  # without masks, with masks
+    for t in range(1, len(rewards) + 1):
+        context = told(world, shown, next_round(live))
+        half = [arm for arm in range(world.n_arms) if arm % 2 == (t // 7) % 2] or [0]
+        try:
+            if t in LOOK_AT:
+                for tally, allowed in zip(tallies, (None, half), strict=True):
+                    count_choices(live, tally, allowed, context)
+            ticket = live.ask(half if t % 3 == 0 else None, context)
+        except AskRefused:
+            break
+        if not ticket.skipped:
+            answer(live, ticket, rewards[t - 1], costs[t - 1])
+    for tally, how in zip(tallies, ("", "under masks "), strict=True):
+        off = np.abs(tally.seen - tally.expected)
+        assert (off <= SIGMAS * np.sqrt(tally.variance) + 1e-6).all(), (
+            f"{policy}: {how}arms came {tally.seen.astype(int)} times, their probabilities sum to "
+            f"{tally.expected.round(1)}"
+        )
+
+
+def count_choices(live: Policy, tally: Tally, allowed: list[int] | None, context: Any) -> None:
+    """Add what the policy chooses in the next round with `KEYS` keys, and what it should."""
+    masked = live._mask(allowed)
+    if live._peek(masked).initial:
+        return
+    knows = live._steps.look is not None
+    chances = live.probabilities(allowed, context) if knows else np.zeros(live.problem.n_arms)
+    seen, stated = np.zeros_like(chances), np.zeros_like(chances)
+    space, at_seed = live._game.workspace, live._steps.ask.func  # type: ignore[attr-defined]
+    live._see(live.features.encode(context))
+    left, owed = space.left_units.copy(), space.owed.copy()
+    for seed in range(1, KEYS + 1):
+        live._mask(allowed)
+        block = Block(live._game._replace(game=live._game.game._replace(seed=seed)))
+        at_seed(block.address, live.t + 1, masked)
+        space.left_units[:], space.owed[:] = left, owed
+        arms, probs = read_choice(space)
+        if arms[0] == STOP:
+            return  # the game ends here
+        for arm, chance in zip(arms, probs, strict=True):
+            if arm >= 0:
+                seen[arm] += 1
+                stated[arm] += chance
+    if not knows:
+        # 1 says that the arm is sure, or that the policy cannot tell
+        tells = (seen > 0) & (stated < seen)
+        chances = np.divide(stated, seen, out=np.zeros_like(seen), where=tells)
+        seen = np.where(tells, seen, 0)
+    tally.seen[:] += seen
+    tally.expected[:] += KEYS * chances
+    tally.variance[:] += KEYS * chances * (1 - chances)
