@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -102,6 +103,44 @@ def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
     assert all(row["low"] < row["estimate"] < row["high"] for row in rows)
 
 
+def test_a_messy_log_is_read_and_said_how(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    rows = ["Model;clicked ;Dollars;propensity"]
+    rows += [f"{'big' if t % 2 else 'tiny'};{'yes' if t % 3 else 'no'};$0,5;50%" for t in range(90)]
+    rows += ["tiny;;$0,5;50%"]
+    (tmp_path / "messy.txt").write_text("\n".join(rows))
+    words = "replay messy.txt fixed:arm=0 -b 5 -n 4"
+    _, _, said = command(words)
+    assert "--arm Model --reward clicked --cost Dollars --probability propensity" in said
+    words += " --arm model --reward clicked --cost dollars --probability propensity"
+    _, _, said = command(words)
+    assert "line 92, column 'clicked': is empty; give a number, or drop such rows with" in said
+    code, out, _ = command(f"{words} --skip-empty")
+    assert code == 0
+    for note in (
+        "cells are separated by semicolons",
+        "column 'Model' is 'model', column 'Dollars' is 'dollars'",
+        "1 of 91 rows are left out, since a cell is empty",
+        "column 'clicked': true and yes are 1, false and no are 0",
+        "column 'dollars': $ is left out, commas are decimal commas",
+        "column 'propensity': 30% is 0.3",
+    ):
+        assert note in out
+    assert all(len(line) <= 80 for line in out.splitlines()[:-1])
+
+
+def test_a_log_comes_through_standard_input(
+    command: Command, unpublished: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "arm\treward\tcost\n" + "a\t1\t1\nb\t0\t1\n" * 40
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code, out, _ = command("replay - fixed:arm=0 -b 5 -n 4 --probability uniform --json")
+    assert code == 0
+    assert json.loads(out)["rows"][0]["estimate"] == pytest.approx(5)
+    assert (tmp_path / "purse-results" / "stdin").is_dir()
+
+
 def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Path) -> None:
     campaign = made(budget=100, cost_min=1, seed=1)
     for ticket in campaign.ask_many(100):
@@ -109,7 +148,7 @@ def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Pat
     campaign.export(tmp_path / "export.jsonl")
     code, out, _ = command("replay export.jsonl fixed:arm=0 uniform -n 4")
     assert code == 0
-    assert "export.jsonl: 100 rounds of 2 arms" in out
+    assert "export.jsonl: 100 logged rounds of 2 arms" in out
     assert "the campaign itself earned 100 with uniform, from 100 tickets with a reward" in out
     rows = json.loads(command("replay export.jsonl uniform -n 4 --budget 7 --json")[1])["rows"]
     assert [(row["budget"], row["method"], row["estimate"]) for row in rows] == [(7, "snips", 7)]
@@ -120,7 +159,7 @@ def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Pat
     assert "give the archives that hold them" in said
     code, out, _ = command("replay rest.jsonl uniform -n 4 --archive old.jsonl")
     assert code == 0
-    assert "rest.jsonl: 100 rounds of 2 arms" in out
+    assert "rest.jsonl: 100 logged rounds of 2 arms" in out
 
 
 def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_path: Path) -> None:
@@ -141,7 +180,7 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
         ("replay nowhere.csv -b 1", "nowhere.csv"),
         (
             "replay neither.csv -b 1",
-            "neither.csv has neither 'probability', which a log needs, nor 'round', which a table",
+            "neither.csv has no column 'probability', the probability with which the arm",
         ),
         ("replay log.csv -b -1", "budget"),
         ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),

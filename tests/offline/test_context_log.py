@@ -137,26 +137,31 @@ def test_blind_policies_have_the_same_estimates_with_features_and_without(few: N
 @pytest.mark.parametrize(
     ("logger", "policy", "options", "message"),
     [
-        (LOGGER, GREEDY, {"methods": ["replay"]}, "sees contexts, and the next row of an arm has"),
-        (LOGGER, GREEDY, {"arms": ["0", "1", "2", "3"]}, "plays arm '3', which was never logged"),
+        (LOGGER, GREEDY, {"methods": ["replay"]}, "sees contexts: the next row of an arm has"),
+        (
+            LOGGER,
+            GREEDY,
+            {"arms": ["0", "1", "2", "3"]},
+            "arm not logged: plays arm '3', which was never logged",
+        ),
         (
             np.array([[0.5, 0.49, 0.01]] * 2),
             GREEDY,
             {},
-            "plays arm '2', whose effective sample size is 6, below 30",
+            "too few rows: plays arm '2', whose effective sample size is 6, below 30",
         ),
         # never the last arm where the policy wants it mostly
         (
             np.array([[0.4, 0.2, 0.4], [0.3, 0.7, 0.0]]),
             f"{GREEDY}:epsilon=0.3,price=0,slope=1,learn=0",
             {},
-            "wants arms in contexts in which the log never chose them: the weights of the rows",
+            "not in the log: wants arms in contexts in which the log never chose them",
         ),
         (
             np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]),
             STATIC,
             {},
-            "wants what the log never chose: none of 10,000 rows has its arm",
+            "not in the log: wants an arm that none of 10,000 rows has",
         ),
     ],
     ids=str,
@@ -175,10 +180,10 @@ def test_refuses_what_the_log_cannot_tell(
 def test_refuses_a_log_without_probabilities_or_costs_or_features() -> None:
     log = sample(50, 0)
     for data, message in (
-        (log.drop("probability"), "has neither 'probability', which a log needs"),
+        (log.drop("probability"), "has no column 'probability', the probability with"),
         (log.drop("cost"), "has no column 'cost'"),
         (log.drop("x"), "has no column 'x'"),
-        (log.with_columns(cost=None), "row 1, column 'cost': an empty cell must be a number"),
+        (log.with_columns(cost=None), "row 1, column 'cost': is empty; give a number"),
         (log.with_columns(x=None), "row 1, column 'x': an empty cell must be a finite number"),
     ):
         with pytest.raises(purse.InvalidInput, match=message):

@@ -69,15 +69,20 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         ),
         (
             "x,y\n1,1\n",
-            " is no table: it has neither reward_ARM and cost_ARM for each arm nor "
-            "'arm'; it has x, y",
+            " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
+            "has x, y; name them: --arm NAME --reward NAME --cost NAME. A log without "
+            "probabilities needs --probability uniform, if every arm was as likely in every round, "
+            "or --probability frequency, if the choice had nothing to do with the round",
         ),
         (
             "reward_a,cost_a,cost_b\n1,1,1\n",
             " has no column 'reward_b'; it has reward_a, cost_a, cost_b; did you mean 'reward_a'?",
         ),
         (WIDE + "1,1,nan,2\n", f"{LARGE}: 'nan' must be a finite number"),
-        (WIDE + "1,1,,2\n", f"{LARGE}: an empty cell must be a finite number"),
+        (
+            WIDE + "1,1,,2\n",
+            f"{LARGE}: is empty; give a number, or drop such rows with --skip-empty",
+        ),
         (WIDE + "1,1,good,2\n", f"{LARGE}: 'good' must be a finite number"),
         (WIDE + "1,-0.5,1,2\n", f"{SMALL}: -0.5 must be a number at least 0"),
         (WIDE + "1,1e10,1,2\n", f"{SMALL}: 10000000000.0 must be at most 4,611,686,018"),
@@ -88,7 +93,10 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         ),
         (LONG + "4,small,1,1\n", ": round '4' has no row for arm 'large'"),
         (LONG + "2,large,1,1\n", ", line 10: round '2' has arm 'large' already"),
-        (LONG + "4,,1,1\n", ", line 10, column 'arm': an empty cell must be a text"),
+        (
+            LONG + "4,,1,1\n",
+            ", line 10, column 'arm': is empty; give a text, or drop such rows with --skip-empty",
+        ),
         ("reward_a,cost_a\n1,1\n", " has one arm, 'a': there is nothing to choose"),
     ],
 )
@@ -148,7 +156,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
         row = rows[budget, player]
         return row["gain"], row["spent"], row["pulls"]
 
-    best = "always large (best)"
+    best = "always large (largest reward a pull)"
     assert told(6, "always small (cheapest)") == (4, 4, 4)
     assert {told(6, name) for name in (best, "LP optimum", "hindsight optimum")} == {(9, 6, 3)}
     rich = {told(100, name) for name in (best, "hindsight optimum", "best fixed mixture")}
@@ -157,7 +165,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
     assert 4 <= rows[6, "uniform"]["gain"] <= 9
     assert frame["kind"].unique().sort().to_list() == ["arm", "bound", "mixture", "policy"]
     first, head, *lines = str(found).splitlines()
-    assert first == "data.csv: 4 of 4 rounds in random order, 2 arms, stop=retry"
+    assert first == "data.csv: 4 of 4 rounds in 5 random orders, 2 arms, stop=retry"
     assert " ".join(head.split()) == "budget 6 gain ± 95% of the optimum spent pulls"
     assert " ".join(lines[0].split()) == "always large (best) 9 100.0% 6 3"
 

@@ -12,8 +12,9 @@ from purse.base.progress import Progress
 from purse.engine.job import make_job
 from purse.offline import bootstrap
 from purse.offline.bootstrap import with_log_error
-from purse.offline.estimates import METHODS, pooled
+from purse.offline.estimates import METHODS
 from purse.offline.log import read_log
+from purse.offline.log_player import pooled
 from purse.offline.model_world import make_model
 from purse.offline.off_policy import estimate_log
 from purse.offline.queue_replay import replay
@@ -91,12 +92,13 @@ def test_replay_is_refused_where_the_log_is_too_short_and_only_there() -> None:
     assert found.frame().filter(method="replay")["refused"].to_list() == [
         None,
         # the pull that ends the game needs a row too
-        *["needs more rounds of arm '1' than the log has: 60 that can be replayed"] * 2,
+        *["log too short: a game needs more rounds of arm '1' than the 60 that can be replayed"]
+        * 2,
     ]
     refused = found.frame().filter(pl.col("refused").is_not_null())
     assert refused.select("estimate", "error", "low", "high").null_count().row(0) == (2, 2, 2, 2)
     assert found.frame().filter(method="snips")["estimate"].to_list() == pytest.approx([50, 60, 70])
-    assert "[1] needs more rounds of arm '1'" in str(found)
+    assert "log too short: replay plays each logged row at most once" in str(found)
 
 
 def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
@@ -106,9 +108,9 @@ def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
         log, policies=who, budgets=[5], n_paths=4, methods=["snips"], arms=["0", "1", "2"]
     ).frame()
     assert found["refused"].to_list() == [
-        "plays arm '1', whose effective sample size is 12, below 30",
+        "too few rows: plays arm '1', whose effective sample size is 12, below 30",
         None,
-        "plays arm '2', which was never logged",
+        "arm not logged: plays arm '2', which was never logged",
     ]
     assert found["ess"].to_list() == pytest.approx([0, 90, 0])
 
@@ -185,12 +187,15 @@ def test_effective_sample_size_of_a_policy() -> None:
 def test_results_for_people_and_about_arms() -> None:
     log = sample(600, 4).with_columns(probability=pl.lit(1.0))
     found = estimate_log(log, policies=["uniform"], budgets=[20], n_paths=10)
-    head, columns, line, *warnings = str(found).splitlines()
-    assert head == "frame: 600 rounds of 3 arms; gain ± 95% (effective sample size)"
-    assert columns.split() == ["policy", "budget", *METHODS]
-    assert line.split()[:2] == ["uniform", "20"]
-    assert len(warnings) == len(found.warnings) == 3
-    assert warnings[0].startswith("warning: frame: the probabilities of arm '0' contradict")
+    head, answer, *_, blank, columns, line = str(found).partition("\n\nThe 95%")[0].splitlines()
+    assert head == "frame: 600 logged rounds of 3 arms; no limit on rounds"
+    assert answer.startswith("uniform is estimated to gain ")
+    assert blank == ""
+    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "replay", "rounds", "spent"]
+    assert line.split()[0] == "uniform"
+    assert all(len(each) <= 80 for each in str(found).splitlines())
+    assert len(found.warnings) == 3
+    assert found.warnings[0].startswith("frame: the probabilities of arm '0' contradict")
     assert found.arms().columns == ["arm", "rows", "ess", "reward", "cost", "weight", "doubt"]
     assert found.arms()["cost"].to_list() == pytest.approx(COSTS.tolist())
 

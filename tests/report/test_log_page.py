@@ -20,15 +20,19 @@ from tests.support.charts import checked_spec
 
 def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
     """Estimates with intervals, by policy and method; a half below zero is a refusal."""
-    texts, numbers = ["policy", "method", "refused"], ["budget", "estimate", "low", "high"]
+    texts, numbers = ["policy", "method", "refused", "kind"], ["budget", "estimate", "low", "high"]
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
     found = [
-        (policy, method, "why", 5.0, None, None, None)
+        (policy, method, "why", kind_of(policy), 5.0, None, None, None)
         if half < 0
-        else (policy, method, None, 5.0, mean, mean - half, mean + half)
+        else (policy, method, None, kind_of(policy), 5.0, mean, mean - half, mean + half)
         for policy, method, mean, half in rows
     ]
     return pl.DataFrame(found, schema, orient="row")
+
+
+def kind_of(player: str) -> str:
+    return "arm" if player.startswith("always ") else "log" if player == "as logged" else "policy"
 
 
 def test_the_page_of_a_log_has_every_part(
@@ -54,10 +58,11 @@ def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
     refused = log_result.frame().filter(pl.col("refused").is_not_null())
     assert set(refused["policy"]) >= {"uniform"}
     assert (
-        "<li>[1] plays arm &#39;wasteful&#39;, whose effective sample size is"
+        "<li>too few rows: plays arm &#39;wasteful&#39;, whose effective sample size is"
         in replay_texts["log"]
     )
-    assert len(re.findall(r"<td>\[\d+\]</td>", replay_texts["log"])) == refused.height
+    cells = re.findall(r"<td>(too few rows|log too short)</td>", replay_texts["log"])
+    assert len(cells) == refused.height
     figure = estimates(log_result.frame())
     assert figure is not None
     drawn = [row for rows in checked_spec(figure)["datasets"].values() for row in rows]
@@ -87,7 +92,8 @@ def test_doubtful_probabilities_are_a_warning_on_top(tmp_path: Path) -> None:
     assert "<b>Warning.</b> frame: the probabilities of arm" in text
     assert (
         "purse.offline.off_policy.estimate_log(frame, budgets=[0.4], "
-        "policies=[&#39;fixed:arm=0&#39;], n_paths=4, methods=[&#39;snips&#39;])" in text
+        "policies=[&#39;fixed:arm=0&#39;], horizon=&#39;none&#39;, n_paths=4, "
+        "methods=[&#39;snips&#39;])" in text
     )
 
 
@@ -96,8 +102,24 @@ def test_a_finding_names_the_best_and_says_that_intervals_do_not_overlap() -> No
         ("a", "replay", 9, 1), ("b", "replay", 5, 1), ("a", "snips", 10, 1), ("b", "snips", 6, 1)
     )
     assert plain(log_replay.finding(found)) == (
-        "By `replay` and `snips` `a` is estimated best: 10 ± 1 (`snips`); the next, `b`, "
-        "would gain 6 ± 1, and their intervals do not overlap."
+        "**`a` is estimated best**: it gains **10 ± 1**. The next policy, `b`, gains 6 ± 1: less, "
+        "beyond the intervals."
+    )
+
+
+def test_a_finding_leads_with_the_arm_that_beats_all_policies() -> None:
+    found = answered(
+        ("a", "snips", 8, 1),
+        ("b", "snips", 6, 1),
+        ("always x", "snips", 12, 1),
+        ("always y", "snips", 11.5, 1),
+        ("as logged", "snips", 3, 0.5),
+    )
+    assert plain(log_replay.finding(found)) == (
+        "**Buy `x` in every round**: it is estimated to gain **12 ± 1**. The best of the policies, "
+        "`a`, gains 8 ± 1: less, beyond the intervals. The next arm, `y`, gains 11.5 ± 1: the "
+        "intervals overlap, and this log does not tell them apart. As logged, the budget gained "
+        "3 ± 0.5."
     )
 
 
@@ -118,12 +140,10 @@ def test_methods_that_disagree_or_refuse_are_named() -> None:
         ("c", "snips", 0, -1),
     )
     assert plain(log_replay.finding(found)) == (
-        "By `snips`, which answers for 2 of 3 policies, `a` is estimated best: 10 ± 1; "
-        "the next, `b`, would gain 8 ± 0.5, and their intervals do not overlap. "
-        "By `replay`, which answers for 1 of 3 policies, `b` would gain 5 ± 1. About `c` "
-        "this log can tell nothing: every method refuses. "
-        "The methods differ by more than their intervals for `b`: a sign that something "
-        "below does not hold."
+        "**`a` is estimated best**: it gains **10 ± 1**. The next policy, `b`, gains 8 ± 0.5: "
+        "less, beyond the intervals. About `c` this log can tell nothing: every method refuses. "
+        "The methods differ by more than their intervals for `b`: a sign that an assumption does "
+        "not hold."
     )
 
 

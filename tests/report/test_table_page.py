@@ -73,12 +73,12 @@ def test_findings_are_about_the_optimum_and_the_best_single_arm(table_replay: Ta
     arm = frame.filter(kind="arm").sort("gain").row(-1, named=True)
     says = plain(found["B = 0.5"])
     assert says.startswith(
-        f"`{best['player']}` gains most of the policies: "
+        f"**`{best['player']}` gains most of the policies**: "
         f"{format_gain(best['gain'], best['gain_high'])}, {best['share']:.1%} of the LP "
         "optimum; "
     )
     assert (
-        f"The best single arm, `{arm['player'].partition(' (')[0]}`, gains "
+        f"The best single arm, `{arm['player'].partition(' (')[0].removeprefix('always ')}`, gains "
         f"{format_gain(arm['gain'], arm['gain_high'])}: " in says
     )
 

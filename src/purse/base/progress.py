@@ -9,20 +9,28 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 QUIET_S = 1.5  # seconds before anything is shown
 BETWEEN_LINES = 5.0  # seconds between two plain lines
 
+WHOLE: ContextVar[Progress | None] = ContextVar("WHOLE", default=None)
+
 
 class Progress:
-    """Call `show(fraction)` as often as you like."""
+    """Call `show(fraction)` as often as you like. What is shown never falls.
 
-    def __init__(self, title: str) -> None:
+    outer   the longer work that this one is a part of, which shows it
+    """
+
+    def __init__(self, title: str, outer: Progress | None = None) -> None:
+        self.outer = outer
         self.began = time.monotonic()
         self.last_line = self.began + QUIET_S - BETWEEN_LINES
         self.lock = threading.Lock()
         self.closed = False
+        self.most = 0.0  # that was shown: what is done stays done
         self.bar: Any = None
         self.task: Any = None
         self.part(0.0, 1.0, title)
@@ -35,11 +43,15 @@ class Progress:
         """Say how far the work has come."""
         now = time.monotonic()
         done, words = self.start + self.length * fraction, title or self.title
+        if self.outer is not None:
+            self.outer.show(done, words)
+            return
         if now - self.began < QUIET_S:
             return
         with self.lock:
             if self.closed:
                 return
+            self.most = done = max(self.most, done)
             if sys.stderr.isatty():
                 if self.bar is None:
                     self._open()
@@ -95,9 +107,22 @@ class Progress:
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
-    """A `Progress` that goes away at the end, also when interrupted."""
-    shown = Progress(title)
+    """A `Progress` that goes away at the end, also when interrupted; a part of the `whole`, where
+    there is one.
+    """
+    shown = Progress(title, WHOLE.get())
     try:
         yield shown
     finally:
         shown.close()
+
+
+@contextmanager
+def whole(title: str) -> Iterator[Progress]:
+    """A `Progress` that shows every `progress` inside as a part of it, see `Progress.part`."""
+    with progress(title) as shown:
+        before = WHOLE.set(shown)
+        try:
+            yield shown
+        finally:
+            WHOLE.reset(before)

@@ -7,10 +7,12 @@ table of regrets, a table of gains and a column of notions ask for different one
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MISSING = "—"
+COLUMNS = 80  # of a terminal
 
 
 def format_rough(number: float) -> str:
@@ -140,6 +142,16 @@ def set_minus(text: str) -> str:
 def keep_on_line(text: str) -> str:
     """Replace spaces by ones at which no line breaks."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def fold(text: str) -> str:
+    """Break a text into lines that a terminal of 80 columns shows; words stay whole.
+
+    >>> print(fold("word " * 17))
+    word word word word word word word word word word word word word word word word
+    word
+    """
+    return textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def align_columns(

@@ -16,8 +16,23 @@ COLUMNS = {
     "reward": "Column of the reward; in a wide table reward_ARM for each arm.",
     "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
     "round": "Column of the round, in a table with a row for each round and arm.",
-    "probability": "Column of the probability with which the arm was chosen: makes the data a log.",
+    "probability": "Column of the probability with which the arm was chosen: makes the data a log. "
+    "Where there is none: uniform, if every arm was as likely, or frequency, if the choice had "
+    "nothing to do with the round.",
 }
+
+
+class Horizon(click.ParamType[Any]):
+    """A number of rounds, or none."""
+
+    name = "rounds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; the library checks its range."""
+        try:
+            return value if value == "none" else int(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is neither a whole number nor none") from None
 
 
 class Features(click.ParamType[Any]):
@@ -69,18 +84,22 @@ def column_options(function: F) -> F:
 )
 @click.option(
     "--horizon",
-    type=int,
+    type=Horizon(),
     metavar="T",
-    help="Rounds, known to the policy [default: all of a table's, no limit for a log, a "
-    "campaign's own].",
+    help="Rounds, known to the policy; none: no limit, for a log [default: as many as the data "
+    "has; a campaign's own].",
 )
 @click.option(
     "-n",
     "--paths",
     type=int,
-    default=100,
-    show_default=True,
-    help="Orders of a table's rows, or simulated games for a log.",
+    help="Orders of a table's rows, or simulated games for a log [default: 100].",
+)
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Ten times as many orders or games, and for the intervals of a log 1,000 logs drawn again "
+    "from it instead of 100.",
 )
 @column_options
 @click.option(
@@ -91,6 +110,13 @@ def column_options(function: F) -> F:
     "object from names to ranges [low, high], classes, or null: as the data is.",
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has features of its own.")
+@click.option(
+    "--decimal",
+    metavar="MARK",
+    help="The mark before decimals in a text file, a comma or a point [default: as each column "
+    "tells].",
+)
+@click.option("--skip-empty", is_flag=True, help="Leave out rows with an empty cell.")
 @click.option(
     "--save-prior",
     "prior",
@@ -112,7 +138,7 @@ def replay(
     data: Path,
     policies: tuple[str, ...],
     budgets: tuple[float, ...],
-    paths: int,
+    paths: int | None,
     workers: int | None,
     folder: Path | None,
     as_json: bool,
@@ -121,17 +147,18 @@ def replay(
 ) -> None:
     """Replay policies on your own data.
 
-    DATA is a CSV, Parquet or JSON lines file. A log has the chosen arm, its reward and cost, and
-    the probability with which it was chosen; it gives estimates of each policy's gain, with
-    intervals. The export of a campaign that explores is such a log. A full table has the reward and
-    cost of every arm in every round; policies are replayed exactly. The default POLICY are two that
-    take a horizon into account, and uniform play; with features also lin-ucb.price, which sees
-    them.
+    DATA is a CSV, TSV, Parquet or JSON lines file, or - for standard input. A log has the chosen
+    arm, its reward and cost, and the probability with which it was chosen; it gives estimates of
+    each policy's gain, with intervals, beside what the log itself gained and each arm alone. The
+    export of a campaign that explores is such a log. A full table has the reward and cost of every
+    arm in every round; policies are replayed exactly. The default POLICY are two that take a
+    horizon into account, and uniform play; with features also lin-ucb.price, which sees them.
 
     \b
     purse replay table.csv --budget 25
     purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
+    purse replay log.csv --budget 25 --probability uniform --thorough
     purse replay log.csv --features length,code --save-prior prior.npz
     purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines
@@ -143,7 +170,7 @@ def replay(
         click.echo(f"{prior}: {len(found.arms)} arms, SHA-256 {found.digest}", err=as_json)
         if not budgets:
             return
-    target = folder or results_of(data)
+    target = folder or results_of(Path("stdin") if str(data) == "-" else data)
     given: dict[str, Any] = {"policies": policies} if policies else {}
     if budgets:
         given["budgets"] = budgets

@@ -33,6 +33,7 @@ from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
 from purse.offline.context_optima import lp_by_context
+from purse.report.standings import CHEAPEST, MOST_A_PULL
 from purse.theory.context_table import ContextTable
 from purse.theory.contexts import BLIND, HINDSIGHT, LINEAR, WITH, WITHOUT
 from purse.theory.fluid import mix
@@ -43,6 +44,8 @@ from purse.types import Floats, Ints, World
 
 if TYPE_CHECKING:
     import polars as pl
+
+SMALLEST = 5e-4  # part of a mixture that is named
 
 
 class Score(NamedTuple):
@@ -57,13 +60,22 @@ class Score(NamedTuple):
     gain_high: float
     spent: float
     pulls: float
+    detail: str | None = None  # the arms of a mixture with their parts
 
 
-def score(budget: float, player: str, kind: str, gain: Floats, spent: Floats, pulls: Any) -> Score:
+def score(
+    budget: float,
+    player: str,
+    kind: str,
+    gain: Floats,
+    spent: Floats,
+    pulls: Any,
+    detail: str | None = None,
+) -> Score:
     """The averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
-    return Score(budget, player, kind, mean, low, high, *rest)
+    return Score(budget, player, kind, mean, low, high, *rest, detail)
 
 
 def references(
@@ -85,7 +97,7 @@ def references(
         for budget in budgets
         for row in references_of(world, budget, n_paths, seed, stop, n_workers)
     ]
-    return pl.DataFrame(rows, Score._fields, orient="row")
+    return pl.DataFrame(rows, Score._fields, orient="row").cast({"detail": pl.String})
 
 
 def references_of(
@@ -99,7 +111,7 @@ def references_of(
     reward_means, cost_means = rewards.mean(axis=0), units.mean(axis=0) / amounts.UNIT
     how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "n_workers": n_workers}
     how["stop"] = "hold" if stop == "hold" else "exit"
-    best_arms = {"cheapest": cost_means.argmin(), "best": reward_means.argmax()}
+    best_arms = {CHEAPEST: cost_means.argmin(), MOST_A_PULL: reward_means.argmax()}
     for arm, name in enumerate(world.arm_names):
         alone = simulate(f"fixed:arm={arm}", world, budget, **how)
         notes = ", ".join(note for note, best in best_arms.items() if arm == best)
@@ -107,7 +119,8 @@ def references_of(
         yield score(budget, player, "arm", alone.gain, alone.spent, alone.pulls.sum(axis=1))
     plays = mix(cost_means, reward_means, budget, world.horizon)
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
-    yield score(budget, "best fixed mixture", "mixture", *played)
+    parts = describe_mixture(world.arm_names, plays / world.horizon)
+    yield score(budget, "best fixed mixture", "mixture", *played, parts)
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
     name = WITHOUT if world.n_features > 0 else BLIND
     yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
@@ -131,6 +144,19 @@ def references_of(
             for inside, costs in paths
         ]
         yield score(budget, HINDSIGHT, "bound", *np.array(found).T)
+
+
+def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
+    """The arms of a mixture with their parts of the rounds, the largest first.
+
+    >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
+    '90.0% large + 3.3% small + 6.7% nothing'
+    """
+    order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > SMALLEST]
+    parts = [f"{shares[arm]:.1%} {arms[arm]}" for arm in order]
+    if (rest := 1 - float(shares.sum())) > SMALLEST:
+        parts.append(f"{rest:.1%} nothing")
+    return " + ".join(parts) or "nothing"
 
 
 def play_mixture(

@@ -13,17 +13,16 @@ from purse.base import amounts
 from purse.engine.job import Job
 from purse.offline.bootstrap import Played, play_log, with_log_error
 from purse.offline.context_world import ContextWorld, Credited, effective_rows
-from purse.offline.log import LEAST_ESS
-from purse.offline.log_result import LogEstimate
+from purse.offline.log import LEAST_ESS, too_little
+from purse.offline.log_result import UNKNOWN, LogEstimate
 from purse.offline.model_world import METHODS
 from purse.offline.seated_policy import MOST_DRAWS, seat
 from purse.theory.notions import Estimate
 from purse.types import Floats, Ints
 
-UNKNOWN = Estimate(*[float("nan")] * 4)
 MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1
 NO_QUEUES = (
-    "sees contexts, and the next row of an arm has a context that the policy did not choose in; "
+    "sees contexts: the next row of an arm has a context that the policy did not choose in; "
     "ips, snips and dr can tell"
 )
 
@@ -38,13 +37,18 @@ def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[
     rows = effective_rows(np.sum([part.visits for part in main], axis=0))
     refused = reason(logged, main, again, played, rows)
     budget = float(job.problem.budget[0] / amounts.UNIT)
-    answers = {"replay": LogEstimate(job.name, budget, "replay", UNKNOWN, 0.0, NO_QUEUES, UNKNOWN)}
+    unknown = LogEstimate(
+        job.name, budget, "replay", UNKNOWN, 0.0, NO_QUEUES, UNKNOWN, played.rounds
+    )
+    answers = {"replay": unknown}
     for method in METHODS:
         gain = pooled([part.gain[method] for part in main], [part.gain[method] for part in again])
         spent = pooled(
             [part.spent[method] for part in main], [part.spent[method] for part in again]
         )
-        answers[method] = LogEstimate(job.name, budget, method, gain, rows, refused, spent)
+        answers[method] = LogEstimate(
+            job.name, budget, method, gain, rows, refused, spent, played.rounds
+        )
     return answers
 
 
@@ -61,21 +65,18 @@ def reason(
     """
     log = logged.log
     asked: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)
-    for arm in np.flatnonzero((asked > 0) & (log.ess < LEAST_ESS)):
-        known = "which was never logged"
-        if log.rows[arm]:
-            known = f"whose effective sample size is {log.ess[arm]:.3g}, below {LEAST_ESS:g}"
-        return f"plays arm {log.arms[arm]!r}, {known}"
+    if (known := too_little(log, asked, log.ess)) is not None:
+        return known
     if any(part.lost for part in main):
-        return f"wants what the log never chose: none of {MOST_DRAWS:,} rows has its arm"
+        return f"not in the log: wants an arm that none of {MOST_DRAWS:,} rows has"
     weight = pooled([part.weight for part in main], [part.weight for part in again])
     if (short := 1 - weight.mean) > MISSED * weight.error:
         apart = short / weight.error if weight.error else np.inf
         return (
-            "wants arms in contexts in which the log never chose them: the weights of the rows "
-            f"that it agrees with come to {weight.mean:.3g} a round and should come to 1, "
-            f"{apart:.3g} standard errors apart"
+            "not in the log: wants arms in contexts in which the log never chose them: the weights "
+            f"of the rows that it agrees with come to {weight.mean:.3g} a round and should come to "
+            f"1, {apart:.3g} standard errors apart"
         )
     if rows < LEAST_ESS:
-        return f"plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
+        return f"too few rows: plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
     return None

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.errors import InvalidInput, invalid, shorten
+from purse.errors import InvalidInput, invalid
+from purse.offline.column_names import name_them
 from purse.offline.feature_columns import Contexts, Wanted, read_contexts
 from purse.offline.source import Source, read
 from purse.types import Floats, Ints, World
@@ -92,11 +93,8 @@ def read_wide(source: Source, reward: str, cost: str, arm: str) -> FullTable:
     halves = [(column, start) for column in columns for start in starts if column.startswith(start)]
     arms = list(dict.fromkeys(column.removeprefix(start) for column, start in halves))
     if not arms:
-        raise InvalidInput(
-            f"{source.path} is no table: it has neither {reward}_ARM and {cost}_ARM for "
-            f"each arm nor {arm!r}; it has {shorten(', '.join(columns))}"
-        )
-    rewards = np.stack([source.numbers(f"{reward}_{name}") for name in arms], axis=1)
+        raise name_them(source, {"arm": arm, "reward": reward, "cost": cost})
+    rewards = np.stack([source.numbers(f"{reward}_{name}", truth=True) for name in arms], axis=1)
     costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
     return FullTable(source.path.name, tuple(arms), rewards, costs)
 
@@ -112,7 +110,7 @@ def read_long(
 ) -> FullTable:
     """The table from a row for each round and arm, both in the order in which they first appear."""
     rounds, arms = source.labels(round), source.labels(arm)
-    values, units = source.numbers(reward), cost_units(source, cost)
+    values, units = source.numbers(reward, truth=True), cost_units(source, cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
     arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
     row_of = np.array([round_numbers[label] for label in rounds])

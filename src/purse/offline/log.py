@@ -24,6 +24,7 @@ from purse.types import Floats, Ints, Outages
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
+ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which nothing is said about who plays it
 
 
@@ -48,6 +49,7 @@ class Log:
     outages: Outages | None = None  # the arms that may be chosen in each round; None: all
     notes: tuple[str, ...] = ()  # what a reader of estimates has to know
     contexts: Contexts | None = None
+    assumed: str = ""  # what is taken for the probabilities, where the log has none
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -101,14 +103,17 @@ class Log:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line for each arm that was logged more or less often than its probabilities allow."""
+        """A line where there are no probabilities, and for each arm that was logged more or less
+        often than its probabilities allow.
+        """
         means = self.sums(self.weight) / np.maximum(self.chances, 1)
-        return tuple(
+        contradicted = (
             f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
             f"chosen: sum of 1/probability is {means[i]:.3g} times the rows and should be 1, "
             f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
             for i in np.flatnonzero(np.abs(self.doubts) > DOUBT)
         )
+        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *contradicted)
 
     def filled(self) -> tuple[Ints, Floats, Ints]:
         """Arm, reward from 0 to 1 and costs of each row; then, for each arm that was never logged,
@@ -120,6 +125,23 @@ class Log:
             np.concatenate([self.inside, np.zeros(len(missing))]),
             np.concatenate([self.cost, self.cost_max[missing]]),
         )
+
+
+def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
+    """Why the log cannot tell of who plays arms so often, if it cannot: it knows too little of one
+    of them.
+
+    pulls, ess   (K,) how often each was pulled, and its effective sample size
+    """
+    for arm in np.flatnonzero((pulls > 0) & (ess < LEAST_ESS)):
+        name = repr(log.arms[arm])
+        if not log.rows[arm]:
+            return f"arm not logged: plays arm {name}, which was never logged"
+        return (
+            f"too few rows: plays arm {name}, whose effective sample size is {ess[arm]:.3g}, below "
+            f"{LEAST_ESS:g}"
+        )
+    return None
 
 
 def read_log(
@@ -139,15 +161,12 @@ def read_log(
 ) -> Log:
     """The log in these columns of the source; see `purse.offline.off_policy.estimate_log` for what
     may be declared. Without probabilities (None) all rows have weight 1, which is no ground for an
-    estimate.
+    estimate; "uniform" and "frequency" are no columns, see `assume`.
     """
     if per_arm and features is None:
         raise invalid("per_arm", per_arm, "needs features")
     labels = source.labels(arm)
-    rewards, units = source.numbers(reward), cost_units(source, cost)
-    weights = np.ones(len(rewards))
-    if probability is not None:
-        weights = 1 / source.numbers(probability, above=0, high=1)
+    rewards, units = source.numbers(reward, truth=True), cost_units(source, cost)
     names = in_order(labels) if arms is None else distinct(arms)
     index = {name: i for i, name in enumerate(names)}
     for row, label in enumerate(labels):
@@ -155,6 +174,11 @@ def read_log(
             known = shorten(", ".join(names))
             raise source.refuse(row, arm, label, f"must be one of the arms {known}")
     arm_of_row = np.array([index[label] for label in labels], np.int64)
+    weights, assumed = np.ones(len(rewards)), ""
+    if probability in ASSUMED and probability not in source.frame.columns:
+        weights, assumed = assume(probability, arm_of_row, len(names))
+    elif probability is not None:
+        weights = 1 / source.numbers(probability, above=0, high=1)
     if horizon is None and (free := np.flatnonzero(units == 0)).size:
         raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
     bounds = [
@@ -180,12 +204,31 @@ def read_log(
         raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
     rows = arm_of_row, rewards, units[:, None], weights
     least, most = (bound[:, None] for bound in bounds)
-    log = Log(source.path.name, names, *rows, least, most, (low, high), horizon)
+    log = Log(source.path.name, names, *rows, least, most, (low, high), horizon, assumed=assumed)
     if features is None:
-        return log
+        return replace(log, notes=tuple(source.notes))
     taken = [each for each in (arm, reward, cost, probability) if each is not None]
     found = read_contexts(source, features, arms=names, per_arm=per_arm, spread=True, taken=taken)
-    return replace(log, contexts=found, notes=(found.note,))
+    return replace(log, contexts=found, notes=(*source.notes, found.note))
+
+
+def assume(probability: str, arm: Ints, n_arms: int) -> tuple[Floats, str]:
+    """(n,) The weights of rows without probabilities, and what they suppose.
+
+    probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
+    """
+    if probability == "uniform":
+        return np.full(len(arm), float(n_arms)), (
+            f"has no probabilities; every arm is taken to have had 1/{n_arms} in each round "
+            "(--probability uniform), and every estimate rests on that"
+        )
+    rows = np.bincount(arm, minlength=n_arms)
+    return len(arm) / rows[arm], (
+        "has no probabilities; each arm's share of the rows is taken for them (--probability "
+        "frequency). That is right only where the choice of an arm had nothing to do with the "
+        "round it was made in: if the dear arm got the hard rounds, the estimates are wrong, and "
+        "nothing here can show it"
+    )
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from purse.base import amounts, html
-from purse.base.text import align_columns, format_gain
+from purse.base.text import align_columns, fold
 from purse.offline.log import Log
+from purse.report import log_standings
 from purse.report.data import LogFacts
+from purse.report.prose import log_replay
+from purse.report.prose.study import plain
 from purse.theory.notions import Estimate
 
 if TYPE_CHECKING:
@@ -20,18 +23,22 @@ if TYPE_CHECKING:
 
 NUMBERS = ("estimate", "error", "low", "high")
 SPENT = ("spent", "spent_low", "spent_high")
+LONGER = 1.1  # games of so many logs are long
+UNKNOWN = Estimate(*[float("nan")] * 4)
 
 
 class LogEstimate(NamedTuple):
     """One method's estimate of a policy's gain with a budget."""
 
-    policy: str
+    policy: str  # or the name of a reference
     budget: float
     method: str
     estimate: Estimate
     ess: float  # effective sample size of the rows behind it
     refused: str | None  # why the log cannot tell
     spent: Estimate  # of the first resource
+    rounds: float  # of a game, on average
+    kind: str = "policy"  # policy, arm (alone) or log (what it gained itself)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,19 @@ class LogResult:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A line for each reason to doubt all of it."""
-        return self.log.warnings
+        return (*self.log.warnings, *self.long_games())
+
+    def long_games(self) -> list[str]:
+        """A line where games have more rounds than the log: nobody saw that many."""
+        n = len(self.log)
+        longest = max(self.estimates, key=lambda each: each.rounds)
+        if longest.rounds <= LONGER * n:
+            return []
+        return [
+            f"{self.log.name}: the log has {n:,} rounds, and games of {longest.policy} with a "
+            f"budget of {longest.budget:g} have {longest.rounds:,.0f}: such an estimate supposes "
+            f"that rounds like these go on; limit them with a horizon of {n}"
+        ]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -53,9 +72,10 @@ class LogResult:
         return self.log.notes
 
     def frame(self) -> pl.DataFrame:
-        """A row for each policy, budget and method: estimate, standard error, 95% interval,
+        """A row for each player, budget and method: estimate, standard error, 95% interval,
         effective sample size, what would be spent of the first resource with its 95% interval;
-        where refused, nulls and the reason.
+        where refused, nulls and the reason. Then the rounds of a game, and what the player is: a
+        policy, an arm alone, or the log itself.
         """
         import polars as pl
 
@@ -64,10 +84,10 @@ class LogResult:
             numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
             spent = answer.spent
             used = [None] * len(SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
-            rows.append((*answer[:3], *numbers, answer.ess, answer.refused, *used))
+            rows.append((*answer[:3], *numbers, answer.ess, answer.refused, *used, *answer[-2:]))
         types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
         types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
-        types |= dict.fromkeys(SPENT, pl.Float64)
+        types |= dict.fromkeys((*SPENT, "rounds"), pl.Float64) | {"kind": pl.String}
         return pl.DataFrame(rows, types, orient="row")
 
     def arms(self) -> pl.DataFrame:
@@ -105,48 +125,44 @@ class LogResult:
 
         return publish(self, folder)
 
-    def grid(self) -> tuple[list[list[str]], list[str]]:
-        """A line for each policy and budget, a column for each method; and the reasons why
-        something is missing, by their numbers from 1.
-        """
-        methods = list(dict.fromkeys(answer.method for answer in self.estimates))
-        cells: dict[tuple[str, float], dict[str, str]] = {}
-        reasons: dict[str, int] = {}
-        for answer in self.estimates:
-            number = reasons.setdefault(answer.refused, len(reasons) + 1) if answer.refused else 0
-            gain = format_gain(answer.estimate.mean, answer.estimate.high)
-            text = f"[{number}]" if number else f"{gain} ({answer.ess:,.0f})"
-            cells.setdefault((answer.policy, answer.budget), {})[answer.method] = text
-        lines = [
-            [policy, f"{budget:g}", *texts.values()] for (policy, budget), texts in cells.items()
-        ]
-        return [["policy", "budget", *methods], *lines], list(reasons)
+    def grids(self) -> Iterator[list[list[str]]]:
+        """A table for each budget as text, the largest estimate first."""
+        frame = self.frame()
+        for budget in log_standings.budgets_of(frame):
+            yield log_standings.grid(frame.filter(budget=budget), budget)
 
     @property
     def summary(self) -> str:
         """What was asked of which log, in a line."""
-        return (
-            f"{self.log.name}: {len(self.log):,} rounds of {len(self.log.arms)} arms; gain ± "
-            "95% (effective sample size)"
-        )
+        horizon = self.log.horizon
+        games = "no limit on rounds" if horizon is None else f"games of at most {horizon:,} rounds"
+        rounds = f"{len(self.log):,} logged rounds of {len(self.log.arms)} arms"
+        return f"{self.log.name}: {rounds}; {games}"
 
-    def _repr_html_(self) -> str:
-        """The table, and below it why something is missing or doubtful, for notebooks."""
-        (head, *rows), notes = self.grid()
-        return html.table(head, rows, title=self.summary) + "".join(
-            map(html.paragraph, self.remarks(notes))
-        )
+    def answers(self) -> list[str]:
+        """For each budget the answer in words."""
+        found = log_replay.findings(self.frame())
+        several = len(found) > 1
+        return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
 
-    def remarks(self, reasons: Sequence[str]) -> list[str]:
-        """A line for each reason, by its number, for each note and for each warning."""
+    def remarks(self) -> list[str]:
+        """A line for each refusal, for how sure it is, for each note and for each warning."""
         return [
-            *(f"[{number}] {reason}" for number, reason in enumerate(reasons, 1)),
+            *map(plain, log_standings.short_reasons(self.frame())),
+            plain(log_replay.precision(self.facts)),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
 
+    def _repr_html_(self) -> str:
+        """The answer, the tables, and why something is missing or doubtful, for notebooks."""
+        parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
+        parts += [html.table(head, rows) for head, *rows in self.grids()]
+        return "".join([*parts, *map(html.paragraph, self.remarks())])
+
     def __str__(self) -> str:
-        """The table as plain text, and below it why something is missing or doubtful."""
-        grid, reasons = self.grid()
-        lines = ["  ".join(row) for row in align_columns(grid)]
-        return "\n".join([self.summary, *lines, *self.remarks(reasons)])
+        """The answer, the tables as plain text, and why something is missing or doubtful."""
+        lines = [self.summary, *map(fold, self.answers())]
+        for each in self.grids():
+            lines += ["", *("  ".join(row).rstrip() for row in align_columns(each))]
+        return "\n".join([*lines, "", *map(fold, self.remarks())])

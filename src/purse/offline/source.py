@@ -2,61 +2,97 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purse.base import validation
 from purse.errors import InvalidInput, invalid, shorten
-from purse.types import Floats
+from purse.offline.cells import DECIMALS, Cells, read_cells
+from purse.offline.text_file import (
+    SEPARATORS,
+    Piped,
+    Place,
+    filled_lines,
+    find_separator,
+    first_line,
+    read_csv,
+    read_lines,
+    records,
+)
+from purse.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
 
 INF = math.inf
 LINES = (".jsonl", ".ndjson")  # one JSON object per line
-ENDINGS = (".csv", ".parquet", *LINES)
-MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
+TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
+ENDINGS = (*TEXTS, ".parquet", *LINES)
+EMPTY = "is empty; give a {}, or drop such rows with --skip-empty"
 
 
 @dataclass(frozen=True)
 class Source:
     """The rows of a file, or of a frame, as they were read."""
 
-    path: Path
+    path: Place
     frame: pl.DataFrame
+    separator: str = ","
+    decimal: str | None = None  # the mark before decimals; None: as each column tells
+    kept: Ints | None = None  # the rows of the file that are left; None: all
+    notes: list[str] = field(default_factory=list)  # what was taken for what
 
     def numbers(
-        self, column: str, *, above: float = -INF, low: float = -INF, high: float = INF
+        self,
+        column: str,
+        *,
+        above: float = -INF,
+        low: float = -INF,
+        high: float = INF,
+        truth: bool = False,
     ) -> Floats:
-        """(rows,) The column as finite numbers with above < number, low <= number <= high."""
-        import polars as pl
+        """(rows,) The column as finite numbers with above < number, low <= number <= high.
 
+        truth   whether true and false are 1 and 0
+        """
         entries = self.column(column)
-        if entries.dtype == pl.String:
-            values = entries.str.strip_chars().cast(pl.Float64, strict=False)
-        elif entries.dtype.is_numeric():
-            values = entries.cast(pl.Float64, strict=False)
-        else:
-            values = pl.Series(column, [None] * len(entries), pl.Float64)
+        values, note, wrong = self.cells(entries, truth)
+        if wrong is not None:
+            raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
         array = values.fill_null(math.nan).to_numpy()
         good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
         if not good.all():
             row = int(np.argmin(good))
+            if is_empty(entries)[row]:
+                raise InvalidInput(
+                    f"{self.where(row)}, column {column!r}: {EMPTY.format('number')}"
+                )
             ends = (("above", above), ("at least", low), ("at most", high))
             limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
             value = float(array[row]) if np.isfinite(array[row]) else entries[row]
             allowed = "number " + " and ".join(limits) if limits else "finite number"
             raise self.refuse(row, column, value, f"must be a {allowed}")
+        self.say(f"column {column!r}: {note}" if note else "")
         return np.array(array)
+
+    def cells(self, entries: pl.Series, truth: bool) -> Cells:
+        """The entries of a column as numbers."""
+        import polars as pl
+
+        if entries.dtype == pl.String:
+            return read_cells(entries, truth=truth, decimal=self.decimal)
+        if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
+            return Cells(entries.cast(pl.Float64, strict=False))
+        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
 
     def labels(self, column: str) -> list[str]:
         """The column as text, without blanks around it; no cell may be empty."""
@@ -67,7 +103,8 @@ class Source:
             raise self.refuse(0, column, entries[0], "must be a text or a number")
         texts = entries.cast(pl.String).str.strip_chars().replace("", None)
         if texts.null_count():
-            raise self.refuse(int(texts.is_null().arg_max() or 0), column, None, "must be a text")
+            row = int(texts.is_null().arg_max() or 0)
+            raise InvalidInput(f"{self.where(row)}, column {column!r}: {EMPTY.format('text')}")
         return texts.to_list()
 
     def column(self, name: str) -> pl.Series:
@@ -81,16 +118,51 @@ class Source:
             )
         return self.frame[name]
 
+    def without_empty(self, columns: Sequence[str], group: str | None = None) -> Source:
+        """The source without the rows that have an empty cell in one of these columns, and those
+        of the same group.
+
+        group   a column; its value says which rows belong together
+        """
+        import polars as pl
+
+        gone = np.zeros(len(self.frame), np.bool_)
+        for column in columns:
+            gone |= is_empty(self.column(column))
+        if not gone.any():
+            return self
+        if group is not None:
+            names = self.column(group)
+            gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
+        before = np.arange(len(gone)) if self.kept is None else self.kept
+        self.say(
+            f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty; that is "
+            "fair where what is missing has nothing to do with the reward or the cost"
+        )
+        left = self.frame.filter(pl.Series(~gone))
+        return filled(replace(self, frame=left, kept=before[~gone]))
+
+    @property
+    def name(self) -> str:
+        """How to name the data in a command."""
+        return "-" if isinstance(self.path, Piped) else str(self.path)
+
+    def say(self, note: str) -> None:
+        """Keep a note of what was taken for what, once."""
+        if note and note not in self.notes:
+            self.notes.append(note)
+
     def where(self, row: int) -> str:
         """Where the row (from 0) stands: its line in the file, counting header and blank lines, or
         its number from 1 where there are no lines.
         """
+        row = row if self.kept is None else int(self.kept[row])
         ending = self.path.suffix.lower()
-        if ending not in (".csv", *LINES):
+        if ending not in (*TEXTS, *LINES):
             return f"{self.path}, row {row + 1}"
-        lines = records(self.path) if ending == ".csv" else filled_lines(self.path)
-        wanted = row + (ending == ".csv")  # the header is a record too
-        line, _ = next(islice(lines, wanted, None))
+        cells = ending in TEXTS
+        lines = records(self.path, self.separator) if cells else filled_lines(self.path)
+        line, _ = next(islice(lines, row + cells, None))  # the header is a record too
         return f"{self.path}, line {line}"
 
     def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
@@ -99,30 +171,39 @@ class Source:
         return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
 
 
-def read(path: str | os.PathLike[str] | pl.DataFrame) -> Source:
-    """The rows of a .csv, .parquet, .jsonl or .ndjson file, or of a Polars frame.
+def read(path: str | os.PathLike[str] | pl.DataFrame, *, decimal: str | None = None) -> Source:
+    """The rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a Polars frame, or of
+    what comes through standard input, "-": text with separators, or JSON lines.
 
-    Cells of a CSV file stay text until they are asked for as numbers. Blank lines are no rows.
+    decimal   the mark before decimals, "," or "."; None: as each column tells
+
+    Cells of a text stay text until they are asked for as numbers. Blank lines are no rows.
     """
     import polars as pl
 
+    if decimal is not None:
+        validation.choice("decimal", decimal, DECIMALS)
     if isinstance(path, pl.DataFrame):
-        return filled(Source(Path("frame"), path))
+        return filled(Source(Path("frame"), path, decimal=decimal))
     if not isinstance(path, (str, os.PathLike)):
         raise invalid("data", type(path).__name__, "must be the path of a file, or a Polars frame")
-    place = Path(path)
+    place: Place = Piped(sys.stdin.buffer.read()) if str(path) == "-" else Path(path)
     ending = place.suffix.lower()
     if ending not in ENDINGS:
         raise InvalidInput(f"{place}: must be a file that ends in {', '.join(ENDINGS)}")
     try:
         with place.open("rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
+            if not file.read(1):
                 raise InvalidInput(f"{place} is empty")
-            readers = {".csv": read_csv, ".parquet": read_parquet}
-            frame = readers.get(ending, read_lines)(place, file)
+        if ending not in TEXTS:
+            frame = read_parquet(place) if ending == ".parquet" else read_lines(place)
+            return filled(Source(place, frame, decimal=decimal))
+        separator = find_separator(place)
+        source = Source(place, read_csv(place, separator), separator, decimal)
     except OSError as error:
         raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
-    return filled(Source(place, frame))
+    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+    return filled(source)
 
 
 def filled(source: Source) -> Source:
@@ -132,105 +213,21 @@ def filled(source: Source) -> Source:
     return source
 
 
-def read_csv(place: Path, file: BinaryIO) -> pl.DataFrame:
-    """The rows as text. Polars fills short and blank lines up with nulls: with one in the last
-    column, or a refusal, records are read one by one.
-    """
+def is_empty(entries: pl.Series) -> Bools:
+    """(rows,) Whether each cell is empty, or has blanks only."""
     import polars as pl
 
-    _, header = next(records(place), (0, []))
-    if not header:
-        raise InvalidInput(f"{place} is empty")
-    for name in header:
-        if header.count(name) > 1:
-            raise InvalidInput(f"{place} has two columns named {name!r}")
-    try:
-        frame = pl.read_csv(file, infer_schema=False)
-    except pl.exceptions.PolarsError:
-        frame = None
-    if frame is not None and frame.columns == header and not frame[header[-1]].null_count():
-        return frame
-    rows = []
-    for line, fields in records(place):
-        if len(fields) != len(header):
-            raise InvalidInput(
-                f"{place}, line {line}: must have {len(header)} cells, as the header has, "
-                f"and has {len(fields)}"
-            )
-        rows.append([cell or None for cell in fields])
-    return pl.DataFrame(rows[1:], dict.fromkeys(header, pl.String), orient="row")
+    if entries.dtype == pl.String:
+        entries = entries.str.strip_chars().replace("", None)
+    return entries.is_null().to_numpy()
 
 
-def read_lines(place: Path, file: BinaryIO) -> pl.DataFrame:
-    """The rows of a file with one JSON object per line; a field that a line lacks is null."""
-    import polars as pl
-
-    if file.read(len(MARK)) != MARK:
-        file.seek(0)
-    try:
-        return pl.read_ndjson(file, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        refused = first_line(error)
-    line = 0
-    for line, text in filled_lines(place):
-        try:
-            good = isinstance(json.loads(text, parse_constant=no_constant), dict)
-        except ValueError:
-            good = False
-        if not good:
-            raise InvalidInput(
-                f"{place}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object"
-            )
-    raise InvalidInput(f"{place}: {refused}" if line else f"{place} is empty")
-
-
-def no_constant(word: str) -> float:
-    """Refuses NaN and Infinity, which Python reads and JSON has not."""
-    raise ValueError(word)
-
-
-def read_parquet(place: Path, file: BinaryIO) -> pl.DataFrame:
+def read_parquet(place: Place) -> pl.DataFrame:
     """The rows of a Parquet file."""
     import polars as pl
 
     try:
-        return pl.read_parquet(file)
+        with place.open("rb") as file:
+            return pl.read_parquet(file)
     except pl.exceptions.PolarsError as error:
         raise InvalidInput(f"{place}: is not a Parquet file: {first_line(error)}") from None
-
-
-def first_line(error: BaseException) -> str:
-    """The beginning of what a library says."""
-    return shorten(str(error).strip().partition("\n")[0])
-
-
-def lines(place: Path) -> Iterator[tuple[int, str]]:
-    """The lines of the file with their numbers from 1."""
-    with place.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield number, (line.removeprefix(MARK) if number == 1 else line).decode()
-            except UnicodeDecodeError as error:
-                raise InvalidInput(
-                    f"{place}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8"
-                ) from None
-
-
-def filled_lines(place: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank."""
-    return ((number, line) for number, line in lines(place) if line.strip())
-
-
-def records(place: Path) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file, header included and blank lines not, each with the line on which
-    it begins: quoted cells may span several.
-    """
-    reader = csv.reader((text for _, text in lines(place)), strict=True)
-    begins = 1
-    try:
-        for fields in reader:
-            if fields:
-                yield begins, fields
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        raise InvalidInput(f"{place}, line {begins}: {error}") from None

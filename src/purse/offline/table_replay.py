@@ -7,7 +7,7 @@ a cheaper arm may serve the rounds that are left, and `exit` or `hold` would giv
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base import html
 from purse.base.files import write_atomically
-from purse.base.text import align_columns
+from purse.base.progress import whole
+from purse.base.text import align_columns, count, fold
 from purse.offline.baselines import references
 from purse.offline.feature_columns import Wanted
 from purse.offline.full_table import read_table, world_of_table
@@ -23,6 +24,8 @@ from purse.offline.source import Source, read
 from purse.policies import DEFAULT
 from purse.report.command import command
 from purse.report.data import Recording, TableFacts
+from purse.report.prose import table_replay
+from purse.report.prose.study import plain
 from purse.report.standings import cells, ranked, standings
 from purse.study import manifest
 from purse.study.compare import compare
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
+PATHS, THOROUGH_PATHS = 100, 1_000  # orders of the rows
 WITH_FEATURES = "lin-ucb.price"  # comes before them where there are features
 
 
@@ -57,11 +61,17 @@ class TableReplay:
         """Write the report to a folder, and its figures; the page comes first."""
         return self.study.publish(folder)
 
+    def answers(self) -> list[str]:
+        """For each budget the answer in words."""
+        found = table_replay.findings(self.study)
+        several = len(found) > 1
+        return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
+
     def grids(self) -> Iterator[list[list[str]]]:
         """A table for each budget as text, the largest gain first."""
         for budget, players in ranked(self.frame()).items():
             yield [
-                [f"budget {budget:g}", "gain ± 95%", "of the optimum", "spent", "pulls"],
+                [f"budget {budget:g}", "gain ± 95%", "of the LP", "spent", "pulls"],
                 *map(cells, players),
             ]
 
@@ -69,23 +79,24 @@ class TableReplay:
     def summary(self) -> str:
         """What was replayed, in a line."""
         rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
+        n_paths = self.study.facts.n_paths
         return (
-            f"{self.world.name}: {rounds} in random order, {self.world.n_arms} arms, "
-            f"stop={self.stop}"
+            f"{self.world.name}: {rounds} in {count(n_paths, 'random order')}, "
+            f"{self.world.n_arms} arms, stop={self.stop}"
         )
 
     def _repr_html_(self) -> str:
-        """The tables, for notebooks."""
-        parts = [html.paragraph(self.summary)]
+        """The answer and the tables, for notebooks."""
+        parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
         parts += [html.table(head, rows) for head, *rows in self.grids()]
         return "".join([*parts, *map(html.paragraph, self.notes)])
 
     def __str__(self) -> str:
-        """The tables as plain text."""
-        lines = [self.summary]
+        """The answer and the tables as plain text."""
+        lines = [self.summary, *map(fold, self.answers())]
         for grid in self.grids():
-            lines += ["  ".join(row) for row in align_columns(grid)]
-        return "\n".join([*lines, *self.notes])
+            lines += ["", *("  ".join(row).rstrip() for row in align_columns(grid))]
+        return "\n".join([*lines, *map(fold, self.notes)])
 
 
 def default_policies(features: Wanted | None) -> tuple[str, ...]:
@@ -98,7 +109,8 @@ def replay_table(
     *,
     policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
     budgets: float | Sequence[float],
-    n_paths: int = 100,
+    n_paths: int | None = None,
+    thorough: bool = False,
     seed: int = 0,
     horizon: int | None = None,
     stop: str = "retry",
@@ -110,12 +122,15 @@ def replay_table(
     round: str = "round",
     features: Wanted | None = None,
     per_arm: bool = False,
+    read_as: Mapping[str, Any] | None = None,
 ) -> TableReplay:
     """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
     beside the references.
 
-    `horizon` is the number of rounds that a player has and knows of, by default all; for the names
-    of columns and features see `read_table`, for the rest `purse.compare`.
+    `horizon` is the number of rounds that a player has and knows of, by default all. `n_paths` is
+    100 by default, and 1,000 where it is to be `thorough`. For the names of columns and features
+    see `read_table`, for the rest `purse.compare`; `read_as` are options that a source was read
+    with, for the command that asks again.
     """
     source = data if isinstance(data, Source) else read(data)
     columns: dict[str, Any] = {"reward": reward, "cost": cost, "arm": arm, "round": round}
@@ -124,16 +139,23 @@ def replay_table(
     world = world_of_table(table, horizon=horizon)
     policies = default_policies(features) if policies is None else policies
     title = f"{world.name}: which policy spends a budget best?"
-    how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "stop": stop}
-    study = compare(
-        policies, world, budgets=budgets, **how, n_workers=n_workers, folder=folder, title=title
-    )
-    rows = references(world, study.facts.budgets, **how, n_workers=n_workers)
-    how = {"horizon": horizon, **how, "stop": None if stop == "retry" else stop, **columns}
-    again = command(source.path, policies, budgets, "purse.replay", **how)
+    orders = THOROUGH_PATHS if thorough else PATHS
+    how: dict[str, Any] = {"n_paths": orders if n_paths is None else n_paths, "seed": seed}
+    how["stop"] = stop
+    with whole("replaying the table") as bar:
+        bar.part(0.0, 0.6, "the policies")
+        study = compare(
+            policies, world, budgets=budgets, **how, n_workers=n_workers, folder=folder, title=title
+        )
+        bar.part(0.6, 0.4, "the arms alone, and what could be had")
+        rows = references(world, study.facts.budgets, **how, n_workers=n_workers)
+    how |= {"n_paths": n_paths, "thorough": thorough, "stop": None if stop == "retry" else stop}
+    how |= {"horizon": horizon, **columns, **(read_as or {})}
+    again = command(source.name, policies, budgets, "purse.replay", **how)
     note = "" if table.contexts is None else table.contexts.note
-    played = as_replay(study, world, rows, again, folder, note)
-    return TableReplay(world, stop, played, rows, (note,) if note else ())
+    notes = tuple(source.notes)
+    played = as_replay(study, world, rows, again, folder, note, notes)
+    return TableReplay(world, stop, played, rows, (*notes, *([note] if note else [])))
 
 
 def as_replay(
@@ -143,9 +165,10 @@ def as_replay(
     again: str,
     folder: str | os.PathLike[str] | None,
     note: str,
+    notes: Sequence[str] = (),
 ) -> TableStudy:
     """The study as the replay of its table, beside these references and with the command that runs
-    it again; in its folder too. `note` says what its features are.
+    it again; in its folder too. `note` says what its features are, `notes` what was taken for what.
     """
     import polars as pl
 
@@ -155,7 +178,8 @@ def as_replay(
     )
     assert world.n_rounds is not None
     arms = list(world.arm_names)
-    recording = Recording("table", world.name, world.n_rounds, world.horizon, arms, note)
+    rounds = world.n_rounds, world.horizon
+    recording = Recording("table", world.name, *rounds, arms, note, list(notes))
     facts = TableFacts(**{**vars(study.facts), "command": again}, replay=recording)
     if folder is not None:
         write_atomically(Path(folder) / "references.parquet", rows.write_parquet)

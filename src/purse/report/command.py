@@ -12,19 +12,27 @@ COLUMNS = ("arm", "reward", "cost", "round", "probability")
 # the options of `purse replay`; one that is not here has no command
 DEFAULTS: Mapping[str, Any] = {
     "horizon": None,
-    "n_paths": 100,
+    "n_paths": None,
+    "thorough": False,
     "seed": 0,
     "stop": None,
     "archives": [],
     "features": None,
     "per_arm": False,
+    "decimal": None,
+    "skip_empty": False,
 } | {name: name for name in COLUMNS}
 # which are called otherwise there; a list is one option for each entry
-FLAGS = {"n_paths": "paths", "archives": "archive", "per_arm": "per-arm"}
+FLAGS = {
+    "n_paths": "paths",
+    "archives": "archive",
+    "per_arm": "per-arm",
+    "skip_empty": "skip-empty",
+}
 
 
 def command(
-    data: Path,
+    data: Path | str,
     policies: str | ModuleType | Sequence[str | ModuleType],
     budgets: float | Sequence[Any],
     function: str,
@@ -49,7 +57,10 @@ def command(
         for name, value in options.items()
         if name not in DEFAULTS or value != DEFAULTS[name]
     }
-    file, written = data.suffix != "", all(isinstance(policy, str) for policy in players)
+    file, written = (
+        Path(data).suffix != "" or data == "-",
+        all(isinstance(policy, str) for policy in players),
+    )
     declared = isinstance(changes.get("features"), Mapping)  # which the command reads from a file
     if file and written and single and not declared and set(changes) <= set(DEFAULTS):
         words = ["purse", "replay", str(data)]
@@ -65,7 +76,7 @@ def command(
     names = ", ".join(
         repr(policy) if isinstance(policy, str) else policy.__name__ for policy in players
     )
-    place = repr(str(data)) if file else data.name
+    place = repr(str(data)) if file else str(data)
     arguments = [place, *([f"budgets=[{', '.join(sizes)}]"] if sizes else [])]
     arguments.append(f"policies=[{names}]")
     arguments += [f"{name}={value!r}" for name, value in changes.items()]

@@ -43,6 +43,7 @@ class Recording:
     horizon: int | None
     arms: Sequence[str]
     features: str = ""  # of its contexts, with their ranges and classes; nothing where it has none
+    notes: Sequence[str] = ()  # what was taken for what when it was read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +67,9 @@ class StudyFacts(Facts):
     def to_json(self) -> dict[str, Any]:
         """Write the facts as a manifest stores them."""
         known = asdict(self)
-        if "replay" in known and not known["replay"]["features"]:
-            del known["replay"]["features"]
+        for name in ("features", "notes") if "replay" in known else ():
+            if not known["replay"][name]:
+                del known["replay"][name]
         return {name: known[name] for name in MANIFEST if name in known}
 
 
@@ -83,6 +85,7 @@ class LogFacts(Facts):
     """The facts about the replay of a log."""
 
     replay: Recording
+    replicates: int  # logs that were drawn again from it
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from purse.base.files import make_folder, write_atomically, write_text
-from purse.base.text import MISSING, format_budget, format_digits, format_gain, set_minus
-from purse.report.charts.estimates import estimates, methods_of
+from purse.base.text import MISSING, format_budget, format_digits, set_minus
+from purse.report.charts.estimates import estimates, policies_in
 from purse.report.charts.export import write_figure
+from purse.report.log_standings import budgets_of, estimate_text, methods_of, quoted, reasons
 from purse.report.prose import log_replay
 from purse.report.prose.tables import describe_recording, details
 from purse.report.shell import describe, inline, render
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     from purse.report.data import LogData
 
 CAPTION = (
-    "Estimated gain ± half its 95% interval, in brackets the effective sample size; the "
-    "largest of each column is bold."
+    "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "
+    "rounds of a game and what it spends. The largest of each column is bold. References are grey: "
+    "each arm alone in every round, and what the log itself gained, its rows in their order until "
+    "the budget was spent."
 )
-REFUSED = " Numbers in square brackets are the reasons below why there is no estimate."
+REFUSED = " Where there is no number, the list says why."
 ARMS = (
     "Effective sample size: as many rows of equal weight tell as much. Mean reward and "
     "cost are weighted by 1/probability. The sum of 1/probability "
@@ -52,16 +55,17 @@ def publish(result: LogData, folder: Path) -> list[Path]:
 def html(result: LogData) -> str:
     """The page."""
     frame = result.frame()
-    figure, (tables, reasons) = estimates(frame), estimate_tables(frame)
+    figure, tables, missing = estimates(frame), estimate_tables(frame), reasons(frame.to_dicts())
     methods, data = methods_of(frame), describe_recording(result.facts.replay)
     shown = figure and describe(figure, "Estimated gain", log_replay.caption(frame))
     return render(
         "log.html",
         result.facts,
-        short=log_replay.summary(result.facts),
+        short=log_replay.summary(result.facts, methods),
         findings=log_replay.findings(frame),
-        by="method",
-        series=methods,
+        answer_first=True,
+        by="policy",
+        series=policies_in(frame),
         warnings=result.warnings,
         details=details(result.facts, "simulated games", "Data", data),
         assumptions=[
@@ -69,31 +73,26 @@ def html(result: LogData) -> str:
         ],
         figure=shown,
         estimates=tables,
-        estimates_caption=CAPTION + (REFUSED if reasons else ""),
-        reasons=reasons,
+        estimates_caption=CAPTION + (REFUSED if missing else ""),
+        reasons=missing,
         methods={method: log_replay.METHODS[method] for method in methods},
         arms=arm_table(result.arms()),
         arms_caption=ARMS,
     )
 
 
-def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
-    """For each budget a row per policy and a column per method; and the reasons of refusals, in the
-    order of their numbers.
-    """
+def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """For each budget a row per player, the largest estimate first, and a column per method."""
     methods = methods_of(frame)
-    reasons = frame["refused"].drop_nulls().unique(maintain_order=True).to_list()
     tables = []
-    for budget in sorted(frame["budget"].unique()):
+    for budget in budgets_of(frame):
         here = frame.filter(budget=budget)
         most = {method: here.filter(method=method)["estimate"].max() for method in methods}
         rows = []
-        for (policy,), part in here.group_by(["policy"], maintain_order=True):
-            cells = {row["method"]: row for row in part.iter_rows(named=True)}
+        for player in quoted(here):
+            cells = {row["method"]: row for row in here.filter(policy=player["policy"]).to_dicts()}
             texts = [
-                f"[{reasons.index(row['refused']) + 1}]"
-                if row["refused"]
-                else f"{format_gain(row['estimate'], row['high'])} ({row['ess']:,.0f})"
+                estimate_text(row) + ("" if row["refused"] else f" ({row['ess']:,.0f})")
                 for row in cells.values()
             ]
             best = [
@@ -101,11 +100,21 @@ def estimate_tables(frame: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str
                 for place, (method, row) in enumerate(cells.items(), 1)
                 if not row["refused"] and row["estimate"] == most[method]
             ]
-            rows.append({"cells": [policy, *texts], "best": best})
+            spent = MISSING if player["spent"] is None else format_digits(player["spent"])
+            policy = player["policy"] if player["kind"] == "policy" else None
+            rows.append(
+                {
+                    "policy": policy,
+                    "kind": None if policy else "reference",
+                    "cells": [player["policy"], *texts, format_digits(player["rounds"]), spent],
+                    "best": best,
+                }
+            )
         size = format_budget(budget)
         names = {"title": f"B = {size}", "label": f"Estimated gain with a budget of {size}"}
-        tables.append({**names, "head": ["policy", *methods], "rows": rows})
-    return tables, reasons
+        head = ["player", *methods, "rounds", "spent"]
+        tables.append({**names, "head": head, "rows": rows})
+    return tables
 
 
 def arm_table(arms: pl.DataFrame) -> dict[str, Any]:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
 # on an arm alone: the least mean cost, the largest mean reward
-NOTES = r" \((cheapest|best|cheapest, best)\)$"
+CHEAPEST, MOST_A_PULL = "cheapest", "largest reward a pull"
+NOTES = rf" \(({CHEAPEST}|{MOST_A_PULL}|{CHEAPEST}, {MOST_A_PULL})\)$"
 COLUMNS = (
     "what it is of the LP optimum, without contexts where there are any; "
     "what was spent, and how many rounds had a pull. "
     "References are grey; the largest gain of a policy is bold. "
-    "Of the arms, the cheapest has the least mean cost, the best the largest mean reward."
+    "Of the arms, the cheapest has the least mean cost; the largest reward a pull is the largest "
+    "mean reward, whatever it costs."
 )
 CAPTION = (
     "Mean gain over the orders ± half its 95% interval, where the order makes a difference; "
@@ -46,8 +48,16 @@ def standings(study: TableData) -> pl.DataFrame:
         .with_columns(spent=pl.col("budget") - pl.col("left"))
     )
     known = study.references()
-    named = policies.select("budget", pl.lit("policy").alias("kind"), *numbers, player="policy")
-    columns = ["budget", "player", "kind", *numbers]
+    named = policies.select(
+        "budget",
+        pl.lit("policy").alias("kind"),
+        *numbers,
+        player="policy",
+        detail=pl.lit(None, pl.String),
+    )
+    if "detail" not in known.columns:  # of results before 0.3
+        known = known.with_columns(detail=pl.lit(None, pl.String))
+    columns = ["budget", "player", "kind", *numbers, "detail"]
     every = pl.concat([named.select(columns), known.rename({"name": "player"}).select(columns)])
     optimum = known.filter(pl.col("name").is_in(LP_OF.values())).select(
         "budget", pl.col("gain").alias("optimum")

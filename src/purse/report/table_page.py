@@ -47,6 +47,7 @@ def html(study: TableData, drawn: Sequence[Figure]) -> str:
         facts,
         short=table_replay.summary(study),
         findings=table_replay.findings(study),
+        answer_first=True,
         order=ORDER,
         figures=figures,
         theorems=[inline(remark) for remark in theorems],

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 
 from purse.base.optional import extra
 from purse.base.text import format_budget
-from purse.report.charts.base import Figure, Panel, layered, policies_of, policy_colour, tips
-from purse.report.charts.rows import intervals, points, policy_rows
-from purse.report.charts.style import linear
+from purse.report.charts.base import (
+    Figure,
+    Panel,
+    layered,
+    policy_shape,
+    tips,
+    visible,
+)
+from purse.report.charts.rows import intervals, policy_rows
+from purse.report.charts.style import NEUTRAL, colours, linear
+from purse.report.log_standings import budgets_of, methods_of, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,33 +43,39 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
     answered = frame.filter(pl.col("refused").is_null())
     if answered.is_empty():
         return None
-    policies, methods = policies_of(frame), methods_of(frame)
     panels = [
-        panel(answered.filter(budget=budget), budget, policies, methods)
-        for budget in sorted(answered["budget"].unique())
+        panel(
+            answered.filter(budget=budget), frame.filter(budget=budget), budget, policies_in(frame)
+        )
+        for budget in budgets_of(answered)
     ]
-    return Figure("estimates", frame, panels)
+    return Figure("estimates", frame, panels, columns=1)
 
 
-def methods_of(frame: pl.DataFrame) -> list[str]:
-    """The methods, in the order in which they were given."""
-    return frame["method"].unique(maintain_order=True).to_list()
+def policies_in(frame: pl.DataFrame) -> list[str]:
+    """The policies, in the order in which they were given, without references."""
+    return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
 
 
-def panel(
-    here: pl.DataFrame, budget: float, policies: Sequence[str], methods: Sequence[str]
-) -> Panel:
-    """A lane for each method within a row for each policy."""
+def panel(here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """A lane for each method within a row for each player, in the order of the table; policies in
+    their colours, references in grey.
+    """
     alt = extra("altair")
-    ends = [*here["low"], *here["high"]]
+    methods, ends = methods_of(every), [*here["low"], *here["high"]]
+    players = [row["policy"] for row in quoted(every) if not row["refused"]]
     x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
-    lane = alt.YOffset("method:N", scale=alt.Scale(domain=list(methods)))
-    chart = alt.Chart(here).encode(
-        y=policy_rows(policies), yOffset=lane, color=policy_colour(methods, "method")
-    )
+    lane = alt.YOffset("method:N", scale=alt.Scale(domain=methods))
+    domain = [*policies, *(player for player in players if player not in policies)]
+    shades = [*colours(policies), *[NEUTRAL] * (len(domain) - len(policies))]
+    colour = alt.Color("policy:N", scale=alt.Scale(domain=domain, range=shades), legend=None)
+    chart = alt.Chart(here).encode(y=policy_rows(players), yOffset=lane, color=colour)
+    at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**TIPS)}
     layers = [
-        intervals(chart, "low", "high:Q", x, "method"),
-        points(chart, "estimate", x, methods, tips(**TIPS), "method", size=46),
+        intervals(chart, "low", "high:Q", x),
+        chart.mark_point(filled=True, size=46, opacity=1).encode(
+            shape=policy_shape(methods, "method"), **at
+        ),
     ]
     height = LANE * len(methods) + BETWEEN
-    return layered(f"B = {format_budget(budget)}", layers, height * len(policies))
+    return layered(f"B = {format_budget(budget)}", layers, height * len(players))

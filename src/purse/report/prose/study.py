@@ -196,6 +196,11 @@ def code(name: str) -> str:
     return f"`{name}`" if "`" not in name else f"`` {name} ``"
 
 
+def plain(text: str) -> str:
+    """A text without marks of Markdown, for terminals."""
+    return text.replace("`", "").replace("**", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def named(worlds: Sequence[str]) -> str:
     """Worlds, as a list in words."""
     return join_words(

@@ -55,9 +55,7 @@ def summary(study: TableData) -> str:
 
 
 def findings(study: TableData) -> dict[str, str]:
-    """For each budget the policy that gains most, whether the next gains less beyond doubt, and the
-    best single arm.
-    """
+    """For each budget what to buy: the policy or the single arm that gains most."""
     return {
         f"B = {format_budget(budget)}": finding(study, budget, players)
         for budget, players in ranked(standings(study)).items()
@@ -65,18 +63,45 @@ def findings(study: TableData) -> dict[str, str]:
 
 
 def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> str:
-    """What is to be said about one budget."""
+    """What is to be said about one budget: who gains most of all that can be bought, policies and
+    arms alone, and how the other kind stands to it; then the best fixed mixture.
+    """
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
-    best = policies[0]
-    share = "" if best["share"] is None else f", {best['share']:.1%} of the {lp_name(study)}"
-    lead = (
-        f"{code(best['player'])} {'gains most of the policies:' if len(policies) > 1 else 'gains'} "
-        f"{tight(best)}{share}"
-    )
-    return (
-        f"{lead}{compare_to_best(study, budget, policies)}. "
-        f"{against_arm(study, budget, best['player'], arms[0])}"
-    )
+    best, arm = policies[0], arms[0]
+    behind = compare_to_best(study, budget, policies)
+    says = []
+    if arm_wins(study, budget, best["player"]):
+        which = "The policy" if len(policies) == 1 else "The best of the policies"
+        says += [
+            f"**Buy {code(bare(arm))} in every round**: alone it gains **{tight(arm)}**"
+            f"{share_of(study, arm)}.",
+            f"{which}, {code(best['player'])}, gains {tight(best)}{share_of(study, best)}: "
+            f"{against_arm(study, budget, best['player'])}{behind}.",
+        ]
+    else:
+        lead = "gains most of the policies" if len(policies) > 1 else "gains"
+        says += [
+            f"**{code(best['player'])} {lead}**: {tight(best)}{share_of(study, best)}{behind}.",
+            f"The best single arm, {code(bare(arm))}, gains {tight(arm)}: "
+            f"{against_arm(study, budget, best['player'])}.",
+        ]
+    for row in players:
+        if row["kind"] == "mixture" and row["detail"]:
+            says.append(
+                f"The best fixed mixture, for who knows the means beforehand, is {row['detail']} "
+                f"and gains {tight(row)}."
+            )
+    return " ".join(says)
+
+
+def bare(arm: dict[str, Any]) -> str:
+    """The name of an arm, from that of its player."""
+    return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
+
+
+def share_of(study: TableData, row: dict[str, Any]) -> str:
+    """What a gain is of the optimum."""
+    return "" if row["share"] is None else f", {row['share']:.1%} of the {lp_name(study)}"
 
 
 def compare_to_best(study: TableData, budget: float, policies: list[dict[str, Any]]) -> str:
@@ -104,23 +129,26 @@ def compare_to_best(study: TableData, budget: float, policies: list[dict[str, An
     )
 
 
-def against_arm(study: TableData, budget: float, policy: str, arm: dict[str, Any]) -> str:
-    """How the policy stands to the arm that gains most when it is pulled in every round."""
+def regret_of(study: TableData, budget: float, policy: str) -> tuple[float, float, float]:
+    """What the best single arm gains more than the policy, with the ends of its 95% interval."""
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
-    lead = f"The best single arm, {code(re.sub(NOTES, '', arm['player']))},"
-    low, high = (
-        (row["regret"], row["regret"]) if study.facts.n_paths == 1 else (row["low"], row["high"])
-    )
+    if study.facts.n_paths == 1:
+        return row["regret"], row["regret"], row["regret"]
+    return row["regret"], row["low"], row["high"]
+
+
+def arm_wins(study: TableData, budget: float, policy: str) -> bool:
+    """Whether the best single arm gains more than the policy beyond doubt."""
+    return regret_of(study, budget, policy)[1] > 0
+
+
+def against_arm(study: TableData, budget: float, policy: str) -> str:
+    """How the best single arm stands to the policy, or the policy to an arm that wins."""
+    regret, low, high = regret_of(study, budget, policy)
     if low <= 0 <= high:
-        return (
-            f"{lead} gains {tight(arm)}: "
-            f"{'as much' if low == high else 'a difference within the 95% interval'}."
-        )
-    size = format_gain(abs(row["regret"]), abs(row["regret"]) + (high - row["regret"]))
-    return (
-        f"{lead} gains {tight(arm)}: {keep_on_line(size)} {'more' if low > 0 else 'less'} than "
-        f"{code(policy)}."
-    )
+        return "as much" if low == high else "a difference within the 95% interval"
+    size = keep_on_line(format_gain(abs(regret), abs(regret) + (high - regret)))
+    return f"{size} less" + ("" if low > 0 else f" than {code(policy)}")
 
 
 def tight(row: dict[str, Any]) -> str:
