@@ -19,6 +19,7 @@ from purse.study import summary
 POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}
 SCALES = {"learns": 6.0, "learns <fast>": 40.0, "uniform": 0.5, "oracle": 0.0}
 RATE = 1.5  # what the best arm gains per unit of the budget
+WRITTEN = {"adversarial": "two_worlds:world=2"}
 HOLDS = "true where each arm's cost is constant; false in general (`two_worlds`)"
 
 ARMS = {"small": (0.5, 0.02), "big <one>": (0.9, 0.09), "wasteful": (0.3, 0.05)}
@@ -49,6 +50,7 @@ class MadeUp:
     n_arms: int = 3
     with_bounds: bool = True
     with_references: bool = True
+    unspent: float = 0.0
     scales: Mapping[str, float] = field(default_factory=lambda: SCALES)
     facts: StudyFacts = field(init=False)
     made: dict[str, pl.DataFrame] = field(init=False, default_factory=dict)
@@ -60,7 +62,11 @@ class MadeUp:
             command="purse run study.toml",
             study='policies = ["learns"]\n',
             worlds={
-                world: f"bernoulli:rewards=[.4,.5],costs=[.3,.5] <{world}>" for world in self.worlds
+                world: f"{WRITTEN.get(world, 'bernoulli:rewards=[.4]')} <{world}>"
+                for world in self.worlds
+            },
+            about={
+                policy: {"spec": policy, "says": f"What {policy} is."} for policy in self.policies
             },
             policies=list(self.policies),
             budgets=list(self.budgets),
@@ -86,7 +92,7 @@ class MadeUp:
             mean = (0.4 + 0.1 * self.policies.index(policy)) * budget
         regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths))
         regret += 0.02 * np.sqrt(budget) * random.standard_normal(self.n_paths)
-        left = random.uniform(0, 1, self.n_paths)
+        left = random.uniform(0, 1, self.n_paths) + self.unspent * budget
         ended = np.arange(self.n_paths) < (3 if hard and policy == "uniform" else 0)
         numbers = {
             "gain": RATE * budget - regret,
@@ -166,6 +172,17 @@ class MadeUp:
             rows.append({**here, "name": best, "gain": 0.9 * RATE * budget})
             rows.append({**here, "name": "LP optimum", "gain": RATE * budget})
         return summary.framed("references", rows)
+
+    @once
+    def arms(self) -> pl.DataFrame:
+        rows: list[dict[str, Any]] = []
+        for world, budget in product(self.worlds, self.budgets):
+            for arm in range(self.n_arms):
+                means = {"reward": 0.1 * (arm + 1), "cost": 0.2, "efficiency": 0.5 * (arm + 1)}
+                rest = {"gain": 0.5 * (arm + 1) * budget, "best": arm == self.n_arms - 1}
+                here = {"world": world, "budget": budget, "arm": f"arm {arm}"}
+                rows.append({**here, **means, **rest})
+        return summary.framed("arms", rows)
 
 
 def plain(text: str) -> str:

@@ -10,10 +10,12 @@ import pytest
 from purse.report import frames
 from purse.report.charts import areas, curves, rows
 from purse.report.charts.base import Figure
+from purse.report.charts.coincide import merge_lines
 from purse.report.charts.runs import runs
 from purse.report.charts.style import (
     ARMS_DARK,
     ARMS_LIGHT,
+    BEST,
     DARK,
     GLYPHS,
     LIGHT,
@@ -49,12 +51,19 @@ def marks(spec: dict[str, Any], panel: int) -> list[str]:
 
 
 def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
-    names = ["regret", "gain", "left", "shares", "runs", "growth"]
+    names = ["regret", "gain", "shares", "runs", "growth"]
     assert [figure.name for figure in figures] == names
     assert [figure.name for figure in figures_of(one_budget)] == names[:-1]
 
 
-@pytest.mark.parametrize("name", ["regret", "gain", "left", "growth"])
+def test_what_was_left_has_a_figure_where_it_is_much(study: Any, one_budget: Any) -> None:
+    assert curves.left(study) is None
+    much = curves.left(replace(one_budget, unspent=0.02))
+    assert much is not None
+    assert marks(much.spec, 0) == ["point"]
+
+
+@pytest.mark.parametrize("name", ["regret", "gain", "growth"])
 def test_a_panel_per_world_shows_the_rows_of_the_frame(
     study: Any, specs: dict[str, dict[str, Any]], name: str
 ) -> None:
@@ -65,7 +74,7 @@ def test_a_panel_per_world_shows_the_rows_of_the_frame(
             expected = expected.drop_nulls("slope")
         assert specs[name]["concat"][place]["title"] == world
         assert any(
-            data.equals(expected.select(data.columns))
+            (shown := data.select(pl.exclude("said"))).equals(expected.select(shown.columns))
             for data in drawn(specs[name], place)
             if data.height == expected.height
         )
@@ -130,6 +139,38 @@ def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
     assert ["field" in dash["color"] for dash in dashes] == [True, False]
     domains = [dash["strokeDash"]["scale"]["domain"] for dash in dashes]
     assert domains == [["Theorem 1", "Lower bound"]] * 2
+    letters = [layer for layer in layers if layer.get("text", {}).get("field") == "letter"]
+    assert ["field" in letter["color"] for letter in letters] == [True, False]
+
+
+def test_where_nobody_can_learn_regret_is_drawn_per_unit_of_budget(
+    specs: dict[str, dict[str, Any]],
+) -> None:
+    usual, hopeless = (
+        {layer["encoding"]["y"]["field"] for layer in panel["layer"]}
+        for panel in specs["regret"]["concat"]
+    )
+    assert usual == {"shown", "shown_low", "value"}
+    assert hopeless == {"unit_regret", "unit_low", "unit_value"}
+
+
+def test_lines_that_coincide_are_one_line_with_both_names() -> None:
+    values = {"A": [1.0, 10.0], "B": [1.01, 10.1], "C": [1.0, 20.0]}
+    rows = [
+        {"world": "w", "policy": policy, "side": "at most", "name": name, "budget": b, "value": v}
+        for policy in ("p", "q")
+        for name, line in values.items()
+        for b, v in zip([1.0, 2.0], line, strict=True)
+    ]
+    merged = merge_lines(pl.DataFrame(rows), "value")
+    assert merged.select("policy", "name", "letter").unique(maintain_order=True).rows() == [
+        ("p", "A and B", "a"),
+        ("p", "C", "b"),
+        ("q", "A and B", "c"),
+        ("q", "C", "d"),
+    ]
+    assert merged.height == 8
+    assert merge_lines(pl.DataFrame(rows).clear(), "value").is_empty()
 
 
 def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
@@ -165,16 +206,18 @@ def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> Non
 def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) -> None:
     found = frames.shares(replace(study, n_arms=12))
     arms = areas.arms_of(found, "stochastic")
-    # in the order given; made-up policies like late arms
-    assert arms == [*(f"arm {arm}" for arm in range(4, 12)), "others"]
+    # the best first, the rest in the order given; made-up policies like late arms
+    assert arms == ["arm 11", *(f"arm {arm}" for arm in range(4, 11)), "others"]
     total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
     assert total.to_list() == pytest.approx([1.0] * len(total))
-    assert arm_colours(arms, "others")[-1] == OTHERS
-    assert len(set(arm_colours(arms, "others"))) == 9
+    colours = arm_colours(arms, "others", "arm 11")
+    assert (colours[0], colours[-1]) == (BEST, OTHERS)
+    assert len(set(colours)) == 9
+    assert BEST not in arm_colours(arms, "others")
 
 
 def test_nine_arms_need_no_others(study: Any) -> None:
-    assert areas.arms_of(frames.shares(replace(study, n_arms=9)), "stochastic")[-1] == "arm 8"
+    assert areas.arms_of(frames.shares(replace(study, n_arms=9)), "stochastic")[-1] == "arm 7"
 
 
 def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
@@ -198,7 +241,6 @@ def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
 def test_one_budget_has_rows_and_bounds_in_them(one_budget: Any) -> None:
     assert marks(curves.regret(one_budget).spec, 0) == ["rule", "tick", "point"]
     assert marks(curves.gain(one_budget).spec, 0) == ["rule", "rule", "point"]
-    assert marks(curves.left(one_budget).spec, 0) == ["point"]
 
 
 def test_growth_is_left_out_where_it_could_not_be_fitted(study: Any, one_budget: Any) -> None:
@@ -227,9 +269,10 @@ def test_colours_are_distinct_and_stand_out_from_their_page() -> None:
     assert min(contrast(colour, PAGE_LIGHT) for colour in LIGHT) >= 3
     assert min(contrast(colour, PAGE_DARK) for colour in DARK) >= 3
     assert min(contrast(colour, PAGE_DARK) for colour in ARMS_DARK) >= 3
-    assert not set(LIGHT) & set(ARMS_LIGHT)
+    assert not set(LIGHT) & {*ARMS_LIGHT, BEST}
+    assert BEST not in ARMS_LIGHT
     assert set(GLYPHS) == set(SHAPES)
-    assert dark_rules().count("stroke:") == 18
+    assert dark_rules().count("stroke:") == 19
 
 
 def test_a_colour_that_comes_again_has_another_shape() -> None:

@@ -12,7 +12,7 @@ from purse.report.study_page import figures_of
 def test_figures_are_exported_the_same_each_time(one_budget: Any, tmp_path: Path) -> None:
     paths = write_figures(figures_of(one_budget), tmp_path / "one")
     again = write_figures(figures_of(one_budget)[:2], tmp_path / "two")
-    names = ["regret", "gain", "left", "shares", "runs"]
+    names = ["regret", "gain", "shares", "runs"]
     assert [path.name for path in paths] == [
         f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")
     ]

@@ -14,12 +14,23 @@ import pytest
 import purse
 from purse import PurseError
 from purse.report.charts.base import Figure
-from purse.report.prose import captions, tables
+from purse.report.differences import differences
+from purse.report.prose import bound_table, captions, overview, tables
 from purse.report.prose import study as study_prose
 from purse.report.study_page import figures_of
 from tests.report.made_up import page_of, plain
 
-SECTIONS = ["in-short", "regret", "gain", "left", "shares", "runs", "growth", "what-was-run"]
+SECTIONS = [
+    "in-short",
+    "players",
+    "regret",
+    "gain",
+    "left",
+    "shares",
+    "runs",
+    "growth",
+    "what-was-run",
+]
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +75,11 @@ def test_the_table_of_regrets_is_exact(study: Any, text: str) -> None:
     assert "e+0" not in "".join(re.findall(r"<td>.*?</td>", text))
 
 
-def test_the_least_of_each_column_is_bold(study: Any) -> None:
-    stochastic, adversarial = tables.regrets(study)
+def test_the_least_of_each_column_is_bold_but_not_where_nobody_can_learn(study: Any) -> None:
+    stochastic, adversarial = tables.regrets(study, differences(study))
     best = {row["policy"]: row["best"] for row in stochastic["rows"]}
     assert best == {name: [1, 2, 3, 4] if name == "oracle" else [] for name in study.policies}
+    assert {tuple(row["best"]) for row in adversarial["rows"]} == {()}
     assert adversarial["head"] == ["policy", "B = 1,000", "B = 3,000", "B = 10,000", "B = 100,000"]
 
 
@@ -101,50 +113,119 @@ def test_in_short_says_what_was_run(study: Any, one_path: Any) -> None:
 
 def test_a_finding_tells_a_clear_difference_from_chance(study: Any) -> None:
     three = replace(study, policies=("learns", "learns <fast>", "uniform"))
-    clear = plain(study_prose.finding(three, "stochastic"))
+    clear = plain(study_prose.finding(three, "stochastic", differences(three)))
     assert re.match(
         r"`learns <fast>` has the least regret at B = 100,000: \d+ ± \d+; the next, "
         r"`learns`, has [\d,]+ ± \d+ more on the same draws, ",
         clear,
     )
     assert (
-        "a difference beyond its 95% interval. The regret of `learns <fast>` grows with "
+        "a difference beyond its 95% interval. The regret of `learns <fast>` grows about like "
         "the budget to the power 0.2" in clear
     )
-    assert clear.endswith("of the simple shapes log² B fits best.")
+
+
+def test_where_nobody_can_learn_nobody_is_crowned(study: Any, text: str) -> None:
+    says = plain(study_prose.finding(study, "adversarial", differences(study)))
+    assert says.startswith("Nobody learns here, and nobody can: this world has a twin")
+    assert re.search(r"At B = 100,000 the policies gain between \S+% \(`uniform`\) and ", says)
+    assert "least regret" not in says
+    table = overview.overview(study, differences(study))
+    assert table["notes"] == [None, None, "nobody can learn"]
+    assert [row["best"] for row in table["rows"]] == [[], [], [], [1]]
+    assert "<small>nobody can learn</small>" in text
+
+
+def test_the_overview_is_the_share_of_the_optimum(study: Any, one_path: Any) -> None:
+    gain = study.table().filter(world="stochastic", policy="uniform", budget=1e5)["gain"][0]
+    row = next(
+        row
+        for row in overview.overview(study, differences(study))["rows"]
+        if row["policy"] == "uniform"
+    )
+    assert row["cells"][1] == f"{gain / 1.5e5:.1%}"
+    assert row["heat"][1] == round(100 * gain / 1.5e5)
+    assert overview.overview(one_path, differences(one_path))["rows"][0]["cells"][1] == "—"
+
+
+def test_the_page_says_who_the_policies_and_what_the_arms_are(study: Any, text: str) -> None:
+    assert "<td>learns</td><td>What learns is.</td>" in text
+    stochastic = next(overview.arm_tables(study))
+    assert stochastic["rows"][2]["cells"] == ["arm 2 (best)", "0.3", "0.2", "1.5", "150,000"]
+    many = next(overview.arm_tables(replace(study, n_arms=30)))
+    assert many["title"] == "stochastic: the 10 of 30 arms that gain most alone"
+    labelled = replace(study.facts, about={"bold": {"spec": "exp3:gamma=1", "says": "It is."}})
+    study_with_label = replace(study)
+    study_with_label.facts = labelled
+    assert "<code>exp3:gamma=1</code>" in overview.players(study_with_label)["rows"][0]["cells"][1]
+
+
+def test_all_that_cannot_be_told_from_the_least_are_bold(study: Any) -> None:
+    alike = {"learns": 6.0, "learns <fast>": 6 * 1e5**0.25}
+    close = replace(study, policies=tuple(alike), scales=alike, n_paths=5, worlds=("stochastic",))
+    (table,) = tables.regrets(close, differences(close))
+    assert [row["best"][-1] for row in table["rows"]] == [4, 4]
+
+
+def test_contents_name_the_sections(text: str) -> None:
+    links = re.findall(r'<a href="#([\w-]+)">', text)
+    assert links == SECTIONS
 
 
 def test_a_finding_says_so_where_policies_cannot_be_told_apart(study: Any) -> None:
     alike = {"learns": 6.0, "learns <fast>": 6 * 1e5**0.25}  # the same mean at the largest budget
     close = replace(study, policies=tuple(alike), scales=alike, n_paths=5)
-    tied = study_prose.finding(close, "stochastic")
+    tied = study_prose.finding(close, "stochastic", differences(close))
     assert "cannot be told from it: a difference within the 95% interval" in tied
 
 
 def test_a_lone_policy_is_not_compared(one_budget: Any) -> None:
     uniform = replace(one_budget, policies=("uniform",))
-    alone = plain(study_prose.finding(uniform, "stochastic"))
+    alone = plain(study_prose.finding(uniform, "stochastic", differences(uniform)))
     assert re.fullmatch(r"At B = 5,000 the regret of `uniform` is 2,\d+ ± \d+\.", alone)
 
 
-def test_remarks_say_where_a_theorem_is_drawn_and_why_not_elsewhere(study: Any, text: str) -> None:
-    says = {re.match(r"\*\*(.*?)\*\*", remark)[1]: remark for remark in study_prose.theorems(study)}  # type: ignore[index]
-    assert list(says) == ["Theorem 1", "Lower bound", "Theorem 3", "Loose", "Vain"]
-    assert (
-        "Drawn in *stochastic*. Drawn nowhere in *adversarial*: its condition does not "
-        "hold there. When it holds: true where" in says["Theorem 1"]
-    )
-    assert "for every player, at least. Drawn in *adversarial*." in says["Lower bound"]
-    assert (
-        "It has no curve in *stochastic* and *adversarial*, since it leaves the constant open."
-        in says["Theorem 3"]
-    )
-    assert (
-        "It lies more than 100 times above every regret measured in *stochastic* and *adversarial*"
-        in says["Loose"]
-    )
-    assert "Drawn nowhere: its condition does not hold here." in says["Vain"]
+def test_a_folded_table_says_where_a_bound_is_drawn_and_why_not_elsewhere(
+    study: Any, text: str
+) -> None:
+    table = bound_table.bound_table(study)
+    assert table is not None
+    assert table["label"] == "Bounds from theorems: 2 drawn, 3 not"
+    cells = {
+        re.sub("<.*?>", "", row["cells"][0]): [*map(str, row["cells"][1:4])]
+        for row in table["rows"]
+    }
+    code, adversarial = "<code>learns</code>", "<em>adversarial</em>"
+    held = "its condition does not hold"
+    assert cells == {
+        "Theorem 1 (at most)": [code, "<em>stochastic</em>", f"{adversarial}: {held}"],
+        "Lower bound (at least)": ["every player", adversarial, f"<em>stochastic</em>: {held}"],
+        "Theorem 3 (growth order)": [
+            "<code>learns &lt;fast&gt;</code>",
+            "nowhere",
+            "gives the order of growth and no constant",
+        ],
+        "Loose (at most)": [code, "nowhere", "more than 100 times above all that was measured"],
+        "Vain (at most)": ["<code>uniform</code>", "nowhere", held],
+    }
+    assert '<details class="folded"><summary>Bounds from theorems: 2 drawn, 3 not, and why' in text
     assert "(<code>two_worlds</code>)" in text
+
+
+def test_a_fitted_shape_is_named_only_where_it_is_close(study: Any) -> None:
+    table = tables.growth(study)
+    assert table is not None
+    told = [row["cells"][-1] for row in table["rows"]]
+    assert set(told) > {"none within 5%"}
+    for text, row in zip(told, study.growth().iter_rows(named=True), strict=True):
+        close = f"{row['shape']}, {row['misfit']:.1%} off"
+        assert text == (close if row["misfit"] <= 0.05 else "none within 5%")
+
+
+def test_what_was_left_is_a_sentence(study: Any, text: str) -> None:
+    says = study_prose.left_over(study)
+    assert re.fullmatch(r"At most 0\.0\d+% of the budget was left on average, whatever .*\.", says)
+    assert f"<p>{says}</p>" in text
 
 
 def test_the_end_of_a_world_is_mentioned(study: Any) -> None:

@@ -51,6 +51,24 @@ def test_regret_is_against_the_best_fixed_arm_on_the_same_draws(plain: Study) ->
         assert part["regret"].to_list() == (fixed[fixed.mean(axis=1).argmax()] - gain).tolist()
 
 
+def test_arms_are_told_by_their_means_and_what_they_gain_alone(plain: Study) -> None:
+    for budget in (20.0, 50.0):
+        arms = plain.arms().filter(budget=budget)
+        assert arms["reward"].to_list() == [0.9, 0.6, 0.4]
+        assert arms["efficiency"].to_list() == pytest.approx([0.9 / 0.8, 2, 1.6])
+        alone = [
+            purse.simulate(f"fixed:arm={arm}", WORLD, budget, n_paths=6, seed=3).gain.mean()
+            for arm in range(3)
+        ]
+        assert arms["gain"].to_list() == pytest.approx(alone)
+        assert arms["best"].to_list() == [gain == max(alone) for gain in alone]
+
+
+def test_a_study_without_a_title_is_called_what_it_compares(both: Study) -> None:
+    assert both.facts.title == "exp3.bwk and uniform on shop"
+    assert both.facts.about["uniform"]["says"].startswith("Uniform: every arm equally likely")
+
+
 def test_under_retry_the_best_fixed_arm_is_alone() -> None:
     """Each arm alone gains 1 from 1.1; a player of the first one finds 0.5 left, for which the
     second steps in and pays 0.5.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import purse
 from purse import policies
 from purse import worlds as known_worlds
+from purse.base.text import first_paragraph
 from purse.study import shard
 from purse.study.plan import CHECKPOINTS, Plan, labelled
 from purse.study.shard import JobSpec, key_of
@@ -297,6 +298,10 @@ def test_the_facts_are_json() -> None:
         "delay": 0,
         "study": None,
         "command": "purse.compare(...), with policies or worlds that are Python objects",
+        "about": {
+            name: {"spec": name, "says": first_paragraph(policies.load(name).__doc__)}
+            for name in ("uniform", "fixed")
+        },
     }
     assert known_worlds.make(TEXT, 20).name == plan().facts["worlds"][TEXT]
     assert plan().facts["study"] == plan().toml

@@ -8,8 +8,7 @@ from html import unescape
 import pytest
 
 import purse
-from purse.base.text import split_mean
-from purse.study.regrets import first_line
+from purse.base.text import first_paragraph, split_mean
 from purse.theory.notions import NOTIONS
 from purse.types import World
 from purse.worlds import bernoulli, make, table, two_point
@@ -245,7 +244,7 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
     assert [line.split()[0] for line in lines] == list(found.estimates)
     for name, line in zip(found.estimates, lines, strict=True):
         assert line.count("±") == 1
-        assert line.endswith(first_line(NOTIONS[name]))
+        assert line.endswith(first_paragraph(NOTIONS[name].__doc__))
     assert len({line.index("±") for line in lines}) == 1
     for name in MEANS:
         assert (name in str(found)) == (world == PLAIN)
@@ -264,15 +263,8 @@ def test_what_is_printed_is_the_mean_and_half_the_interval_to_the_same_place(bud
         assert places > 0 or each.high - each.mean >= 9.5
 
 
-def test_what_is_said_is_the_first_line_of_a_docstring() -> None:
-    def one() -> None:
-        """First.
-
-        Second.
-        """
-
-    assert first_line(one) == "First."
-    assert all(map(first_line, NOTIONS.values()))
+def test_every_notion_says_what_it_is() -> None:
+    assert all(first_paragraph(notion.__doc__) for notion in NOTIONS.values())
 
 
 def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
@@ -285,6 +277,6 @@ def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
     )
     assert head == ["regret", "mean", "± 95%", "what it is"]
     assert rows == [
-        [name, *split_mean(each.mean, each.high), first_line(NOTIONS[name])]
+        [name, *split_mean(each.mean, each.high), first_paragraph(NOTIONS[name].__doc__)]
         for name, each in found.estimates.items()
     ]

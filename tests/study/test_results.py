@@ -43,6 +43,12 @@ def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards", *frames}
 
 
+def test_a_folder_of_the_first_version_has_no_arms(tmp_path: Path) -> None:
+    purse.compare("uniform", TEXT, **SMALL, folder=tmp_path)
+    (tmp_path / "arms.parquet").unlink()
+    assert Study.load(tmp_path).arms().is_empty()
+
+
 def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:
     for folder in (None, tmp_path):
         found = purse.compare("uniform", TEXT, **SMALL, folder=folder)

@@ -23,6 +23,7 @@ from purse.worlds.two_worlds import two_worlds
 FIXED = bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])  # reward per cost: 1.125 and 2
 ONE_COST = bernoulli(rewards=[0.9, 0.6], costs=[0.5, 0.5])
 RANDOM = two_point(rewards=[0.9, 0.6], costs=[0.6, 0.3], cost_min=0.2)
+ARRAY = pl.Array(pl.Int64, 2)
 LINEAR = [10.0, 100.0], [np.full(2, 5.0), np.full(2, 50.0)]  # regret that is half the budget
 THEOREM_1 = "exp3.bwk", "Theorem 1"
 
@@ -256,6 +257,20 @@ def test_a_world_whose_means_change_has_no_linear_program() -> None:
     text = "switching:segments=[30,10],rewards=[[.8,.5],[.1,.9]],costs=[.5,.5]"
     (row,) = summary.reference_rows(purse.worlds.make(text, 10), 10, np.ones((2, 3)))
     assert row["name"] == "best arm alone (0)"
+
+
+def test_the_means_of_arms_that_change_are_measured() -> None:
+    world = purse.worlds.make("two_worlds:world=2", 10)
+    runs = [
+        pl.DataFrame({"gain": [g], "left": [0.0], "pulls": pl.Series([p], dtype=ARRAY)})
+        for g, p in ((10.0, [10, 0]), (90.0, [0, 100]))
+    ]
+    for frame, expected in zip(
+        summary.arm_rows(world, 10, runs), [(1.0, 1.0, 1.0), (0.9, 0.1, 9.0)], strict=True
+    ):
+        found = frame["reward"], frame["cost"], frame["efficiency"]
+        assert found == pytest.approx(expected)
+        assert frame["best"] == (frame["arm"] == "1")
 
 
 def test_frames_have_the_same_columns_with_and_without_rows() -> None:

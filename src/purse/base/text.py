@@ -134,6 +134,15 @@ def join_words(parts: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def first_paragraph(doc: str | None) -> str:
+    r"""Write the first paragraph of a docstring as one line.
+
+    >>> first_paragraph("What it\n    is.\n\n    More."), first_paragraph(None)
+    ('What it is.', '')
+    """
+    return " ".join((doc or "").strip().partition("\n\n")[0].split())
+
+
 def set_minus(text: str) -> str:
     """Replace hyphens by minus signs."""
     return text.replace("-", "−")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # the order of the keys in a stored manifest; only the replay of a table has the last one
 MANIFEST = (
     "title", "policies", "worlds", "budgets", "n_paths", "seed", "stop", "delay", "study",
-    "command", "versions", "machine", "shards", "made", "replay",
+    "command", "versions", "machine", "shards", "made", "about", "replay",
 )  # fmt: skip
 
 
@@ -53,13 +53,15 @@ class StudyFacts(Facts):
     worlds: Mapping[str, str]  # how each is written, by its label
     study: str | None  # the study file; None where policies or worlds were Python objects
     shards: Sequence[str]
+    # of each policy, by its label: `spec`, how it is written, and `says`, what it is
+    about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> StudyFacts:
         """Read the facts from a stored manifest; those of a table's replay are `TableFacts`."""
         kind = TableFacts if "replay" in stored else StudyFacts
-        stored = {"delay": 0, **stored}  # 0.1.0 has no delay
-        known = {field.name: stored[field.name] for field in fields(kind)}
+        stored = {"delay": 0, "about": {}, **stored}  # 0.1.0 has neither
+        known = {each.name: stored[each.name] for each in fields(kind)}
         if kind is TableFacts:
             known["replay"] = Recording(**stored["replay"])
         return kind(**known)
@@ -144,6 +146,14 @@ class StudyData:
     def references(self) -> pl.DataFrame:
         """Return the gains of the yardsticks: a row per world, budget and yardstick."""
         return self.frames["references"]
+
+    def arms(self) -> pl.DataFrame:
+        """Return what each arm is: a row per world, budget and arm.
+
+        Its columns are the mean reward and cost of a pull, reward per cost, what the arm gains
+        alone, and whether it is the best arm alone. Studies of version 0.1.0 have no rows.
+        """
+        return self.frames["arms"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ OTHERS = "others"
 MOST_ARMS = 8  # with a colour of their own
 MOST_RUNS = 100  # drawn one by one
 DECADES = 5  # of regret that an axis shows at most
+MUCH_LEFT = 0.01  # part of the budget: what is left below it needs no figure
 FAR = 100  # a bound so many times above all that was measured would squeeze the rest of its panel
 QUANTILES = {
     "least": 0.0,
@@ -66,6 +67,7 @@ def regret(study: StudyData) -> pl.DataFrame:
                 .alias(f"shown_{end}")
                 for end in ("low", "high")
             ),
+            (pl.col("regret", "low", "high") / pl.col("budget")).name.prefix("unit_"),
         )
     )
 
@@ -127,12 +129,23 @@ def left(study: StudyData) -> pl.DataFrame:
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
 
+def best_arms(study: StudyData) -> dict[str, str]:
+    """For each world the arm that gains most alone with the largest budget, where it is known."""
+    import polars as pl
+
+    best = largest(study.arms()).filter(pl.col("best"))
+    return dict(best.select("world", "arm").rows())
+
+
 def shares(study: StudyData) -> pl.DataFrame:
     """Which arms the largest budget went through, slice by slice: a world's most pulled arms by
-    name, the rest together; stacked from `bottom` to `top`.
+    name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
     """
     import polars as pl
 
+    best = pl.DataFrame(
+        list(best_arms(study).items()), {"world": pl.String, "arm": pl.String}, orient="row"
+    ).with_columns(best=pl.lit(True))
     last = largest(study.shares().filter(pl.col("share").is_finite()))
     starts = (
         last.select(*KEYS, "fraction")
@@ -149,7 +162,17 @@ def shares(study: StudyData) -> pl.DataFrame:
     )
     rank = pl.col("share").rank("ordinal", descending=True).over("world", order_by="place")
     crowded = pl.len().over("world") > MOST_ARMS + 1
-    ranked = ranked.select("world", "arm", "place", (crowded & (rank > MOST_ARMS)).alias("rest"))
+    ranked = (
+        ranked.join(best, on=["world", "arm"], how="left", maintain_order="left")
+        .with_columns(pl.col("best").fill_null(value=False))
+        .select(
+            "world",
+            "arm",
+            "best",
+            pl.when("best").then(-1).otherwise("place").alias("place"),
+            (crowded & (rank > MOST_ARMS) & ~pl.col("best")).alias("rest"),
+        )
+    )
     return (
         last.join(ranked, on=["world", "arm"], maintain_order="left")
         .with_columns(
@@ -157,12 +180,12 @@ def shares(study: StudyData) -> pl.DataFrame:
             pl.when("rest").then(pl.lit(last.height)).otherwise("place").alias("place"),
         )
         .group_by(*KEYS, "fraction", "arm", maintain_order=True)
-        .agg(pl.col("share").sum(), pl.col("place").first())
+        .agg(pl.col("share").sum(), pl.col("place", "best").first())
         .sort(*KEYS, "fraction", "place", maintain_order=True)
         .join(starts, on=[*KEYS, "fraction"], maintain_order="left")
         .with_columns(pl.col("share").cum_sum().over(*KEYS, "fraction").alias("top"))
         .with_columns((pl.col("top") - pl.col("share")).alias("bottom"))
-        .select(*KEYS, "start", "fraction", "arm", "share", "bottom", "top")
+        .select(*KEYS, "start", "fraction", "arm", "best", "share", "bottom", "top")
     )
 
 

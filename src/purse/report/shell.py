@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from purse.base.optional import extra
-from purse.report.charts.areas import arms_of
+from purse.report.charts.areas import arms_of, best_of
 from purse.report.charts.base import Figure
 from purse.report.charts.export import javascript, render_svg
 from purse.report.charts.style import GLYPHS, NEUTRAL, arm_colours, colours, dark_rules, shapes
@@ -102,20 +102,21 @@ def describe(
     """Give a figure as the templates need it. `label` says in a few words what it shows, `caption`,
     in Markdown, how to read it, `dashes` what its dashes mean.
     """
-    spec = figure.spec
+    spec, axes = figure.spec, figure.axes
     by_world = figure.panels[0].policy is not None
     groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
     for index, panel in enumerate(figure.panels):
         if by_world and (not groups or groups[-1]["title"] != panel.world):
             arms = arms_of(figure.data, panel.world)
+            best = best_of(figure.data, panel.world)
             swatches = [
-                {"name": arm, "colour": colour}
-                for arm, colour in zip(arms, arm_colours(arms, OTHERS), strict=True)
+                {"name": f"{arm} (best alone)" if arm == best else arm, "colour": colour}
+                for arm, colour in zip(arms, arm_colours(arms, OTHERS, best), strict=True)
             ]
             groups.append({"title": panel.world, "arms": swatches, "panels": []})
         about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
         names = {"title": panel.policy or panel.world, "label": about}
-        svg = draw_panel(spec, figure.name, index, SMALL if by_world else PANEL)
+        svg = draw_panel(spec, axes, figure.name, index, SMALL if by_world else PANEL)
         groups[-1]["panels"].append({**names, "index": index, "svg": svg})
     rows = b64encode(figure.data.write_csv().encode()).decode()
     return {
@@ -123,19 +124,26 @@ def describe(
         "label": label,
         "caption": inline(caption),
         "groups": groups,
+        "axes": axes,
         "dashes": dashes,
         "csv": f"data:text/csv;charset=utf-8;base64,{rows}",
         "spec": spec,
     }
 
 
-def draw_panel(spec: dict[str, Any], name: str, index: int, width: int) -> Any:
-    """Draw one panel as SVG, as the page's script does."""
+def draw_panel(
+    spec: dict[str, Any], axes: dict[str, str], name: str, index: int, width: int
+) -> Any:
+    """Draw one panel as SVG, as the page's script does: without the titles `axes`, which the page
+    writes above all panels.
+    """
     panel = {key: value for key, value in deepcopy(spec["concat"][index]).items() if key != "title"}
     for layer in panel.get("layer", [panel]):
-        for channel in layer["encoding"].values():
+        for which, channel in layer["encoding"].items():
             if "legend" in channel:
                 channel["legend"] = None
+            if which in axes and channel["axis"]["title"] == axes[which]:
+                channel["axis"]["title"] = None
     # data stand there where all layers share them
     shared = {key: spec[key] for key in ("$schema", "params", "datasets", "data") if key in spec}
     size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}

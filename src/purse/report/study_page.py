@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from purse.report.charts import areas, curves, rows, runs
 from purse.report.charts.base import Figure, names_of, policies_of, worlds_of
-from purse.report.charts.style import dashes
+from purse.report.charts.coincide import merge_lines
+from purse.report.charts.style import NEUTRAL, colours, dashes
+from purse.report.differences import differences
 from purse.report.frames import bounds, references
-from purse.report.prose import captions, optimum, tables
+from purse.report.prose import bound_table, captions, optimum, overview, tables
 from purse.report.prose import study as study_prose
 from purse.report.shell import describe, inline, render
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from purse.report.data import StudyData
 
-ORDER = ("regret", "gain", "left", "shares", "runs", "growth")
+ORDER = ("players", "regret", "gain", "left", "shares", "runs", "growth")
 
 
 def figures_of(study: StudyData) -> list[Figure]:
@@ -38,7 +40,7 @@ def figures_of(study: StudyData) -> list[Figure]:
 
 def html(study: StudyData, drawn: Sequence[Figure]) -> str:
     """Write the page of a study with its figures."""
-    table, facts = study.table(), study.facts
+    table, facts, beside = study.table(), study.facts, differences(study)
     keys = {"regret": bound_keys, "gain": reference_keys}
     figures = {}
     for figure in drawn:
@@ -49,10 +51,16 @@ def html(study: StudyData, drawn: Sequence[Figure]) -> str:
         "page.html",
         facts,
         short=study_prose.summary(study),
-        findings={world: study_prose.finding(study, world) for world in worlds_of(table)},
+        findings={world: study_prose.finding(study, world, beside) for world in worlds_of(table)},
+        overview=overview.overview(study, beside),
+        overview_caption=inline(overview.caption(study)),
+        players=[overview.players(study)] if facts.about else [],
+        players_caption=inline(overview.PLAYERS),
+        arms=list(overview.arm_tables(study)),
+        arms_caption=overview.ARMS,
         order=ORDER,
         figures=figures,
-        theorems=[inline(remark) for remark in study_prose.theorems(study)],
+        theorems=bound_table.bound_table(study),
         ended=[inline(remark) for remark in study_prose.ended(study)],
         details=tables.details(facts, "runs", "Worlds", list(facts.worlds.items())),
         toml=facts.study,
@@ -60,17 +68,20 @@ def html(study: StudyData, drawn: Sequence[Figure]) -> str:
         growth_caption=tables.GROWTH,
         optimum=list(optimum.optimum_tables(study)),
         optimum_caption=optimum.CAPTION,
-        **common_content(study),
+        **common_content(study, beside),
     )
 
 
-def common_content(study: StudyData) -> dict[str, Any]:
-    """Give what the page of a study and that of a table's replay share."""
+def common_content(study: StudyData, beside: pl.DataFrame | None = None) -> dict[str, Any]:
+    """Give what the page of a study and that of a table's replay share; `beside` are the
+    `differences` of the study, where they are known already.
+    """
     return {
         "by": "policy",
         "series": policies_of(study.table()),
-        "regrets": tables.regrets(study),
+        "regrets": tables.regrets(study, differences(study) if beside is None else beside),
         "regrets_caption": tables.CAPTION if study.facts.n_paths > 1 else tables.SINGLE,
+        "left_says": study_prose.left_over(study),
     }
 
 
@@ -78,21 +89,40 @@ def bound_keys(figure: Figure, study: StudyData) -> list[dict[str, str]]:
     """Say what the dashes in the figure of regret mean."""
     known = bounds(study).drawn
     # with one budget the bound of a policy is a line in its own row
-    one = figure.data["budget"].n_unique() == 1
-    return dash_keys(known, known.filter(policy=study_prose.EVERY) if one else known)
+    if figure.data["budget"].n_unique() == 1:
+        return dash_keys(known, known.filter(policy=study_prose.EVERY))
+    return line_keys(merge_lines(known, "value"), policies_of(figure.data))
 
 
 def reference_keys(figure: Figure, study: StudyData) -> list[dict[str, str]]:
     """Say what the dashes in the figure of gain mean."""
     known = references(study)
-    return dash_keys(known, known)
+    if figure.data["budget"].n_unique() == 1:
+        return dash_keys(known, known)
+    return line_keys(merge_lines(known, "gain"), [])
 
 
 def dash_keys(known: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
     """Give the dash of each name that is drawn dashed; all known names share the dashes."""
     names = names_of(known)
     return [
-        {"name": name, "dash": " ".join(map(str, dash))}
+        {"name": name, "dash": " ".join(map(str, dash)), "colour": NEUTRAL}
         for name, dash in zip(names, dashes(names), strict=True)
         if name in dashed["name"]
+    ]
+
+
+def line_keys(lines: pl.DataFrame, policies: Sequence[str]) -> list[dict[str, str]]:
+    """Give the letter, dash, colour and names of each dashed line, and the policy it is about."""
+    names = names_of(lines)
+    dash_of = dict(zip(names, dashes(names), strict=True))
+    colour_of = dict(zip(policies, colours(policies), strict=True))
+    kept = [name for name in ("letter", "name", "policy") if name in lines.columns]
+    return [
+        {
+            **row,
+            "dash": " ".join(map(str, dash_of[row["name"]])),
+            "colour": colour_of.get(row.get("policy", ""), NEUTRAL),
+        }
+        for row in lines.select(kept).unique(maintain_order=True).iter_rows(named=True)
     ]

@@ -11,6 +11,7 @@ from purse.report.charts.base import Figure
 from purse.report.frames import bounds
 from purse.report.prose import captions, table_replay, tables
 from purse.report.prose import study as study_prose
+from purse.report.prose.bound_table import bound_table
 from purse.report.shell import describe, inline, render
 from purse.report.study_page import bound_keys, common_content
 
@@ -41,7 +42,7 @@ def html(study: TableData, drawn: Sequence[Figure]) -> str:
         text = captions.table_caption(figure, study)
         figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)
     data = tables.describe_recording(facts.replay)
-    theorems = [] if bounds(study).drawn.is_empty() else study_prose.theorems(study)
+    theorems = None if bounds(study).drawn.is_empty() else bound_table(study)
     return render(
         "page.html",
         facts,
@@ -50,7 +51,7 @@ def html(study: TableData, drawn: Sequence[Figure]) -> str:
         answer_first=True,
         order=ORDER,
         figures=figures,
-        theorems=[inline(remark) for remark in theorems],
+        theorems=theorems,
         ended=[inline(remark) for remark in table_replay.ended(study)],
         gains=standings.gains(study),
         gains_caption=standings.CAPTION if facts.n_paths > 1 else standings.SINGLE,

@@ -33,7 +33,8 @@ def assemble(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in summary.COLUMNS}
     regrets: dict[tuple[str, str], dict[float, Floats]] = defaultdict(dict)
     for cell in cells:
-        fixed = np.array([store.runs(alone)["gain"].to_numpy() for alone in cell.alone])
+        games = [store.runs(alone) for alone in cell.alone]
+        fixed = np.array([runs["gain"].to_numpy() for runs in games])
         here = {"world": cell.label, "budget": cell.budget}
         rows["bounds"] += [
             {**here, **row}
@@ -44,6 +45,10 @@ def assemble(
         rows["references"] += [
             {**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)
         ]
+        rows["arms"] += [
+            {**here, **row} for row in summary.arm_rows(cell.world, cell.budget, games)
+        ]
+        del games
         for policy, shards in cell.policies.items():
             runs = label_runs(store.runs(shards), cell, policy, fixed)
             parts.append(write_part(runs, scratch, len(parts)))

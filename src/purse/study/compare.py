@@ -41,9 +41,6 @@ DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4, 1e5)
 DEFAULT_PATHS = 50
 
 
-DEFAULT_TITLE = "Policies compared"
-
-
 def compare(
     policies: Policies = DEFAULT_POLICIES,
     world: Worlds = DEFAULT_WORLDS,
@@ -57,7 +54,7 @@ def compare(
     device: str = CPU,
     on: str | None = None,
     folder: str | os.PathLike[str] | None = None,
-    title: str = DEFAULT_TITLE,
+    title: str | None = None,
 ) -> Study:
     """Play every policy on every world with every budget, and measure regret on the same draws.
 
@@ -71,7 +68,7 @@ def compare(
     device     "cpu" or "cuda"
     on         the address of a cluster: "ray://host:10001" or "dask://host:8786"
     folder     a folder that keeps finished parts and results; a repeat plays only what is missing
-    title      the title of the report
+    title      the title of the report; None: the policies and the worlds
 
     Regret is measured against the best fixed arm. None of `n_workers`, `device` and `on` changes
     any number.

@@ -15,6 +15,7 @@ import numpy as np
 
 from purse import worlds as known_worlds
 from purse.base import validation
+from purse.base.text import count_in_words, first_paragraph, join_words
 from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.job import SEEDS, rule_alone
 from purse.errors import InvalidInput, invalid
@@ -28,6 +29,7 @@ WorldLike = str | World | Callable[[float], World]
 Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
 
 CHECKPOINTS = 20  # slices of the budget over which arms are counted
+MOST_TITLE = 60  # characters of the policies in a title
 MOST_ARMS = 100  # with more, nobody looks at each arm's share
 
 
@@ -66,7 +68,7 @@ class Plan:
         n_paths: Any,
         seed: Any,
         stop: Any,
-        title: str,
+        title: str | None,
         delay: Any = 0,
     ) -> Plan:
         """The plan from what a user gives: one thing or several of each."""
@@ -80,6 +82,7 @@ class Plan:
         validation.choice("stop", stop, STOP_RULES)
         paths = validation.integer("n_paths", n_paths, low=1)
         seed = validation.integer("seed", seed, low=0, high=SEEDS)
+        title = title_of(list(chosen), list(worlds)) if title is None else title
         return cls(chosen, worlds, sizes, paths, seed, stop, title, parse_delay(delay))
 
     def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
@@ -154,7 +157,30 @@ class Plan:
             "delay": self.delay.value,
             "study": self.toml,
             "command": command,
+            "about": {label: describe_policy(policy) for label, policy in self.policies.items()},
         }
+
+
+def describe_policy(policy: PolicyLike) -> dict[str, str]:
+    """How a policy is written, and what it is: the first paragraph of its docstring."""
+    module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
+    spec = policy if isinstance(policy, str) else str(module.NAME)
+    return {"spec": spec, "says": first_paragraph(module.__doc__)}
+
+
+def title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
+    """What a study is called that was given no title.
+
+    >>> title_of(["replan", "uniform"], ["misleading_ratio"])
+    'replan and uniform on misleading_ratio'
+    >>> title_of(["a", "b", "c", "d"], ["one", "two"])
+    'a, b, c and d on two worlds'
+    """
+    who = count_in_words(len(policies), "policy", "policies")
+    named = join_words(policies) if len(", ".join(policies)) <= MOST_TITLE else who
+    where = count_in_words(len(worlds), "world")
+    title = f"{named} on {worlds[0] if len(worlds) == 1 else where}"
+    return title if len(title) <= 2 * MOST_TITLE else f"{named} on one world"
 
 
 def several(given: Any) -> list[Any]:

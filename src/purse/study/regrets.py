@@ -14,7 +14,7 @@ import numpy as np
 from purse import worlds
 from purse.base import amounts, html, validation
 from purse.base.progress import Progress, progress
-from purse.base.text import align_columns, count, split_mean
+from purse.base.text import align_columns, count, first_paragraph, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
 from purse.engine.rules import RETRY
 from purse.errors import InvalidInput, unknown
@@ -66,7 +66,7 @@ class Regrets:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
         return [
-            (name, *split_mean(each.mean, each.high), first_line(EVERY[name]))
+            (name, *split_mean(each.mean, each.high), first_paragraph(EVERY[name].__doc__))
             for name, each in self.estimates.items()
         ]
 
@@ -74,11 +74,6 @@ class Regrets:
         """Return the same as a table, for notebooks."""
         head = ["regret", "mean", "± 95%", "what it is"]
         return html.table(head, self.rows(), title=self.title, texts=(0, 3))
-
-
-def first_line(function: Callable[..., Any]) -> str:
-    """Return the first paragraph of a docstring, as one line."""
-    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def regrets(

@@ -43,7 +43,12 @@ class Study(StudyData):
                 f"the study in {str(target)!r} is not finished: "
                 f"{manifest.standing(target)}; run it again to continue"
             )
-        frames = {name: pl.read_parquet(target / f"{name}.parquet") for name in summary.COLUMNS}
+        frames = {
+            name: pl.read_parquet(target / f"{name}.parquet")
+            for name in summary.COLUMNS
+            if name != "arms" or (target / "arms.parquet").is_file()  # 0.1.0 has none
+        }
+        frames.setdefault("arms", summary.framed("arms", []))
         facts, runs = StudyFacts.from_json(stored), pl.scan_parquet(target / RESULTS)
         if isinstance(facts, TableFacts):
             return TableStudy(runs, frames, facts)

@@ -26,9 +26,10 @@ COLUMNS = {
     "growth": "world policy slope low high shape misfit",
     "bounds": "world policy budget name side value applies holds source",
     "references": "world budget name gain",
+    "arms": "world budget arm reward cost efficiency gain best",
 }
 TEXTS = {"world", "policy", "arm", "shape", "name", "side", "holds", "source"}
-COUNTS, FLAGS = {"n_paths", "ended"}, {"applies"}  # the rest are real numbers
+COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real numbers
 
 
 def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -124,6 +125,30 @@ def bound_rows(
                     "holds": "; and ".join([bound.holds, *unmet]),
                     "source": bound.source,
                 }
+
+
+def arm_rows(
+    world: World, budget: float, alone: Sequence[pl.DataFrame]
+) -> Iterator[dict[str, Any]]:
+    """Each arm's mean reward and cost of a pull, its efficiency and what it gains alone, from its
+    own games; the true means where they are known and do not change.
+    """
+    best = best_arm(np.array([runs["gain"].to_numpy() for runs in alone]))
+    known = world.reward_range == (0.0, 1.0) and world.efficiencies is not None
+    for arm, (name, runs) in enumerate(zip(world.arm_names, alone, strict=True)):
+        pulls = max(1, int(runs["pulls"].arr.sum().sum()))
+        reward = float(runs["gain"].sum()) / pulls
+        cost = float((budget - runs["left"]).sum()) / pulls
+        if known and world.reward_means is not None and world.cost_means is not None:
+            reward, cost = float(world.reward_means[arm]), float(world.cost_means[arm, 0])
+        yield {
+            "arm": name,
+            "reward": reward,
+            "cost": cost,
+            "efficiency": reward / cost if cost else None,
+            "gain": float(runs["gain"].to_numpy().mean()),
+            "best": arm == best,
+        }
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:

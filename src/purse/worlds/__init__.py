@@ -3,7 +3,7 @@
 `purse.worlds.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls the function of a world. `names()`
 lists the worlds. `make("two_worlds:world=2", budget=100)` reads a world from text, and passes the
 budget on where the world depends on it. A file has a function of the file's name, which returns a
-`World`, and an EXAMPLE.
+`World`, an EXAMPLE and, where no player can learn, HOPELESS: why.
 """
 
 from __future__ import annotations
@@ -66,6 +66,17 @@ def example(name: str) -> str:
     """Return the world of this name as text, with an example of the options that it needs."""
     function(name)
     return str(_MODULES[name].EXAMPLE)
+
+
+def hopeless(world: str) -> str:
+    """Return why no player can learn in a world, in words; empty where nothing says so.
+
+    world   the world as text, with or without options
+
+    >>> hopeless("bernoulli:rewards=[.9],costs=[.8]")
+    ''
+    """
+    return str(getattr(_MODULES.get(world.partition(":")[0]), "HOPELESS", ""))
 
 
 def make(world: str | World | Callable[[float], World], budget: Any) -> World:

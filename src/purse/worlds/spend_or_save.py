@@ -10,6 +10,10 @@ from purse.types import World
 from purse.worlds._tables import FOREVER, MOST_ROUNDS, make_world, positive_units
 
 EXAMPLE = "spend_or_save:later=1"
+HOPELESS = (
+    "whether to spend or to save shows when it is too late to react, and with `later=0` or "
+    "`later=1` every player loses a fixed share of the budget"
+)
 
 
 def spend_or_save(

@@ -9,6 +9,11 @@ from purse.types import World
 from purse.worlds._tables import FOREVER, MOST_ROUNDS, make_world, positive_units
 
 EXAMPLE = "two_worlds:cost_min=0.1,world=2"
+HOPELESS = (
+    "this world has a twin (`two_worlds` with `world=1` or `world=2`) that shows the same until "
+    "it is too late to react, and in at least one of the two every player loses a fixed share of "
+    "the budget"
+)
 
 
 def two_worlds(budget: float, cost_min: float = 0.1, world: int = 1) -> World:

@@ -66,6 +66,22 @@ class Figure:
         with alt.data_transformers.enable("default", max_rows=None):
             return self.chart().to_dict(validate=False)
 
+    @property
+    def axes(self) -> dict[str, str]:
+        """The titles of the axes of the first panel, which a page writes once for all panels; none
+        where there is one panel.
+        """
+        if len(self.panels) == 1:
+            return {}
+        first = self.spec["concat"][0]
+        titles: dict[str, str] = {}
+        for layer in first.get("layer", [first]):
+            for name in ("x", "y"):
+                title = (layer["encoding"].get(name, {}).get("axis") or {}).get("title")
+                if title:
+                    titles.setdefault(name, title)
+        return titles
+
 
 def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
     """The layers as one panel."""

@@ -118,7 +118,7 @@ def dash_lines(
     x: tuple[str, dict[str, Any]] | None = None,
 ) -> list[Any]:
     """Draw dashed lines: in the colour of the policy that they are about, or grey where they are
-    about none.
+    about none; a line with a `letter` has it at its end.
     """
     import polars as pl
 
@@ -135,4 +135,11 @@ def dash_lines(
             layers.append(base.mark_line(strokeWidth=1.4).encode(**how))
             touch = base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=tooltip)
             layers += [touch] if tooltip else []
+            if "letter" in part.columns:
+                last = part.filter(pl.col(field) == pl.col(field).max())
+                ends = alt.Chart(last).encode(
+                    x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y), text="letter:N"
+                )
+                letters = ends.mark_text(align="left", dx=5, fontSize=11, fontWeight=600)
+                layers.append(letters.encode(color=colour, **opacity))
     return layers

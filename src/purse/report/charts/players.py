@@ -33,12 +33,12 @@ ROOM = 190  # for the names of players
 TIPS = {
     "player": "player:N",
     "B": "budget:Q",
-    "gain": "gain:Q",
-    "from": "gain_low:Q",
-    "to": "gain_high:Q",
+    "gain": "gain:Q|,.4~r",
+    "from": "gain_low:Q|,.4~r",
+    "to": "gain_high:Q|,.4~r",
     "of_the_LP_optimum": f"share:Q|{PERCENT}",
-    "spent": "spent:Q",
-    "pulls": "pulls:Q",
+    "spent": "spent:Q|,.4~r",
+    "pulls": "pulls:Q|,.0f",
 }
 
 

@@ -17,7 +17,7 @@ from purse.report.charts.base import (
     worlds_of,
 )
 from purse.report.charts.rows import policy_rows
-from purse.report.charts.style import WIDE, either
+from purse.report.charts.style import WIDE, digits, either
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,20 +34,21 @@ def runs(study: StudyData) -> Figure:
     alt = extra("altair")
     data, single, outcome = frames.runs(study), frames.single_runs(study), study.outcome
     policies = policies_of(study.table())
-    tooltip = tips(
-        policy="policy:N",
-        B="budget:Q",
-        median="median:Q",
-        middle_half_from="quarter:Q",
-        to="three_quarters:Q",
-        least="least:Q",
-        most="most:Q",
-        runs="n_paths:Q",
-    )
-    one = tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q"})
     panels = []
     for world in worlds_of(data):
         here, sample = data.filter(world=world), single.filter(world=world)
+        form = digits([*here["least"], *here["most"]])
+        tooltip = tips(
+            policy="policy:N",
+            B="budget:Q",
+            median=f"median:Q|{form}",
+            middle_half_from=f"quarter:Q|{form}",
+            to=f"three_quarters:Q|{form}",
+            least=f"least:Q|{form}",
+            most=f"most:Q|{form}",
+            runs="n_paths:Q",
+        )
+        one = tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q|{form}"})
         shown = pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
         cut = shown.clip(floor_of(here)).name.prefix("x_")
         here, sample = here.with_columns(cut), sample.with_columns(cut)

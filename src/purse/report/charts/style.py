@@ -47,9 +47,10 @@ GLYPHS = {
     "triangle-left": "M-4.5,0L3.5,4.5V-4.5Z",
 }  # as paths, for the legend
 SHAPES = tuple(GLYPHS)
-ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#117733",
-              "#CC6677", "#44AA99", "#882255", "#999933")  # fmt: skip
-ARMS_DARK = ("#88CCEF", "#7465D8", "#DDCC78", "#2F9E57", "#CC6678", "#44AA9A", "#BC4A86", "#999934")
+ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#CC6677",
+              "#44AA99", "#882255", "#999933", "#AA4499")  # fmt: skip
+ARMS_DARK = ("#88CCEF", "#7465D8", "#DDCC78", "#CC6678", "#44AA9A", "#BC4A86", "#999934", "#C26BB3")
+BEST, BEST_DARK = "#117733", "#2F9E57"  # of the best arm, and of nothing else
 OTHERS, OTHERS_DARK = "#BBBBBB", "#6B737C"
 NEUTRAL, NEUTRAL_DARK = "#6A737D", "#9BA5B0"
 DASHES: tuple[list[int], ...] = ([5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [2, 4], [5, 2, 2, 2, 2, 2])
@@ -65,12 +66,11 @@ def shapes(policies: Sequence[str]) -> list[str]:
     return [SHAPES[(place + place // len(LIGHT)) % len(SHAPES)] for place in range(len(policies))]
 
 
-def arm_colours(arms: Sequence[str], others: str) -> list[str]:
-    """One colour per arm, and grey for the others."""
-    return [
-        OTHERS if arm == others else ARMS_LIGHT[place % len(ARMS_LIGHT)]
-        for place, arm in enumerate(arms)
-    ]
+def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
+    """One colour per arm: the reserved one for the best arm, and grey for the others."""
+    plain = [arm for arm in arms if arm not in (others, best)]
+    known = {arm: ARMS_LIGHT[place % len(ARMS_LIGHT)] for place, arm in enumerate(plain)}
+    return [known.get(arm, BEST if arm == best else OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
@@ -83,6 +83,7 @@ def dark_rules() -> str:
     pairs = [
         *zip(LIGHT, DARK, strict=True),
         *zip(ARMS_LIGHT, ARMS_DARK, strict=True),
+        (BEST, BEST_DARK),
         (OTHERS, OTHERS_DARK),
         (NEUTRAL, NEUTRAL_DARK),
     ]
@@ -123,6 +124,11 @@ def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
     if wide:
         return logarithmic(known, title)
     return linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
+
+
+def digits(values: Iterable[float | None]) -> str:
+    """The format of numbers that are pointed at: whole where some are large, else four digits."""
+    return ",.0f" if any(abs(value) >= 1000 for value in values if value) else ",.4~r"
 
 
 def decades(low: float, high: float) -> list[float]:

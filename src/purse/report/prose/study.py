@@ -1,5 +1,4 @@
-"""What a report says in words, from the numbers: what was run, what came out in each world, and
-which theorems are drawn where.
+"""What a report says in words, from the numbers: what was run, and what came out in each world.
 
 Text is Markdown; names that users give are set as code, which keeps them as they are.
 """
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse import worlds
 from purse.base.text import (
     count_in_words,
     format_budget,
@@ -19,7 +19,6 @@ from purse.base.text import (
 )
 from purse.report import frames
 from purse.report.charts.base import worlds_of
-from purse.theory.notions import estimate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,38 +55,48 @@ def summary(study: StudyData) -> str:
     return says
 
 
-def finding(study: StudyData, world: str) -> str:
+def finding(study: StudyData, world: str, beside: pl.DataFrame) -> str:
     """The best policy of a world at its largest budget, whether the next is worse beyond doubt, and
-    how the best one's regret grows.
+    how the best one's regret grows; no winner where nobody can learn. `beside` are the
+    `differences` of the study.
     """
     here = frames.largest(study.table()).filter(world=world)
     best, *others = here.sort("regret", maintain_order=True).to_dicts()
-    growing = grows(study, world, best["policy"])
     size = f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(best['budget'])}"
+    if why := worlds.hopeless(study.facts.worlds.get(world, "")):
+        return f"Nobody learns here, and nobody can: {why}. {range_of_shares(study, world, size)}"
+    growing = grows(study, world, best["policy"])
     if not others:
         return f"At {size} the regret of {code(best['policy'])} is {measured(best)}{growing}."
-    runs = frames.outcomes(study).filter(world=world).sort("path")
-    regrets = {
-        row["policy"]: runs.filter(policy=row["policy"])["regret"].to_numpy()
-        for row in (best, *others)
-    }
-    paired = {
-        row["policy"]: estimate(regrets[row["policy"]] - regrets[best["policy"]]) for row in others
-    }
-    tied = [policy for policy, difference in paired.items() if not difference.low > 0]
+    rows = frames.largest(beside).filter(world=world).iter_rows(named=True)
+    next_to = {row["policy"]: row for row in rows}
+    tied = [row["policy"] for row in others if next_to[row["policy"]]["tied"]]
     after = others[0]
     if best["n_paths"] == 1:
         verdict = f"; the next is {code(after['policy'])} with {measured(after)}"
     elif not tied:
-        more = paired[after["policy"]]
+        more = next_to[after["policy"]]
         verdict = (
-            f"; the next, {code(after['policy'])}, has {write_regret(more.mean, more.high)} more "
-            "on the same draws, a difference beyond its 95% interval"
+            f"; the next, {code(after['policy'])}, has {write_regret(more['more'], more['high'])} "
+            "more on the same draws, a difference beyond its 95% interval"
         )
     else:
         verdict = tell_ties(tied)
     lead = f"{code(best['policy'])} has the least regret at {size}: {measured(best)}"
+    if best["regret"] < 0 and not best["high"] >= 0:
+        lead += ", that is, it gains more than any single arm"
     return f"{lead}{verdict}{growing}."
+
+
+def range_of_shares(study: StudyData, world: str, size: str) -> str:
+    """The largest and the smallest share of the optimum, without a winner."""
+    here = frames.largest(frames.gain(study)).filter(world=world).drop_nulls("part")
+    if here.is_empty():
+        return ""
+    rows = here.sort("part", descending=True, maintain_order=True).to_dicts()
+    shares = [f"{row['part']:.1%} ({code(row['policy'])})" for row in (rows[0], rows[-1])]
+    gained = shares[0] if len(rows) == 1 else f"between {shares[1]} and {shares[0]}"
+    return f"At {size} the policies gain {gained} of the optimum; that ranks nobody."
 
 
 def tell_ties(tied: Sequence[str]) -> str:
@@ -106,47 +115,17 @@ def grows(study: StudyData, world: str, policy: str) -> str:
     if row.get("slope") is None:
         return ""
     sure = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-    shape = "" if row["shape"] is None else f"; of the simple shapes {row['shape']} fits best"
     return (
-        f". The regret of {code(policy)} grows with the budget to the power "
-        f"{row['slope']:.2f}{sure}{shape}"
+        f". The regret of {code(policy)} grows about like the budget to the power "
+        f"{row['slope']:.2f}{sure}"
     )
 
 
-def theorems(study: StudyData) -> list[str]:
-    """For each bound where it is drawn and where it is not, and why; those that are drawn come
-    first.
-    """
-    known = study.bounds()
-    drawn, far = frames.bounds(study)
-    worlds = worlds_of(study.table())
-    first: list[str] = []
-    rest: list[str] = []
-    for (name, policy), part in known.group_by(["name", "policy"], maintain_order=True):
-        about = "for every player" if policy == EVERY else f"for {code(str(policy))}"
-        present, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
-        row = part.row(0, named=True)
-        fails = [
-            world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()
-        ]
-        without = [world for world in worlds_of(part) if world not in (*present, *beyond, *fails)]
-        order = row["side"] == "order"
-        says = [f"**{name}**, {about}, {row['side']}{' of growth' if order else ''}."]
-        if present:
-            says.append(f"Drawn in {named(present)}.")
-        if 0 < len(fails) < len(worlds):
-            says.append(f"Drawn nowhere in {named(fails)}: its condition does not hold there.")
-        elif fails:
-            says.append("Drawn nowhere: its condition does not hold here.")
-        if beyond:
-            above = f"It lies more than {frames.FAR} times above every regret measured in"
-            says.append(f"{above} {named(beyond)}, out of the figure.")
-        if without:
-            why = ", since it leaves the constant open" if order else ""
-            says.append(f"It has no curve in {named(without)}{why}.")
-        says.append(f"When it holds: {row['holds']}. Source: {row['source']}.")
-        (first if present else rest).append(" ".join(says))
-    return first + rest
+def left_over(study: StudyData) -> str:
+    """How much of the budget was left at most, in a sentence."""
+    most = float(frames.left(study)["part"].max())  # type: ignore[arg-type]
+    amount = f"At most {100 * most:.2g}%" if most > 0 else "Nothing"
+    return f"{amount} of the budget was left on average, whatever the policy, world and budget."
 
 
 def ended(study: StudyData) -> list[str]:

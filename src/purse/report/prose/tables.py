@@ -7,36 +7,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from purse.base.text import count_in_words, format_budget, format_known
+from purse import worlds
+from purse.base.text import MISSING, count_in_words, format_budget, format_known
 from purse.report import frames
 from purse.report.charts.base import worlds_of
 from purse.report.prose.study import measured
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from purse.report.data import Facts, Recording, StudyData
 
-CAPTION = "Mean regret over the runs ± half its 95% interval; the least of each column is bold."
+CAPTION = (
+    "Mean regret over the runs ± half its 95% interval. Bold: the least of its column, and all "
+    "that are not worse beyond the 95% interval of the difference on the same draws. Nothing is "
+    "bold where nobody can learn."
+)
 SINGLE = "Regret of the single run; the least of each column is bold."
-COLUMNS = ("slope", "95% interval", "best fit", "misfit")
-GROWTH = ("Slope: of log regret against log budget, none where a mean regret is not positive. Best "
-"fit: of a + b f(B) with f one of log B, log² B, √B and B; "
-          "misfit is the relative error that remains, root mean square.")  # fmt: skip
+COLUMNS = ("slope", "95% interval", "shape")
+CLOSE = 0.05  # a shape that misses by more fits badly
+GROWTH = (
+    "Slope: of log regret against log budget; none where a mean regret is not positive. Shape: of "
+    "a + b f(B) with f one of log B, log² B, √B and B, the one that misses least, and by how much "
+    "(relative error, root mean square). Few budgets suggest a shape and prove none."
+)
 
 
-def regrets(study: StudyData) -> list[dict[str, Any]]:
-    """For each world its regrets: a row per policy, a column per budget."""
-    tables = []
+def regrets(study: StudyData, beside: pl.DataFrame) -> list[dict[str, Any]]:
+    """For each world its regrets: a row per policy, a column per budget. `beside` are the
+    `differences` of the study.
+    """
+    tables, near = [], beside.filter("tied")
     for (world,), part in study.table().group_by(["world"], maintain_order=True):
         budgets = sorted(part["budget"].unique())
-        least = {budget: part.filter(budget=budget)["regret"].min() for budget in budgets}
+        hopeless = worlds.hopeless(study.facts.worlds.get(str(world), ""))
+        tied = (
+            set() if hopeless else set(near.filter(world=world).select("budget", "policy").rows())
+        )
         rows = []
         for (policy,), row in part.group_by(["policy"], maintain_order=True):
             cells = {cell["budget"]: cell for cell in row.iter_rows(named=True)}
-            best = [
-                place
-                for place, budget in enumerate(budgets, 1)
-                if budget in cells and cells[budget]["regret"] == least[budget]
-            ]
+            best = [place for place, budget in enumerate(budgets, 1) if (budget, policy) in tied]
             texts = [measured(cells[budget]) if budget in cells else "—" for budget in budgets]
             rows.append({"policy": policy, "cells": [policy, *texts], "best": best})
         head = ["policy", *(f"B = {format_budget(budget)}" for budget in budgets)]
@@ -53,11 +64,16 @@ def growth(study: StudyData) -> dict[str, Any] | None:
     several = len(worlds_of(fitted)) > 1
     rows = []
     for row in fitted.iter_rows(named=True):
-        ends = "—"
+        ends = MISSING
         if row["slope"] is not None and row["low"] is not None:
             ends = f"{row['low']:.2f} to {row['high']:.2f}"
-        slope, misfit = format_known(row["slope"], ".2f"), format_known(row["misfit"], ",.1%")
-        cells = [row["policy"], slope, ends, row["shape"] or "—", misfit]
+        shape = MISSING
+        if row["shape"] is not None:
+            near = row["misfit"] <= CLOSE
+            shape = (
+                f"{row['shape']}, {row['misfit']:.1%} off" if near else f"none within {CLOSE:.0%}"
+            )
+        cells = [row["policy"], format_known(row["slope"], ".2f"), ends, shape]
         where = [row["world"]] if several else []
         rows.append({"policy": row["policy"], "cells": [*where, *cells], "best": []})
     head = [*(["world"] if several else []), "policy", *COLUMNS]

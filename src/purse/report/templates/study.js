@@ -6,18 +6,21 @@
   const figures = {};
   for (const script of document.querySelectorAll('script[id^="spec-"]')) figures[script.id.slice(5)] = JSON.parse(script.textContent);
 
-  function alone(figure, index) {
+  function alone(figure, axes, index) {
     const { title, ...panel } = structuredClone(figure.concat[index]);
-    for (const layer of panel.layer ?? [panel]) for (const channel of Object.values(layer.encoding)) if (channel.legend) channel.legend = null;
+    for (const layer of panel.layer ?? [panel]) for (const [name, channel] of Object.entries(layer.encoding)) {
+      if (channel.legend) channel.legend = null;
+      if (channel.axis?.title && channel.axis.title === axes[name]) channel.axis = { ...channel.axis, title: null };
+    }
     const config = { ...figure.config, background: null, font: getComputedStyle(document.body).fontFamily };
     const shared = { $schema: figure.$schema, params: figure.params, datasets: figure.datasets, ...(figure.data && { data: figure.data }) };
     return { ...panel, ...shared, config, width: "container", autosize: { type: "fit-x", contains: "padding" } };
   }
 
   async function draw() {
-    const look = { renderer: "svg", actions: false, tooltip: { disableDefaultStyle: true } };
+    const look = { renderer: "svg", actions: false, tooltip: { disableDefaultStyle: true, anchor: "mark", position: ["top", "right", "left", "bottom"], offset: 6 } };
     for (const place of document.querySelectorAll(".panel")) {
-      const { view } = await vegaEmbed(place, alone(figures[place.dataset.figure], Number(place.dataset.index)), look);
+      const { view } = await vegaEmbed(place, alone(figures[place.dataset.figure], JSON.parse(place.closest(".figure").dataset.axes), Number(place.dataset.index)), look);
       view.addEventListener("click", (_, item) => item?.datum?.[by] && toggle(item.datum[by]));
       views.push(view);
     }
