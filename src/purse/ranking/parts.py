@@ -8,7 +8,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from purse import policies
-from purse.base.text import format_budget, write_markdown_table
+from purse.base.text import format_budget, keep_on_line, write_markdown_table
 from purse.ranking.advice import percent, rank
 from purse.ranking.suite import VERSION
 from purse.report.charts.base import Figure
@@ -84,8 +84,8 @@ def standings_table(record: Record, pages: str | None) -> str:
         [
             link(each.policy, pages),
             describe(each.policy) if pages else "",
-            f"{each.cases} of {len(record.cases)}",
-            f"{100 * each.score:.1f} ± {100 * each.half:.1f}",
+            keep_on_line(f"{each.cases} of {len(record.cases)}"),
+            keep_on_line(f"{100 * each.score:.1f} ± {100 * each.half:.1f}"),
             f"{each.rank:.1f}",
             f"{percent(each.worst)}: {each.worst_case}",
         ]
@@ -104,7 +104,7 @@ def cell(record: Record, policy: str, case: str) -> str:
         return ""
     if score.half is None:
         return percent(score.mean).rstrip("%")
-    return f"{100 * score.mean:z.1f} ± {100 * score.half:z.1f}"
+    return keep_on_line(f"{100 * score.mean:z.1f} ± {100 * score.half:z.1f}")
 
 
 def situation_tables(record: Record, pages: str | None) -> Iterable[str]:
