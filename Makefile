@@ -52,10 +52,8 @@ leaderboard: $(STAMP)-report
 	$(BIN)/purse leaderboard --suite 1
 	$(BIN)/purse leaderboard --suite 2
 	$(BIN)/purse leaderboard --suite 3
-	mkdir -p docs/leaderboard
-	cp purse-results/leaderboard/which-policy.md purse-results/leaderboard/leaderboard.svg docs/leaderboard/
-	cp purse-results/leaderboard/what-users-have.md purse-results/leaderboard/leaderboard-2.svg docs/leaderboard/
-	cp purse-results/leaderboard/with-contexts.md purse-results/leaderboard/leaderboard-3.svg docs/leaderboard/
+	cp purse-results/leaderboard/suite-*.json docs/leaderboard/
+	$(BIN)/python docs/boards.py
 	$(BIN)/python -m benchmarks.ablations
 
 bench: $(STAMP)-bench

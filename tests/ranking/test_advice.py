@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from purse.ranking import advice
-from purse.ranking.page import NOTHING
+from purse.ranking.record import Record, record_of
 from purse.ranking.scores import Alone, Leaderboard
 from purse.ranking.suite import Case
 
 
-def by_hand() -> Leaderboard:
+def by_hand() -> Record:
     """Three cases of two situations: `a` is best in the first, `b` in the second and on average."""
     cases = (Case("one", "s", "w", 1), Case("two", "s", "w", 1), Case("three", "t", "w", 1))
     means = {
@@ -29,28 +29,42 @@ def by_hand() -> Leaderboard:
         ("d", "three"): "d needs a horizon",
     }
     alone = {"one": Alone(0.45, 0.9), "two": Alone(0.0, 0.5), "three": Alone(0.2, 0.2)}
-    return Leaderboard(cases, tuple("abcd"), scores, refusals, "2", alone)
+    return record_of(Leaderboard(cases, tuple("abcd"), scores, refusals, "2", alone))
 
 
 def test_the_policies_of_each_situation_by_mean_score() -> None:
-    found = advice.recommendations(by_hand())
-    assert list(found) == [NOTHING, "s", "t"]
+    record = by_hand()
     # c knows costs, and d does not play all cases of s
-    assert [choice.policy for choice in found["s"]] == ["a", "b"]
-    assert found["s"][0] == ("a", pytest.approx(0.15), pytest.approx(0.2), "two")
-    assert [choice.policy for choice in found["t"]] == ["b", "a"]
+    first = advice.rank(record, ["s"])
+    assert [choice.policy for choice in first] == ["a", "b"]
+    assert first[0] == ("a", pytest.approx(0.15), pytest.approx(0.2), "two")
+    assert [choice.policy for choice in advice.rank(record, ["t"])] == ["b", "a"]
     # a situation counts once: (0.35 + 0.1) / 2 against (0.15 + 0.9) / 2
-    assert found[NOTHING][0] == ("b", pytest.approx(0.225), pytest.approx(0.4), "two")
-    assert found[NOTHING][1].mean == pytest.approx(0.525)
+    best, other = advice.rank(record, ["s", "t"])
+    assert best == ("b", pytest.approx(0.225), pytest.approx(0.4), "two")
+    assert other.mean == pytest.approx(0.525)
+
+
+def test_the_default_is_taken_where_none_is_better_by_more_than_half_a_percent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = advice.Choice("best", 0.01, 0.02, "one")
+    near, far = (advice.Choice("usual", mean, 0.03, "two") for mean in (0.015, 0.0151))
+    monkeypatch.setattr("purse.policies.DEFAULT", "usual")
+    assert advice.recommend([first, near]) == near
+    assert advice.reason([first, near]) == (
+        "Its mean regret is 1.5%, and 3.0% at worst (two); `best` has 1.0%, which is hardly better."
+    )
+    assert advice.recommend([first, far]) == first
+    assert advice.recommend([]) is None
 
 
 def test_the_reason_is_a_sentence_made_from_the_numbers() -> None:
-    found = advice.recommendations(by_hand())
-    assert advice.reason(found["s"]) == (
-        "Its mean regret is 15.0%, and 20.0% at worst (two); "
-        "`b` follows with 35.0%, and 40.0% at worst (two)."
+    found = advice.rank(by_hand(), ["s"])
+    assert advice.reason(found) == (
+        "Its mean regret is 15%, and 20% at worst (two); `b` follows with 35%."
     )
-    assert advice.reason(found["s"][:1]) == "Its mean regret is 15.0%, and 20.0% at worst (two)."
+    assert advice.reason(found[:1]) == "Its mean regret is 15%, and 20% at worst (two)."
     assert advice.reason([]) == "No policy on this board plays all of these cases."
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from click.testing import CliRunner
 
 import purse
 from purse import cli, policies, worlds
-from purse.ranking import leaderboard
+from purse.ranking import leaderboard, parts
 from purse.ranking import page as ranking_page
-from purse.ranking.scores import Leaderboard
+from purse.ranking.record import read_record, record_of, write_record
+from purse.ranking.scores import Alone, Leaderboard
 from purse.ranking.suite import CASES, VERSION, Case
 from purse.report.charts.export import render_svg
 from tests.support.charts import checked_spec
@@ -49,13 +51,13 @@ def test_ranks_standings_and_wins_by_hand() -> None:
     assert found.ranks("one") == {"a": 1, "b": 2}
     assert found.ranks("two") == {"a": 1}
     assert found.standings().select("policy", "cases", "rank", "worst_case").rows() == [
-        ("a", 2, 1.0, "two"),
         ("b", 1, 2.0, "one"),
+        ("a", 2, 1.0, "two"),
     ]
-    assert found.standings()["score"].to_list() == pytest.approx([(0.1 + 1.6 / 3) / 2, 0.25])
+    assert found.standings()["score"].to_list() == pytest.approx([0.25, (0.1 + 1.6 / 3) / 2])
     # the runs of "two" have standard deviation 0.1 / sqrt 3, those of "one" none: the error of the
     # mean of both is half that of "two"
-    assert found.standings()["error"].to_list() == pytest.approx([0.1 / 3 / 2, 0.05 / np.sqrt(3)])
+    assert found.standings()["error"].to_list() == pytest.approx([0.05 / np.sqrt(3), 0.1 / 3 / 2])
     assert found.wins().tolist() == [[0, 1], [0, 0]]
     assert found.score("b", "two") is None
     assert found.frame().filter(policy="b", case="two")["refused"].item() == "b needs a horizon"
@@ -100,15 +102,34 @@ def test_a_second_board_computes_nothing(
     assert all((again.scores[key] == value).all() for key, value in first.scores.items())
 
 
-def test_the_page_recommends_the_best_for_each_situation(quick: tuple[Path, Leaderboard]) -> None:
+def test_the_page_has_one_policy_for_each_situation(quick: tuple[Path, Leaderboard]) -> None:
     _, found = quick
-    rows = {label: (free, known) for label, free, known in ranking_page.recommendations(found)}
-    assert [policy for policy, _ in rows["constant costs per arm"][1]] == ["fractional-kube"]
-    assert {policy for policy, _ in rows["random costs"][0]} == {"exp3.bwk", "uniform"}
-    text = ranking_page.markdown(found, "leaderboard.svg")
+    text = ranking_page.markdown(record_of(found), "leaderboard.svg")
     assert text.startswith("# Which policy should I use?\n")
     for case in found.cases:
         assert case.name in text
+    # of those that need not be told what arms cost
+    taken = dict(re.findall(r"\| ([^|]*) \| `([^`]*)` \|", text.partition("## Standings")[0]))
+    assert taken["constant costs per arm"] in ("exp3.bwk", "uniform")
+    assert "These have to be told what each arm costs: `fractional-kube`." in text
+    assert "an adversary" not in taken
+    assert "**An adversary.** Nobody can do well" in text
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    scores = {("a", "two arms"): np.array([0.25, 0.75]), ("b", "two arms"): np.full(2, 0.125)}
+    cases = tuple(case for case in CASES if case.name == "two arms")
+    alone = {"two arms": Alone(0.5, 0.75)}
+    record = record_of(Leaderboard(cases, ("a", "b"), scores, {}, VERSION, alone))
+    write_record(record, tmp_path / "suite.json")
+    again = read_record(tmp_path / "suite.json", {VERSION: cases})
+    assert again.standings[0] == ("b", 1, 0.125, 0.0, 1.0, 0.125, "two arms")
+    assert again.scores["a", "two arms"].mean == 0.5
+    assert again.scores["a", "two arms"].half == pytest.approx(
+        record.scores["a", "two arms"].half or 0, abs=1e-6
+    )
+    assert (again.cases, again.wins, again.alone) == (cases, record.wins, alone)
+    assert again.frame().columns == ["case", "situation", "policy", "regret", "half_interval"]
 
 
 def test_the_command_prints_standings_and_writes_the_page(
@@ -138,17 +159,19 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
 
 def test_the_default_policy_is_what_the_committed_page_recommends_to_who_knows_nothing() -> None:
     page = COMMITTED.read_text()
-    row = next(line for line in page.splitlines() if line.startswith(f"| {ranking_page.NOTHING} |"))
+    row = next(line for line in page.splitlines() if line.startswith(f"| {parts.ALL} |"))
     assert row.split("`")[1] == policies.DEFAULT
     assert purse.Policy(n_arms=2, budget=10, cost_min=0.5).name == policies.DEFAULT
 
 
-def test_the_committed_page_is_of_this_suite() -> None:
-    page = COMMITTED.read_text()
-    assert f"suite {VERSION}:" in page
-    assert all(f"| {case.name} | {case.situation} | `{case.world}` |" in page for case in CASES), (
-        "run `make leaderboard`: a case has changed"
-    )
+@pytest.mark.parametrize("suite", leaderboard.SUITES)
+def test_the_committed_pages_are_those_of_the_stored_numbers(suite: str) -> None:
+    folder = COMMITTED.parent
+    boards = runpy.run_path(str(folder.parent / "boards.py"))
+    for name, text in boards["texts"](suite).items():
+        assert (folder / name).read_text() == text, "run `python docs/boards.py`"
+    svg = (folder / f"{parts.name_file('leaderboard', suite)}.svg").read_text()
+    assert all(f">{each}</text>" in svg for each in boards["read"](suite).policies)
 
 
 def test_a_notebook_shows_the_standings() -> None:
@@ -163,16 +186,16 @@ def test_a_notebook_shows_the_standings() -> None:
     ]
     assert rows == [
         ["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"],
-        ["a", "2", "0.317 ± 0.033", "1.0", "0.533", "two"],
         ["b", "1", "0.250 ± 0.057", "2.0", "0.250", "one"],
+        ["a", "2", "0.317 ± 0.033", "1.0", "0.533", "two"],
     ]
 
 
 def test_the_standings_are_aligned_text() -> None:
     assert str(by_hand()).splitlines()[1:] == [
         "policy  cases  mean score ± 95%  mean rank  worst score",
-        "a           2     0.317 ± 0.033        1.0        0.533  two",
         "b           1     0.250 ± 0.057        2.0        0.250  one",
+        "a           2     0.317 ± 0.033        1.0        0.533  two",
     ]
 
 
@@ -184,29 +207,29 @@ def test_where_an_adversary_chooses_the_worse_world_counts() -> None:
 
 
 def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:
-    figure = ranking_page.heat_figure(by_hand())
+    figure = parts.heat_figure(record_of(by_hand()))
     assert figure.data.rows() == [
-        ("a", "one", pytest.approx(0.1)),
-        ("a", "two", pytest.approx(1.6 / 3)),
         ("b", "one", pytest.approx(0.25)),
         ("b", "two", None),
+        ("a", "one", pytest.approx(0.1)),
+        ("a", "two", pytest.approx(1.6 / 3)),
     ]
     spec = checked_spec(figure)
     (cells,) = spec["datasets"].values()
-    assert [cell["label"] for cell in cells] == ["10", "53", "25"]
+    assert [cell["label"] for cell in cells] == ["25", "10", "53"]
     axes = spec["concat"][0]["layer"][0]["encoding"]
-    assert axes["y"]["scale"]["domain"] == ["a", "b"]
+    assert axes["y"]["scale"]["domain"] == ["b", "a"]
     assert axes["x"]["scale"]["domain"] == ["one", "two"]
-    assert render_svg(spec) == render_svg(ranking_page.heat_figure(by_hand()).spec)
+    assert render_svg(spec) == render_svg(parts.heat_figure(record_of(by_hand())).spec)
 
 
 def test_a_score_below_0_has_the_colour_of_the_end_and_its_own_label() -> None:
     scores = {("a", "one"): np.array([-0.2, -0.2]), ("b", "one"): np.array([-1e-9, -1e-9])}
     cases = (Case("one", "s", "w", 1),)
-    board = Leaderboard(cases, ("a", "b"), scores, {}, "2")
-    figure = ranking_page.heat_figure(board)
+    board = record_of(Leaderboard(cases, ("a", "b"), scores, {}, "2"))
+    figure = parts.heat_figure(board)
     assert figure.name == "leaderboard-2"
     (cells,) = figure.spec["datasets"].values()
     assert [cell["shade"] for cell in cells] == [0.001, 0.001]
     assert cells[0]["label"] == "-20.0"
-    assert ranking_page.cell(board, "b", "one") == "0.0 ± 0.0"
+    assert parts.cell(board, "b", "one") == "0.0\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.0"

@@ -12,7 +12,8 @@ import purse
 from purse import cli, policies, worlds
 from purse.base import amounts
 from purse.ranking import games, page2
-from purse.ranking.page import NOTHING
+from purse.ranking.parts import ALL, case_row
+from purse.ranking.record import record_of
 from purse.ranking.scores import Leaderboard
 from purse.ranking.suite2 import CASES, HEAVY, LIGHT, VERSION, write_ten_arms
 
@@ -147,14 +148,16 @@ def test_a_second_board_computes_nothing_and_the_command_writes_the_page(
     assert str(board) in result.output
     written = {path.name for path in folder.iterdir()}
     assert {"what-users-have.md", "scores-2.csv", "leaderboard-2.svg"} <= written
-    assert (folder / "what-users-have.md").read_text() == page2.markdown(board, "leaderboard-2.svg")
+    assert (folder / "what-users-have.md").read_text() == page2.markdown(
+        record_of(board), "leaderboard-2.svg"
+    )
 
 
 def test_the_committed_page_is_of_this_suite_and_recommends_the_default() -> None:
     page = COMMITTED.read_text()
     assert f"suite {VERSION}: {len(CASES)} cases" in page
-    assert all("| " + " | ".join(page2.case_row(case)) + " |" in page for case in CASES), (
+    assert all("| " + " | ".join(case_row(case)) + " |" in page for case in CASES), (
         "run `make leaderboard`: a case has changed"
     )
-    row = next(line for line in page.splitlines() if line.startswith(f"| {NOTHING} |"))
+    row = next(line for line in page.splitlines() if line.startswith(f"| {ALL} |"))
     assert row.split("`")[1] == policies.DEFAULT

@@ -9,8 +9,8 @@ import pytest
 from purse import policies
 from purse.ranking import games, page3, suite3
 from purse.ranking.leaderboard import SUITES, players_of
-from purse.ranking.page import NOTHING
-from purse.ranking.page2 import case_row
+from purse.ranking.parts import ALL, case_row
+from purse.ranking.record import record_of
 from purse.ranking.scores import Leaderboard
 from purse.ranking.suite import Case
 from purse.ranking.suite3 import CASES, VERSION
@@ -52,7 +52,7 @@ def test_the_page_says_what_contexts_are_worth_and_who_gets_it() -> None:
     means = {("lin-ucb.price", "one"): 0.1, ("replan", "one"): 0.4, ("replan", "two"): 0.05}
     scores = {key: np.full(4, mean) for key, mean in means.items()}
     board = Leaderboard(cases, ("lin-ucb.price", "replan"), scores, {}, VERSION, {})
-    text = page3.markdown(board, "leaderboard-3.svg")
+    text = page3.markdown(record_of(board), "leaderboard-3.svg")
     assert text.startswith(f"# {page3.TITLE}\n")
     known = page3.blind_share(cases[0])
     assert (
@@ -69,5 +69,5 @@ def test_the_committed_page_is_of_this_suite() -> None:
     assert all("| " + " | ".join(case_row(case)) + " |" in page for case in CASES), (
         "run `make leaderboard`: a case has changed"
     )
-    row = next(line for line in page.splitlines() if line.startswith(f"| {NOTHING} |"))
+    row = next(line for line in page.splitlines() if line.startswith(f"| {ALL} |"))
     assert suite3.sees_contexts(row.split("`")[1])

@@ -87,28 +87,33 @@ def leaderboard(
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
     policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
     standings, and writes a page (which-policy.md for suite 1, what-users-have.md for suite 2,
-    with-contexts.md for suite 3), a figure and a table of scores. An interrupted run continues
-    where it stopped. Several processes may play some policies each into one folder.
+    with-contexts.md for suite 3), a figure, a table of scores, and the numbers of the page. An
+    interrupted run continues where it stopped. Several processes may play some policies each into
+    one folder.
     """
     import purse
     from purse.base.files import write_atomically, write_text
     from purse.ranking import page, page2, page3
+    from purse.ranking.parts import heat_figure, name_file
+    from purse.ranking.record import record_of, write_record
     from purse.report.charts.export import write_figure
 
     board = purse.leaderboard(policies or None, n_workers=workers, folder=folder, **options)
-    target = Path(folder)
-    figure = page.heat_figure(board)
+    target, record = Path(folder), record_of(board)
+    figure = heat_figure(record)
     files = write_figure(figure, target, kinds=("png", "svg"))
     layout = {"2": page2, "3": page3}.get(board.suite, page)
-    text, scores = f"{layout.NAME}.md", figure.name.replace("leaderboard", "scores") + ".csv"
-    write_text(target / text, layout.markdown(board, f"{figure.name}.svg"))
+    text, scores = f"{layout.NAME}.md", f"{name_file('scores', board.suite)}.csv"
+    numbers = f"suite-{board.suite}.json"
+    write_text(target / text, layout.markdown(record, f"{figure.name}.svg"))
+    write_record(record, target / numbers)
     write_atomically(target / scores, board.frame().write_csv)
     if as_json:
         frames = {"standings": board.standings(), "scores": board.frame()}
         rows = {name: frame.to_dicts() for name, frame in frames.items()}
         print_json({"folder": str(target), **rows})
     else:
-        names = ", ".join([text, scores, *(file.name for file in files)])
+        names = ", ".join([text, scores, numbers, *(file.name for file in files)])
         click.echo(f"{board}\nWritten to {target}: {names}")
 
 

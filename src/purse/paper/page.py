@@ -11,36 +11,19 @@ from urllib.parse import unquote
 
 from purse.base.text import write_markdown_table
 from purse.paper.finding import Finding, Picture, Table
+from purse.paper.notation import NOTATION
 from purse.report.charts.export import render_svg
+from purse.report.charts.themed import themed
 from purse.report.shell import prefix_ids, render_text
 
 TITLE = "What the paper claims, what we measured, what is true"
 INTRO = (
     "A. Rangi, M. Franceschetti and L. Tran-Thanh, *Unifying the stochastic and the adversarial "
-    "Bandits with Knapsack* (2019), states five\n"
-    "theorems about EXP3.BwK and EXP3++.BwK and shows no experiment. This page takes each claim, "
-    "measures it, and says what is true. The tables and\n"
-    "pictures are reproduced by"
-)
-NOTATION = (
-    "K arms, budget B, costs in [c, 1], rewards in [0, 1], log is natural. r_t(i), c_t(i) and "
-    "e_t(i) = r_t(i)/c_t(i) are the reward, cost and\n"
-    "efficiency of arm i in round t; i_t is the arm played, τ the number of rounds that were paid "
-    "for, σ the round in which the game ends, the\n"
-    "pull that cannot be paid included, G the gain. T(i) is the number of rounds that arm i alone "
-    "can be paid for, and i* the arm with the\n"
-    "largest Σ_{t ≤ T(i)} e_t(i). In i.i.d. worlds μ(i) and ρ(i) are mean reward and mean cost, "
-    "e(i) = μ(i)/ρ(i), e* the largest of them, Δ(i) =\n"
-    "e* − e(i), N(i) the number of pulls; Σ ρ(i)Δ(i)N(i) is the pseudo-regret. Regret, where "
-    "nothing else is said, is how much more the best\n"
-    "fixed arm gains on the same draws. γ is the learning rate of EXP3.BwK; ε_t(i) the exploration "
-    "rate of EXP3++.BwK, δ_t(i) its third term, Δ̂\n"
-    "its estimate of Δ, η and λ what its confidence bounds are made from, c̄ a mean cost so far, p "
-    "and p̃ its probabilities before and after\n"
-    "exploration, and α, β the constants in them. Slopes are those of log regret against log B; "
-    "their intervals are a bootstrap over paths, so\n"
-    "they tell the noise and not how well a straight line fits, for which there are the slopes "
-    "from budget to budget."
+    "Bandits with Knapsack* (2019), states five theorems about EXP3.BwK and EXP3++.BwK and shows "
+    "no experiment.\n"
+    "This page takes each claim, measures it, and says what is true.\n"
+    "Theorems, equations and algorithms have the numbers of the preprint.\n"
+    "The tables and pictures are reproduced by"
 )
 QUICK = (
     "**A quick look**: small budgets and few paths. The numbers on this page are not for quoting."
@@ -62,7 +45,7 @@ def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
         "## Verdicts",
         table(Table(["claim", "verdict", "measured"], rows)),
         "## Notation",
-        typeset(NOTATION),
+        table(Table(["symbol", "meaning"], list(NOTATION.items()))),
     ]
     for claim, finding in results:
         lines += [
@@ -76,10 +59,13 @@ def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
 
 
 def typeset(text: str) -> str:
-    """Set x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code."""
+    """Set x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code; and keep
+    the stars of e*, i* and t* and the sign < as they are, which Markdown would take for its own.
+    """
 
     def prose(part: str) -> str:
-        low = re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", part)
+        kept = re.sub(r"(?<=\b[eit])\*(?!\*)", r"\\*", part.replace("<", "&lt;"))
+        low = re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", kept)
         return re.sub(r"\^([\d.]*\d|\w)", r"<sup>\1</sup>", low)
 
     return "".join(
@@ -92,7 +78,8 @@ def block(each: str | Table | Picture, pictures: str) -> str:
     if isinstance(each, Table):
         return table(each)
     if isinstance(each, Picture):
-        return f"![{each.caption}]({pictures}/{each.name}.svg)\n\n*{each.caption}*"
+        spoken = each.caption.replace("*", r"\*")  # an alternative text has no tags
+        return f"![{spoken}]({pictures}/{each.name}.svg)\n\n*{typeset(each.caption)}*"
     return typeset(each)
 
 
@@ -119,7 +106,7 @@ def capital(text: str) -> str:
 def pictures(results: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
     """Draw all pictures as SVG text, by name."""
     return {
-        each.name: render_svg(each.draw().spec)
+        each.name: themed(render_svg(each.draw().spec))
         for _, finding in results
         for each in finding.blocks
         if isinstance(each, Picture)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from purse.ranking.page import NOTHING, without_known_costs
+from purse import policies
 
 if TYPE_CHECKING:
-    from purse.ranking.scores import Leaderboard
+    from purse.ranking.record import Record
+
+TIE = 0.005  # of the optimum: the default is taken where the best is better by no more
 
 
 class Choice(NamedTuple):
@@ -21,52 +23,61 @@ class Choice(NamedTuple):
     case: str  # the worst case
 
 
-def rank(board: Leaderboard, situations: list[str]) -> list[Choice]:
+def rank(record: Record, situations: list[str]) -> list[Choice]:
     """Return the policies that play all cases of these situations, by their mean score.
 
     Policies that need to know what each arm costs are left out. Each situation counts once,
     whatever its number of cases.
     """
-    cases = {
-        situation: [case.name for case in board.cases if case.situation == situation]
-        for situation in situations
-    }
+    cases = {situation: record.situations[situation] for situation in situations}
     found = []
-    for policy in without_known_costs(board):
-        scores = {
-            case: board.mean_score(policy, case) for names in cases.values() for case in names
-        }
-        played = {case: score for case, score in scores.items() if score is not None}
-        if len(played) == len(scores):
-            means = [np.mean([played[case] for case in names]) for names in cases.values()]
-            worst = max(played, key=lambda case: played[case])
-            found.append(Choice(policy, float(np.mean(means)), played[worst], worst))
+    for policy in record.policies:
+        means = [record.mean_over(policy, names) for names in cases.values()]
+        known = [mean for mean in means if mean is not None]
+        if policy not in record.known_costs and len(known) == len(means):
+            worst = max(
+                (case for names in cases.values() for case in names),
+                key=lambda case: record.scores[policy, case].mean,
+            )
+            score = record.scores[policy, worst].mean
+            found.append(Choice(policy, float(np.mean(known)), score, worst))
     return sorted(found, key=lambda choice: choice.mean)
 
 
-def recommendations(board: Leaderboard) -> dict[str, list[Choice]]:
-    """Return the policies by their mean score, for all situations together and for each."""
-    every = list(dict.fromkeys(case.situation for case in board.cases))
-    groups = {NOTHING: every, **{situation: [situation] for situation in every}}
-    return {label: rank(board, about) for label, about in groups.items()}
+def recommend(choices: list[Choice]) -> Choice | None:
+    """Return the policy to take: the default where hardly any is better, else the best; None where
+    there are no choices.
+    """
+    for choice in choices:
+        if choice.policy == policies.DEFAULT and choice.mean <= choices[0].mean + TIE:
+            return choice
+    return choices[0] if choices else None
 
 
 def reason(choices: list[Choice]) -> str:
-    """Return why the first of these policies is taken, in a sentence."""
-    if not choices:
+    """Return why the recommended policy is taken, in a sentence."""
+    taken = recommend(choices)
+    if taken is None:
         return "No policy on this board plays all of these cases."
-    first, *others = choices
     text = (
-        f"Its mean regret is {100 * first.mean:.1f}%, and {100 * first.worst:.1f}% at worst "
-        f"({first.case})"
+        f"Its mean regret is {percent(taken.mean)}, and {percent(taken.worst)} at worst "
+        f"({taken.case})"
     )
-    if others:
-        then = others[0]
-        text += (
-            f"; `{then.policy}` follows with {100 * then.mean:.1f}%, and "
-            f"{100 * then.worst:.1f}% at worst ({then.case})"
-        )
+    if taken != choices[0]:
+        best = choices[0]
+        return f"{text}; `{best.policy}` has {percent(best.mean)}, which is hardly better."
+    if choices[1:]:
+        text += f"; `{choices[1].policy}` follows with {percent(choices[1].mean)}"
     return f"{text}."
+
+
+def percent(score: float) -> str:
+    """Return a score in percent, to a tenth where it is small.
+
+    >>> percent(0.0123), percent(0.4321)
+    ('1.2%', '43%')
+    """
+    return f"{100 * score:.0f}%" if score >= 0.095 else f"{100 * score:z.1f}%"
 
 
 class Share(NamedTuple):
@@ -77,11 +88,11 @@ class Share(NamedTuple):
     best: float | None  # of what the best arm alone earns
 
 
-def shares(board: Leaderboard, policy: str) -> list[Share]:
+def shares(record: Record, policy: str) -> list[Share]:
     """Return what the policy earns beside two trivial players, on every case that it plays."""
     found = []
-    for case, alone in board.alone.items():
-        score = board.mean_score(policy, case)
+    for case, alone in record.alone.items():
+        score = record.mean_score(policy, case)
         if score is not None:
             parts = ((1 - score) / each if each > 0 else None for each in alone)
             found.append(Share(case, *parts))

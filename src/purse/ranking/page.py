@@ -1,170 +1,143 @@
-"""The leaderboard as a picture, and that of suite 1 as the page "Which policy should I use?"."""
+"""The page of suite 1, "Which policy should I use?": one policy for each situation and why."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from purse.base.text import format_mean, write_markdown_table
-from purse.ranking.suite import VERSION
-from purse.report.charts.base import Figure
-from purse.report.charts.heat_map import heat_map
+from purse import policies
+from purse.base.text import MISSING, join_words, write_markdown_table
+from purse.ranking.advice import percent, rank, reason, recommend
+from purse.ranking.parts import (
+    ALL,
+    HEAT_TEXT,
+    cases_table,
+    link,
+    name_file,
+    situation_tables,
+    standings_table,
+    wins_table,
+)
+from purse.ranking.record import ADVERSARY
 
 if TYPE_CHECKING:
-    from purse.ranking.scores import Leaderboard
+    from collections.abc import Mapping
 
-KNOWN_COSTS = "needs to know what each arm costs"
-NOTHING = "I know nothing"
+    from purse.ranking.record import Record
+
 NAME = "which-policy"  # of the file
 TITLE = "Which policy should I use?"
-HEAT_TITLE = "normalised regret 1 − G/OPT, in percent; blank: the policy cannot play it"
+MONEY = "only money is limited: one resource, no horizon"
+MORE = ("budget and horizon", "several resources")  # situations with other limits than money
+TWINS = {  # policies that play alike, and why
+    (
+        "sao",
+        "uniform",
+    ): "`sao` draws all arms alike until it is sure that one is worse, which takes "
+    "longer than these games, so its scores are those of `uniform`."
+}
 
 
-def heat_figure(board: Leaderboard) -> Figure:
-    """Draw every policy's score on every case, the best standing first.
-
-    Its name is that of its file: `leaderboard`, and `leaderboard-2` for suite 2.
-    """
-    import polars as pl
-
-    order = board.standings()["policy"].to_list()
-    scores = [
-        {"row": policy, "column": case.name, "score": board.mean_score(policy, case.name)}
-        for policy in order
-        for case in board.cases
-    ]
-    types = {"row": pl.String, "column": pl.String, "score": pl.Float64}
-    name = "leaderboard" if board.suite == VERSION else f"leaderboard-{board.suite}"
-    return heat_map(name, HEAT_TITLE, pl.DataFrame(scores, types))
-
-
-def without_known_costs(board: Leaderboard) -> list[str]:
-    """The policies that need not know what each arm costs."""
-    knowing = {policy for (policy, _), why in board.refusals.items() if KNOWN_COSTS in why}
-    return [policy for policy in board.policies if policy not in knowing]
-
-
-def best(board: Leaderboard, cases: list[str], allowed: list[str]) -> list[tuple[str, float]]:
-    """The policies that play all these cases, by their mean score."""
-    playing = [
-        policy for policy in allowed if all((policy, case) in board.scores for case in cases)
-    ]
-    means = {
-        policy: float(np.mean([board.scores[policy, case].mean() for case in cases]))
-        for policy in playing
-    }
-    return sorted(means.items(), key=lambda pair: pair[1])
-
-
-def recommendations(
-    board: Leaderboard,
-) -> list[tuple[str, list[tuple[str, float]], list[tuple[str, float]]]]:
-    """For all cases, for those of money alone, and for each situation: the best policies, without
-    and with known costs.
-    """
-    free = without_known_costs(board)
-    knowing = [policy for policy in board.policies if policy not in free]
-    situations = list(dict.fromkeys(case.situation for case in board.cases))
-    more = ("budget and horizon", "several resources")
-    groups = {
-        NOTHING: situations,
-        "money alone, nothing else is known": [each for each in situations if each not in more],
-        **{situation: [situation] for situation in situations},
-    }
+def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | None) -> str:
+    """Return the table of what to take: a row for each group of situations."""
     rows = []
-    for label, about in groups.items():
-        cases = [case.name for case in board.cases if case.situation in about]
-        known = best(board, cases, sorted(knowing))[:2]
-        rows.append((label, best(board, cases, free)[:4], known))
-    return rows
+    for label, situations in groups.items():
+        choices = rank(record, situations)
+        taken = recommend(choices)
+        name = link(taken.policy, pages) if taken else MISSING
+        rows.append([label, name, reason(choices)])
+    return write_markdown_table(["what you have", "take", "why"], rows)
 
 
-def markdown(board: Leaderboard, picture: str) -> str:
-    """The page: what to take in which situation, the standings, every score, and who beats whom."""
+def nobody_can(record: Record) -> str:
+    """Return what the page says of an adversary, where the optimum is known only afterwards."""
+    cases = record.situations[ADVERSARY]
+    means = {policy: record.mean_over(policy, cases) for policy in record.policies}
+    known = [mean for mean in means.values() if mean is not None]
+    default = means.get(policies.DEFAULT)
+    text = f"Nobody can do well: of all policies the best still loses {percent(min(known))}"
+    if default is not None:
+        text += f", and `{policies.DEFAULT}`, the default, {percent(default)}"
+    return (
+        f"{text}. Two worlds look the same until it is too late to react, and in one of them every "
+        "player loses a share of the optimum."
+    )
 
-    def write_list(pairs: list[tuple[str, float]]) -> str:
-        return ", ".join(f"`{policy}` ({100 * score:.1f})" for policy, score in pairs) or "—"
 
-    order = board.standings()["policy"].to_list()
-    situations = [
-        [label, write_list(free), write_list(known)]
-        for label, free, known in recommendations(board)
+def standing_notes(record: Record) -> list[str]:
+    """Return what a reader must know of the standings."""
+    notes = [
+        "Over the cases that a policy can play, the smallest mean regret first.\n"
+        "Where a policy plays fewer cases than another, their means are over different cases: "
+        "compare their ranks, too, or the scores by situation."
     ]
-    scores = [
-        [f"`{policy}`", *(cell(board, policy, case.name) for case in board.cases)]
-        for policy in order
+    if record.known_costs:
+        names = join_words(f"`{policy}`" for policy in sorted(record.known_costs))
+        notes.append(f"These have to be told what each arm costs: {names}.")
+    for pair, why in TWINS.items():
+        if set(pair) <= set(record.policies):
+            notes.append(why)
+    return ["\n".join(notes)]
+
+
+def score_sections(record: Record, picture: str, pages: str | None) -> list[str]:
+    """Return the sections with all numbers: standings, heat map, scores by situation, wins."""
+    table = f"{name_file('scores', record.suite)}.csv"
+    parts = [
+        "## Standings",
+        *standing_notes(record),
+        standings_table(record, pages),
+        f"{HEAT_TEXT}\n[The picture in full size]({picture}).",
+        f"![Scores of all policies]({picture})",
+        "## Scores by situation",
+        "Mean regret in percent with half its 95% interval, where that was kept, for the best "
+        f"policies of each situation and the default.\n[{table}]({table}) has all policies on all "
+        "cases.",
+        *situation_tables(record, pages),
     ]
-    cases = [
-        [case.name, case.situation, f"`{case.world}`", budget(case.budget)] for case in board.cases
-    ]
+    if record.wins:
+        parts += [
+            "## Who beats whom",
+            "In how many cases the policy of the row is better than that of the column beyond "
+            f"doubt (paired runs, 95% interval), for {len(record.wins)} of the policies.",
+            wins_table(record, pages),
+        ]
+    return parts
+
+
+def markdown(record: Record, picture: str, pages: str | None = None) -> str:
+    """Return the page; names are links where the pages of policies lie in a folder."""
+    situations = list(record.situations)
+    groups = {
+        ALL: situations,
+        MONEY: [each for each in situations if each not in MORE],
+        **{each: [each] for each in situations if each != ADVERSARY},
+    }
     parts = [
         f"# {TITLE}",
-        f"Every policy on every case of suite {VERSION}: {len(board.cases)} cases, "
-        f"{len(board.policies)} policies, the same draws for all. The score of a run is its "
-        "normalised regret 1 − G/OPT in percent: 0 is the optimum — the best fixed arm on the same "
-        "draws, or the arm that is best at the time where that is more; with a horizon or several "
-        "resources, the linear program — and 100 is nothing gained. Reproduce it with",
+        f"Every policy on every case of suite {record.suite}: {len(record.cases)} cases, "
+        f"{len(record.standings)} policies, the same draws for all.\n"
+        "The score of a run is its regret in percent of a reference: 0% is as good as the "
+        "reference, and 100% is nothing gained.\n"
+        "The reference is the best single arm, or the best arm in each phase where that is more; "
+        "with a horizon or several resources it is the optimum of a linear program.\n"
+        "Reproduce it with",
         "    purse leaderboard",
-        "## In short",
-        write_markdown_table(
-            ["situation", "take (mean score)", "with known constant costs"], situations
-        ),
-        "## Standings",
-        "Over the cases that a policy can play: mean score, mean rank, and the case that "
-        "it does worst on.",
-        standings_table(board),
-        f"![Scores of all policies on all cases]({picture})",
-        "## Every score",
-        "Mean normalised regret in percent with half its 95% interval.",
-        write_markdown_table(["policy", *(case.name for case in board.cases)], scores),
-        "## Who beats whom",
-        "In how many cases the policy of the row is better than that of the column "
-        "beyond doubt (paired runs, 95% interval), for the twelve best standings.",
-        wins_table(board, order[:12]),
+        "## What to take",
+        "The policy with the smallest mean regret, of those that play all cases of the situation "
+        "and need not be told what each arm costs.\n"
+        f"The default, `{policies.DEFAULT}`, is taken where no other is better by more than half a "
+        "percent.",
+        advice_table(record, groups, pages),
+        *([f"**An adversary.** {nobody_can(record)}"] if ADVERSARY in situations else []),
+        *score_sections(record, picture, pages),
         "## What is not here",
-        "SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public text, "
-        "and we do not guess. BalancedExploration (Badanidiyuru, Kleinberg and Slivkins): its "
-        "authors leave open how to compute it. Contexts: [suite 3](with-contexts.md) has them.",
+        "- SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public "
+        "text, and we do not guess.\n"
+        "- BalancedExploration (Badanidiyuru, Kleinberg and Slivkins): its authors leave open how "
+        "to compute it.\n"
+        "- Contexts: [suite 3](with-contexts.md) has them.",
         "## The cases",
-        write_markdown_table(["case", "situation", "world", "budget"], cases),
+        "`purse.ranking.suite` has the worlds in full.",
+        cases_table(record.cases),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def standings_table(board: Leaderboard) -> str:
-    """The standings."""
-    rows = [
-        [
-            f"`{row['policy']}`",
-            str(row["cases"]),
-            f"{100 * row['score']:.1f} ± {196 * row['error']:.1f}",
-            f"{row['rank']:.1f}",
-            f"{100 * row['worst']:.1f}",
-            row["worst_case"],
-        ]
-        for row in board.standings().iter_rows(named=True)
-    ]
-    return write_markdown_table(
-        ["policy", "cases", "mean score", "mean rank", "worst score", "on"], rows
-    )
-
-
-def budget(value: float | tuple[float, ...]) -> str:
-    """A budget, or several, as text."""
-    return ", ".join(f"{each:,.0f}" for each in (value if isinstance(value, tuple) else (value,)))
-
-
-def cell(board: Leaderboard, policy: str, case: str) -> str:
-    """A score with half its interval."""
-    score = board.score(policy, case)
-    return "" if score is None else format_mean(100 * score.mean, 100 * score.high, "z.1f")
-
-
-def wins_table(board: Leaderboard, chosen: list[str]) -> str:
-    """The win matrix of some policies."""
-    rows = zip(chosen, board.wins(chosen), strict=True)
-    return write_markdown_table(
-        ["", *(f"`{policy}`" for policy in chosen)],
-        [[f"`{policy}`", *(f"{each:.0f}" for each in wins)] for policy, wins in rows],
-    )

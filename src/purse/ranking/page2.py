@@ -7,18 +7,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from purse import policies
-from purse.base.text import MISSING, format_budget, format_known, write_markdown_table
-from purse.ranking.advice import Share, reason, recommendations, shares
-from purse.ranking.page import NOTHING, cell, standings_table, wins_table
+from purse.base.text import MISSING, format_known, write_markdown_table
+from purse.ranking.advice import Share, rank, recommend, shares
+from purse.ranking.page import advice_table, score_sections
+from purse.ranking.parts import ALL, cases_table
 
 if TYPE_CHECKING:
-    from purse.ranking.scores import Leaderboard
-    from purse.ranking.suite import Case
+    from purse.ranking.record import Record
 
 NAME = "what-users-have"  # of the file
 TITLE = "Which policy fits what you have?"
-SHOWN = 12  # policies in the tables of all cases
-LONGEST = 160  # characters of a world's text in the table of cases
 # what a reader must know of a policy, beside its numbers
 WARNINGS = {
     "replan": "Nothing protects `replan` against an adversary who knows it: apart from looks and "
@@ -35,9 +33,9 @@ def least(found: list[Share], player: str) -> str:
     return f"{value:.0%} ({case})"
 
 
-def trivial_section(board: Leaderboard, policy: str) -> list[str]:
+def trivial_section(record: Record, policy: str) -> list[str]:
     """Return the section that compares a policy with players who learn nothing."""
-    found = shares(board, policy)
+    found = shares(record, policy)
     rows = [
         [each.case, format_known(each.cheapest, ".0%"), format_known(each.best, ".0%")]
         for each in found
@@ -58,79 +56,45 @@ def trivial_section(board: Leaderboard, policy: str) -> list[str]:
     ]
 
 
-def markdown(board: Leaderboard, picture: str) -> str:
+def markdown(record: Record, picture: str, pages: str | None = None) -> str:
     """Return the page: what to take and why, the default beside trivial players, every score."""
-    chosen = recommendations(board)
-    taken = [
-        [label, f"`{choices[0].policy}`" if choices else MISSING, reason(choices)]
-        for label, choices in chosen.items()
-    ]
-    named = {policies.DEFAULT, *(choices[0].policy for choices in chosen.values() if choices)}
-    default = policies.DEFAULT if policies.DEFAULT in board.policies else None
-    order = board.standings()["policy"].to_list()
-    scores = [
-        [case.name, *(cell(board, policy, case.name) for policy in order[:SHOWN])]
-        for case in board.cases
-    ]
+    situations = list(record.situations)
+    groups = {ALL: situations, **{each: [each] for each in situations}}
+    taken = [recommend(rank(record, about)) for about in groups.values()]
+    named = {policies.DEFAULT, *(choice.policy for choice in taken if choice)}
+    default = policies.DEFAULT if policies.DEFAULT in record.policies else None
     parts = [
         f"# {TITLE}",
-        f"Every policy on every case of suite {board.suite}: {len(board.cases)} cases, "
-        f"{len(board.policies)} policies, the same draws for all.\n"
+        f"Every policy on every case of suite {record.suite}: {len(record.cases)} cases, "
+        f"{len(record.standings)} policies, the same draws for all.\n"
         "Suite 2 has what users have: little money, costs over decades, late reports, outages and "
         "more; [suite 1](which-policy.md) has long games.\n"
-        "The score of a run is its normalised regret 1 − G/OPT in percent: 0 is the optimum, and "
-        "100 is nothing gained.",
-        "- Money alone: OPT is the best fixed arm on the same draws, or the arm that is best at "
-        "the time, where that is more.\n"
-        "- With a horizon or several resources: OPT is the linear program.\n"
+        "The score of a run is its regret in percent of a reference: 0% is as good as the "
+        "reference, and 100% is nothing gained.",
+        "- Money alone: the reference is the best single arm, or the best arm in each phase where "
+        "that is more.\n"
+        "- With a horizon or several resources: it is the optimum of a linear program.\n"
         "- An adversary: a case is a pair of worlds that show the same first rounds, and the score "
         "is that of the world in which the policy does worse.\n"
-        "  OPT is what a player can be sure of who knows both worlds and not which it is.",
+        "  The reference is what a player can be sure of who knows both worlds and not which it "
+        "is.",
         "Reproduce it with",
-        f"    purse leaderboard --suite {board.suite}",
+        f"    purse leaderboard --suite {record.suite}",
         "## What to take",
         "The policy with the smallest mean regret, of those that play all cases of the situation "
-        "and need not know what each arm costs.\n"
-        f"For *{NOTHING}* each situation counts once.",
-        write_markdown_table(["what you have", "take", "why"], taken),
+        "and need not be told what each arm costs.\n"
+        f"The default, `{policies.DEFAULT}`, is taken where no other is better by more than half a "
+        "percent.\n"
+        "*Bounds* are the smallest and largest costs of a pull that a user declares: own ones for "
+        "each arm where nothing else is said, one for all arms, or three times too wide.\n"
+        f"For *{ALL}* each situation counts once.",
+        advice_table(record, groups, pages),
         *(text for policy, text in WARNINGS.items() if policy in named),
-        *(trivial_section(board, default) if default and board.alone else []),
-        "## Standings",
-        "Over the cases that a policy can play: mean score, mean rank, and the case that "
-        "it does worst on.",
-        standings_table(board),
-        f"![Scores of all policies on all cases]({picture})",
-        "## Every score",
-        "Mean normalised regret in percent with half its 95% interval, for the "
-        f"{SHOWN} best standings; `scores-{board.suite}.csv` has all.",
-        write_markdown_table(["case", *(f"`{policy}`" for policy in order[:SHOWN])], scores),
-        "## Who beats whom",
-        "In how many cases the policy of the row is better than that of the column "
-        "beyond doubt (paired runs, 95% interval).",
-        wins_table(board, order[:SHOWN]),
+        *score_sections(record, picture, pages),
+        *(trivial_section(record, default) if default and record.alone else []),
         "## The cases",
         "A pull is the largest possible cost; what is not said is as in `purse.simulate`.\n"
         "`purse.ranking.suite2` has the worlds in full.",
-        write_markdown_table(
-            ["case", "situation", "world", "budget", "declared bounds", "besides", "paths"],
-            map(case_row, board.cases),
-        ),
+        cases_table(record.cases),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def case_row(case: Case) -> list[str]:
-    """Return a row of the table of cases."""
-    world = " or ".join(
-        f"`{text if len(text) <= LONGEST else text[:LONGEST] + '…'}`"
-        for text in case.adversary or (case.world,)
-    )
-    besides = {
-        f"horizon {case.horizon}": case.horizon is not None,
-        f"reports {case.delay} rounds late": case.delay > 0,
-        f"stop rule `{case.stop}`": case.stop != "exit",
-    }
-    said = ", ".join(text for text, holds in besides.items() if holds)
-    budgets = case.budget if isinstance(case.budget, tuple) else (case.budget,)
-    money = ", ".join(map(format_budget, budgets))
-    return [case.name, case.situation, world, money, case.bounds, said, str(case.n_paths)]

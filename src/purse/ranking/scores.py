@@ -86,7 +86,7 @@ class Leaderboard:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def standings(self) -> pl.DataFrame:
-        """Return a row for each policy, over the cases that it plays.
+        """Return a row for each policy, over the cases that it plays, the smallest score first.
 
         Its columns are the number of cases, mean score with standard error, mean rank, worst score
         and its case.
@@ -116,7 +116,7 @@ class Leaderboard:
                         "worst_case": mine[int(np.argmax(means))],
                     }
                 )
-        return pl.DataFrame(rows).sort("cases", "score", descending=[True, False])
+        return pl.DataFrame(rows).sort("score", maintain_order=True)
 
     def wins(self, names: Sequence[str] | None = None) -> Floats:
         """Return in how many cases the policy of the row beats that of the column, shape (N, N).

@@ -110,14 +110,14 @@ def paper_arm(seen: RunEvidence) -> Floats:
 
 
 def line_1(seen: RunEvidence) -> Floats:
-    """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (regretAdv)."""
+    """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (5)."""
     arm = seen.paper_arm
     per_round = seen.budget / np.maximum(seen.fixed_rounds[arm], 1)
     return per_round * seen.fixed_efficiency[arm] - seen.gain
 
 
 def line_2(seen: RunEvidence) -> Floats:
-    """z (sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t)): the second line of eq. (regretAdv).
+    """z (sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t)): the second line of eq. (5).
 
     z = max{B / T(i*), spent / tau}, the larger of the two costs per round.
     """
@@ -127,7 +127,7 @@ def line_2(seen: RunEvidence) -> Floats:
 
 
 def efficiency_sums(seen: RunEvidence) -> Floats:
-    """sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t): the left side of eq. (sum), over two
+    """sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t): the left side of eq. (8), over two
     different numbers of rounds.
     """
     return seen.fixed_efficiency[seen.paper_arm] - seen.efficiency
@@ -141,7 +141,7 @@ def own_rounds(seen: RunEvidence) -> Floats:
 
 
 def round_gap(seen: RunEvidence) -> Floats:
-    """|T(i*) - tau|, in rounds: the left side of eq. (StopRule)."""
+    """|T(i*) - tau|, in rounds: the left side of eq. (9)."""
     return np.abs(seen.fixed_rounds[seen.paper_arm] - seen.rounds).astype(np.float64)
 
 
@@ -162,7 +162,7 @@ def pseudo_regret(seen: RunEvidence) -> Floats | None:
 
 
 def paper_pseudo_regret(seen: RunEvidence) -> Floats | None:
-    """sum_i Delta(i) N(i): the last line of eq. (regretStochastic), without the cost of a pull."""
+    """sum_i Delta(i) N(i): the last line of eq. (4), without the cost of a pull."""
     return None if seen.gaps is None else seen.pulls @ seen.gaps
 
 

@@ -1,4 +1,4 @@
-"""Eq. (sum): the efficiency regret over two different numbers of rounds."""
+"""Eq. (8): the efficiency regret over two different numbers of rounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from purse.paper.runner import Runner
 from purse.theory import bounds
 
 ORDER = 50
-TITLE = "Equation (sum)"
+TITLE = "Equation (8)"
 SAYS = "E[Σ_{t ≤ T(i*)} e_t(i*) − Σ_{t ≤ τ} e_t(i_t)] ≤ 2√(((e−1)B + (e−2)K)·K log K/c³)."
 COMMANDS = [
     "purse regret exp3.bwk -b 1e5 -w "

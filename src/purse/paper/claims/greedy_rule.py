@@ -1,4 +1,4 @@
-"""Eq. (greedy): the greedy rule loses at most max e."""
+"""Eq. (3): the greedy rule loses at most max e."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from purse.paper.runner import Runner
 from purse.theory import knapsack
 
 ORDER = 10
-TITLE = "Equation (greedy)"
+TITLE = "Equation (3)"
 SAYS = "With known constant arms, G(greedy) ≤ G(optimum) ≤ G(greedy) + max_i e(i)."
 COMMANDS = [
     "python -c 'from purse import knapsack as k; print(k.greedy([1, .75], [1, .8], 1.6), "

@@ -10,7 +10,7 @@ from purse.theory.notions import efficiency_sums
 ORDER = 210
 TITLE = "Proposition B"
 SAYS = (
-    "Not in the paper: eq. (sum) and the regret over the player's own rounds differ by what "
+    "Not in the paper: eq. (8) and the regret over the player's own rounds differ by what "
     "i* earns between the ends of the two games."
 )
 COMMANDS = ["purse regret exp3.bwk -w two_worlds:world=2 -b 1e4"]
@@ -24,7 +24,7 @@ PLACES = {
 
 
 def study(runner: Runner) -> Finding:
-    """The two parts of the left side of eq. (sum)."""
+    """The two parts of the left side of eq. (8)."""
     budget = 1e4
     rows, error = [], 0.0
     for label, world in PLACES.items():
@@ -36,9 +36,9 @@ def study(runner: Runner) -> Finding:
             error = max(error, float(abs(own + between - efficiency_sums(seen)).max()) / budget)
             parts = [part.mean() / budget for part in (efficiency_sums(seen), own, between)]
             rows.append([label, f"`{player}`", *(f"{part:.3f}" for part in parts)])
-    head = ["instance", "player", "left side of (sum)", "own rounds", "between the two ends"]
+    head = ["instance", "player", "left side of eq. (8)", "own rounds", "between the two ends"]
     return Finding(
-        "true: an identity; eq. (sum) holds where that part is small",
+        "true: an identity; eq. (8) holds where that part is small",
         f"between the ends of the two games i* earns {rows[4][4]}·B in world 2 and "
         f"{rows[-2][4]}·B on five arms (EXP3.BwK, B = {budget:,.0f})",
         error < 1e-9,

@@ -1,4 +1,4 @@
-"""Eq. (regretAdv): R <= line 1 <= line 2."""
+"""Eq. (5): R <= line 1 <= line 2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from purse.paper.instances import CHEAP_ARM, CHEAPER_ARM, WORLD_2
 from purse.paper.runner import Runner
 
 ORDER = 30
-TITLE = "Equation (regretAdv)"
+TITLE = "Equation (5)"
 SAYS = "Regret ≤ (B/T(i*)) Σ e_t(i*) − G (line 1) ≤ E[z·(Σ e_t(i*) − Σ e_t(i_t))] (line 2)."
 COMMANDS = [
     "purse regret exp3.bwk -w same_costs -b 1e4",

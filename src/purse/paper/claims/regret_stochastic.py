@@ -1,4 +1,4 @@
-"""Eq. (regretStochastic): regret from the number of pulls of worse arms."""
+"""Eq. (4): regret from the number of pulls of worse arms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from purse.paper.runner import Runner
 from purse.theory import knapsack
 
 ORDER = 20
-TITLE = "Equation (regretStochastic)"
+TITLE = "Equation (4)"
 SAYS = "Regret ≤ e*·(τ_G + 1) − G ≤ Σ_i Δ(i) E[N(i)], with τ_G the greedy rule's rounds."
 COMMANDS = [
     'purse regret fixed:arm=0 -b 1e4 -w "bernoulli:rewards=[.5,.2],costs=[.5,.5]"',

@@ -1,4 +1,4 @@
-"""Eq. (StopRule): the best arm and the player have nearly equal numbers of rounds."""
+"""Eq. (9): the best arm and the player have nearly equal numbers of rounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from purse.theory.growth import fit_growth
 from purse.theory.notions import round_gap
 
 ORDER = 40
-TITLE = "Equation (StopRule)"
+TITLE = "Equation (9)"
 SAYS = "|T(i*) − τ| ≤ K/c: i* alone and EXP3.BwK can be paid for nearly equally many rounds."
 COMMANDS = [
     "purse regret exp3.bwk -b 1e4 -w "

@@ -90,20 +90,29 @@ def study(runner: Runner) -> Finding:
         f"exceed it at B = {beyond:,.0f}",
         refuted,
         [
-            "**Counterexample, for every algorithm.** Arm 0 costs 1, arm 1 costs c. In rounds 1 … "
-            "B arm 0 pays r₁ = min(1, (1−c)/(2c)), arm 1 nothing. Then either nothing pays any "
-            "more (world 1), or arm 1 pays 1 (world 2). Each round costs at most 1, so nobody runs "
-            "out before round B, and everybody sees the same B rounds in both worlds. If x is the "
-            "expected part of them spent on arm 0, the regret is at least r₁(1−x)B in world 1 and "
-            "xB((1−c)/c − r₁) in world 2, where after round B each unit is worth 1/c, and x(1−c)B "
-            "fewer units are left than arm 1 alone would have. The larger of the two is at least "
-            "κ(c)·B (up to one reward where B/c is not whole), with κ(c) = (1−2c)/(1−c) for c ≤ "
-            f"1/3 and (1−c)/(4c) above. For two arms and c = {COST} that is {kappa:.3f}·B, more "
-            f"than the theorem allows from B = 4(e−1)·2 log 2/(c³κ²) = {math.ceil(crossing):,} on, "
-            "whoever plays. The theorem speaks of regret as eq. (regretAdv) defines it, which "
-            "changes nothing: in both worlds line 1 equals the regret, and line 2 is at least as "
-            "large as the same bound (in world 1 z = 1 and the difference of the sums is r₁(1−x)B; "
-            "in world 2 z ≥ c and it is at least xB((1−c)/c² − r₁)).",
+            "**Counterexample, for every algorithm.** Two worlds with two arms: arm 0 costs 1, arm "
+            "1 costs c. What they pay:",
+            Table(
+                ["rounds", "arm 0, at cost 1", "arm 1, at cost c"],
+                [
+                    ["1 … B, in both worlds", "r₁ = min(1, (1−c)/(2c))", "0"],
+                    ["after B, in world 1", "0", "0"],
+                    ["after B, in world 2", "0", "1"],
+                ],
+            ),
+            "1. Each round costs at most 1, so nobody runs out of money before round B, and "
+            "everybody sees the same B rounds in both worlds.\n"
+            "2. Let x be the expected part of these rounds spent on arm 0. The regret is at least "
+            "r₁(1−x)B in world 1, and xB((1−c)/c − r₁) in world 2: there each unit is worth 1/c "
+            "after round B, and x(1−c)B fewer units are left than arm 1 alone would have.\n"
+            "3. The larger of the two is at least κ(c)·B for every x (up to one reward where B/c "
+            "is not whole), with κ(c) = (1−2c)/(1−c) for c ≤ 1/3 and (1−c)/(4c) above.",
+            f"For two arms and c = {COST} that is {kappa:.3f}·B, more than the theorem allows from "
+            f"B = 4(e−1)·2 log 2/(c³κ²) = {math.ceil(crossing):,} on, whoever plays.",
+            "The theorem speaks of regret as eq. (5) defines it, which changes nothing: in both "
+            "worlds line 1 equals the regret, and line 2 is at least as large as the same bound "
+            "(in world 1 z = 1 and the difference of the sums is r₁(1−x)B; in world 2 z ≥ c and it "
+            "is at least xB((1−c)/c² − r₁)).",
             Picture(
                 "theorem1",
                 f"Measured regret of EXP3.BwK in the two worlds ({runner.paths(PATHS)} "
@@ -119,10 +128,10 @@ def study(runner: Runner) -> Finding:
             saving,
             "**Where the proof breaks.** It concludes from nearly equal money spent that the best "
             "arm and the player have nearly equal numbers of rounds ([Equation "
-            "(StopRule)](#equation-stoprule)); both lie between B and B/c. It also counts the best "
-            "arm's estimated efficiencies beyond the player's last round, where they are zero; it "
+            "(9)](#equation-9)); both lie between B and B/c. It also counts the best arm's "
+            "estimated efficiencies beyond the player's last round, where they are zero; it "
             "takes E[zX] ≤ E[X] from z ≤ 1, which needs X ≥ 0; and it takes line 1 ≤ line 2 "
-            "([Equation (regretAdv)](#equation-regretadv)). What remains true is [Proposition "
+            "([Equation (5)](#equation-5)). What remains true is [Proposition "
             "A](#proposition-a) and, for reward, [Proposition C](#proposition-c).",
         ],
     )

@@ -1,4 +1,4 @@
-"""A heat map: a number for each row and column, by colour and as text."""
+"""A heat map: a number for each row and column, by colour and as text, both in percent."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from purse.report.charts.base import Figure, Panel
 if TYPE_CHECKING:
     import polars as pl
 
-CELL = (34, 18)  # the width and height of a cell
+WIDTH = 640  # of all cells together, at most
+WIDEST, HEIGHT = 46, 20  # of a cell
 LEAST, MOST = 0.001, 1.0  # what is beyond has the colour of the end
-DARK = 0.03  # text on cells with a larger score is white
-TEXT_SIZE = 10
-ROOM = 220  # for the names of rows and columns
+DARK = 0.036  # text on cells with a larger score is white: either has a contrast of 4.5
+ON_LIGHT, ON_DARK = "#101010", "#FFFFFF"  # text on a cell, whatever the page is like
+TEXT_SIZE = 11
+ROOM = 230  # for the names of rows and columns
+# what the ends of the scale mean
+ENDS = (
+    "datum.value < 0.002 ? '0.1%, good' : datum.value == 1 ? '100%, bad' : "
+    "format(datum.value, '~%')"
+)
 
 
 def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
@@ -35,23 +42,27 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
         pl.col("score").clip(LEAST, MOST).alias("shade"),
     )
     names = {"title": None, "labelLimit": ROOM, "grid": False}
-    x_axis, y_axis = alt.Axis(labelAngle=-40, **names), alt.Axis(**names)
+    x_axis = alt.Axis(labelAngle=-50, labelAlign="left", orient="top", **names)
     base = alt.Chart(cells).encode(
         x=alt.X("column:N", scale=alt.Scale(domain=columns), axis=x_axis),
-        y=alt.Y("row:N", scale=alt.Scale(domain=rows), axis=y_axis),
+        y=alt.Y("row:N", scale=alt.Scale(domain=rows), axis=alt.Axis(**names)),
     )
     scale = alt.Scale(type="log", domain=[LEAST, MOST], scheme="cividis", reverse=True, clamp=True)
-    length = CELL[1] * min(len(rows), 12)
     legend = alt.Legend(
-        orient="right", format="~%", values=[0.001, 0.01, 0.1, 1], gradientLength=length
+        orient="bottom",
+        direction="horizontal",
+        values=[0.001, 0.01, 0.1, 1],
+        labelExpr=ENDS,
+        gradientLength=300,
     )
-    ink = alt.condition(f"datum.score > {DARK}", alt.value("white"), alt.value("black"))
+    ink = alt.condition(f"datum.score > {DARK}", alt.value(ON_DARK), alt.value(ON_LIGHT))
     layers = [
         base.mark_rect().encode(
-            color=alt.Color("shade:Q", title="score", scale=scale, legend=legend)
+            color=alt.Color("shade:Q", title="regret", scale=scale, legend=legend)
         ),
         base.mark_text(fontSize=TEXT_SIZE).encode(text="label:N", color=ink),
     ]
-    size = {"width": CELL[0] * len(columns), "height": CELL[1] * len(rows)}
-    chart = alt.layer(*layers, title=alt.Title(title, limit=size["width"] + ROOM), **size)
+    width = min(WIDEST, WIDTH // max(len(columns), 1)) * len(columns)
+    size = {"width": width, "height": HEIGHT * len(rows)}
+    chart = alt.layer(*layers, title=alt.Title(title, limit=width + ROOM), **size)
     return Figure(name, data, [Panel(title, chart)])

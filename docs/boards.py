@@ -1,0 +1,48 @@
+"""Write the leaderboard's pages, pictures and tables from its stored numbers: `python
+docs/boards.py`. They are committed, because the README links to them, and no game is played.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+from purse.base.files import write_text
+from purse.ranking import page, page2, page3
+from purse.ranking.leaderboard import SUITES
+from purse.ranking.parts import heat_figure, name_file
+from purse.ranking.record import Record, read_record
+from purse.report.charts.export import render_svg
+from purse.report.charts.themed import themed
+
+FOLDER = Path(__file__).parent / "leaderboard"
+LAYOUTS: dict[str, ModuleType] = {"1": page, "2": page2, "3": page3}
+POLICIES = "../policies"  # where the pages of policies lie, seen from the leaderboard's
+
+
+def read(suite: str) -> Record:
+    """Return the stored numbers of a suite."""
+    return read_record(FOLDER / f"suite-{suite}.json", SUITES)
+
+
+def texts(suite: str) -> dict[str, str]:
+    """Return the page of a suite and its table of scores, by the names of their files."""
+    record, layout = read(suite), LAYOUTS[suite]
+    picture = f"{name_file('leaderboard', suite)}.svg"
+    return {
+        f"{layout.NAME}.md": layout.markdown(record, picture, POLICIES),
+        f"{name_file('scores', suite)}.csv": record.frame().write_csv(),
+    }
+
+
+def write() -> None:
+    """Write everything."""
+    for suite in LAYOUTS:
+        figure = heat_figure(read(suite))
+        write_text(FOLDER / f"{figure.name}.svg", themed(render_svg(figure.spec)))
+        for name, text in texts(suite).items():
+            write_text(FOLDER / name, text)
+
+
+if __name__ == "__main__":
+    write()
