@@ -53,7 +53,6 @@ HISTORY = {
     "series": {"at": [float], "pulls": [{"arm": str, "pulls": [int]}], "gain": [float]},
     "value": {
         "gain": float, "paid": [str], "per_unit": float, "best": None, "uniform": float,
-        "uniform_arms": int,
     },
     "incidents": {kind: [] for kind in incidents.KINDS},
 }  # fmt: skip

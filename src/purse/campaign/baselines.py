@@ -14,12 +14,12 @@ def value(names: Sequence[str], arms: Sequence[ArmStats], paid: Sequence[int]) -
 
     paid   (d,) what all calls cost, in units, failed ones and overruns included
 
-    `best` is the arm that alone would have gained most for the same money, `uniform` is all arms
-    equally often. Both are estimates: they take the mean reward and cost of each arm's own reports,
-    as if those had not depended on when the arm was chosen. `best` is known only in hindsight, and
-    needs two reports.
+    `best` is the arm that alone would have gained most for the same money, and has two reports;
+    `uniform` is all arms equally often, once each has a report. Both are estimates: they take the
+    mean reward and cost of each arm's own reports, as if those had not depended on when the arm was
+    chosen. Which arm is best is known only in hindsight.
     """
-    gain, told = sum(arm.reward for arm in arms), [arm for arm in arms if arm.told]
+    gain, pulled = sum(arm.reward for arm in arms), [arm for arm in arms if arm.pulls]
     alone = [
         (bought, name, arm)
         for name, arm in zip(names, arms, strict=False)
@@ -32,8 +32,7 @@ def value(names: Sequence[str], arms: Sequence[ArmStats], paid: Sequence[int]) -
         "paid": [amounts.text(units) for units in paid],
         "per_unit": gain / first if first else None,
         "best": best and best_of(*best, first if len(paid) == 1 else None),
-        "uniform": gain_of(told, paid) if told else None,
-        "uniform_arms": len(told),
+        "uniform": gain_of(pulled, paid) if all(arm.told for arm in pulled) else None,
     }
 
 
