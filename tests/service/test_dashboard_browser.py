@@ -2,69 +2,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
-from purse.service import live_view
-from tests.support.server import LONG, Served, served
-from tests.support.service import token_file
+from tests.support.dashboard import CHARTS_FIT, FITS, FOCUSED, View, make, shown, stat
+from tests.support.server import Served, served
 
-WAIT = LONG * 1000  # ms
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
-CHARTS_FIT = """[...document.querySelectorAll('svg')].every(
-    each => each.getBoundingClientRect().right <= window.innerWidth
-)"""
+pytestmark = pytest.mark.usefixtures("fast_views")
 COLOURS = """() => {
     const { color, backgroundColor } = getComputedStyle(document.body);
     return [color, backgroundColor, getComputedStyle(document.querySelector('.chart .spent')).fill];
 }"""
-FOCUSED = (
-    "document.activeElement.id || document.activeElement.className || "
-    "document.activeElement.tagName"
-)
-View = Callable[..., AbstractContextManager[tuple[Any, Callable[[], list[str]]]]]
-
-
-class Address(NamedTuple):
-    """An address on the web, for what opens files."""
-
-    url: str
-
-    def as_uri(self) -> str:
-        return self.url
-
-
-@pytest.fixture(scope="module")
-def view(opened: Any) -> View:
-    """Opens the page of a server: `with view(served, "name") as (page, complaints)`; requests to
-    the server itself are no complaint.
-    """
-
-    @contextmanager
-    def of(at: Served, name: str = "", **how: Any) -> Iterator[tuple[Any, Callable[[], list[str]]]]:
-        with opened(Address(f"{at.url}/#/{name}" if name else at.url), **how) as (page, complaints):
-            page.set_default_timeout(WAIT)
-            yield (
-                page,
-                lambda: [each for each in complaints if not each.startswith(f"network: {at.url}/")],
-            )
-
-    return of
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _fast() -> Iterator[None]:
-    """News within a moment instead of a second."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live_view, "BEAT", 0.05)
-        patch.setattr(live_view, "FRESH", 0.05)
-        yield
 
 
 class World(NamedTuple):
@@ -95,31 +47,6 @@ def world() -> Iterator[World]:
         yield World(at, storage)
 
 
-def make(storage: Any, name: str, **terms: Any) -> Campaign:
-    given: Any = {
-        "arms": {"small": "0.01", "large": "0.05"},
-        "budget": "5",
-        "cost_min": "0.001",
-        "resources": ("USD",),
-        "policy": "uniform",
-        **terms,
-    }
-    return Campaign.create(name, **given, storage=storage)
-
-
-def shown(page: Any, campaign: Campaign) -> None:
-    """Wait until the page shows the newest entry."""
-    page.wait_for_selector(f"html[data-entries='{campaign.status().entries}']")
-
-
-def stat(page: Any, name: str) -> str:
-    return str(
-        page.locator(f"[data-stat='{name}'] dd").first.evaluate(
-            "each => each.firstChild.textContent"
-        )
-    )
-
-
 @pytest.fixture(scope="module")
 def kept(world: World, view: View) -> Iterator[tuple[Any, Callable[[], list[str]]]]:
     """The page of a campaign, opened once for tests that only look: each leaves it as it was."""
@@ -138,7 +65,7 @@ def test_the_page_draws_itself_without_complaint_and_fits(
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.wait_for_function(CHARTS_FIT)  # it draws them again
         assert page.locator("#connection").inner_text() == "Live"
-        assert page.locator("#campaign section:visible").count() == 5
+        assert page.locator("#campaign section:visible").count() == 6
         assert page.evaluate(FITS)
         ink, paper, spent = page.evaluate(COLOURS)
         assert (brightness(ink) > brightness(paper)) == dark
@@ -153,29 +80,33 @@ def brightness(colour: str) -> int:
 def test_numbers_move_while_a_campaign_runs(view: View) -> None:
     storage = Memory()
     campaign = make(storage, "prompts")
-    with served(storage=storage) as at, view(at) as (page, complaints):
+    with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
         assert (stat(page, "left"), stat(page, "spent"), stat(page, "runs out")) == ("5", "0", "–")
-        assert page.locator("#tickets").inner_text() == "No ticket is out."
+        assert page.locator("#tickets").inner_text() == "No ticket is open."
         tickets = campaign.ask_many(2)
         campaign.tell(tickets[0], 1, "0.004")
         shown(page, campaign)
         assert stat(page, "spent") == "0.004"
-        assert stat(page, "held") == tickets[1].held[0]
+        assert (stat(page, "held"), stat(page, "left")) == (
+            f"{float(tickets[1].held[0]):.3f}",
+            f"{5 - 0.004 - float(tickets[1].held[0]):.3f}",
+        )
+        assert (stat(page, "gain"), stat(page, "reward per usd")) == ("1.00", "250")
         assert stat(page, "runs out").startswith("in ")
         assert page.locator("#tickets tbody tr").count() == 1
         row = page.locator("#arms tbody tr", has_text=str(tickets[0].arm))
         assert "250" in row.inner_text()
         campaign.tell(tickets[1], 1, "0.004")
         shown(page, campaign)
-        assert (stat(page, "spent"), stat(page, "held")) == ("0.008", "0")
+        assert (stat(page, "spent"), stat(page, "held")) == ("0.008", "0.000")
         assert complaints() == []
 
 
 def test_an_alarm_shows_itself_in_words_when_it_arises(view: View) -> None:
     storage = Memory()
     campaign = make(storage, "prompts")
-    with served(storage=storage) as at, view(at) as (page, complaints):
+    with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
         place = page.locator("#alarms[role=alert][aria-live=polite]")
         assert place.inner_text() == ""
@@ -184,6 +115,14 @@ def test_an_alarm_shows_itself_in_words_when_it_arises(view: View) -> None:
         assert f"Overrun: {campaign.status().alarms[0].text}" in place.inner_text()
         assert place.locator("[data-kind=overrun] svg").count() == 1
         assert stat(page, "overrun").startswith("0.7")
+        purse = campaign.status().purses[0]
+        assert (
+            f"Paid in all 0.75 USD = {float(purse.spent):.2f} within the budget + "
+            f"{float(purse.overrun):.2f} above it." in page.locator("#budgets").inner_text()
+        )
+        place.get_by_role("button", name="See ticket 1").click()
+        page.wait_for_selector("#tickets caption:text-is('Tickets of the alarm Overrun')")
+        assert page.locator("#tickets tbody td").nth(1).inner_text() == "told"
         assert complaints() == []
 
 
@@ -191,7 +130,7 @@ def test_an_arm_that_fails_is_shown_until_it_has_recovered(view: View) -> None:
     storage, now = Memory(), 1_790_000_000_000
     storage.now = lambda: now
     campaign = make(storage, "prompts", cooldown=40)
-    with served(storage=storage) as at, view(at) as (page, complaints):
+    with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
         assert page.locator("#cooling").inner_text() == ""
         assert page.locator("#arms th", has_text="Failed").count() == 0
@@ -227,9 +166,9 @@ def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(vie
     storage.now = lambda: now
     terms = {"capacity": 3, "reward_within": 60, "reward_range": (0, 2), "cooldown": None}
     campaign = make(storage, "prompts", budget="1", **terms)
-    with served(storage=storage) as at, view(at) as (page, complaints):
+    with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
-        assert page.locator("#counts").inner_text() == ""
+        assert page.locator("#counts .chip").count() == 0
         for ticket in campaign.ask_many(19, arms=["large"]):
             campaign.settle(ticket, "0.001")
         now += 61_000
@@ -242,18 +181,16 @@ def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(vie
         campaign.add_arm("new", cost_max="0.02")
         campaign.retire_arm("large")
         shown(page, campaign)
-        found = dict(
-            page.locator("#counts [data-state]").evaluate_all(
-                "all => all.map(each => [each.dataset.state, each.querySelector('dd').innerText])"
-            )
-        )
-        assert {name: " ".join(text.split()) for name, text in found.items()} == {
-            "held": "20",
-            "settled": "1 wait for their reward",
-            "told": "1",
-            "unrewarded": "19 no reward came in time",
-            "failed": "1",
-        }
+        assert page.locator("#counts .chip").all_inner_texts() == [
+            "open 20", "held 20", "settled 1", "told 1", "unrewarded 19", "failed 1",
+        ]  # fmt: skip
+        page.locator("#counts [data-state=settled]").click()
+        page.wait_for_selector("#tickets caption:text-is('1 settled tickets, the oldest first')")
+        assert "the cost is known, the reward is not" in page.locator("#counts").inner_text()
+        page.locator("#counts [data-state=unrewarded]").click()
+        page.wait_for_selector("#tickets caption:has-text('The oldest 12 of 19 unrewarded')")
+        page.locator("#counts [data-state=open]").click()
+        page.wait_for_selector("#tickets tbody tr:nth-child(12)")
         crowded = "Money held for open tickets excluded an arm in 1 ask."
         assert page.locator("#crowded").inner_text() == crowded
         large = page.locator("#arms tbody tr", has_text="large")
@@ -277,11 +214,19 @@ def test_the_keyboard_reaches_everything(world: World, view: View) -> None:
     with view(world.at, "prompts") as (page, _):
         shown(page, Campaign.open("prompts", storage=world.storage))
         reached = []
-        for _ in range(3):
+        for _ in range(5):
             page.keyboard.press("Tab")
             reached.append(page.evaluate(FOCUSED))
             assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-        assert reached == ["skip", "picker", "unlock"]
+        assert reached == ["skip", "brand", "back", "unlock", "export"]
+        page.locator("#range input:checked").focus()
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.tagName") == "svg"
+        for _ in range(2):
+            page.keyboard.press("ArrowLeft")
+        assert re.search(r"\d\d:\d\d(:\d\d)?\s+spent", page.locator(".tip").first.inner_text())
+        page.keyboard.press("Escape")
+        assert not page.locator(".tip").first.is_visible()
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
         page.keyboard.press("Enter")
@@ -311,89 +256,10 @@ def test_charts_and_tables_say_what_they_are(kept: tuple[Any, Callable[[], list[
     page.emulate_media(reduced_motion="no-preference")
 
 
-def test_another_campaign_is_picked_and_kept_in_the_address(world: World, view: View) -> None:
-    with view(world.at) as (page, complaints):
-        shown(page, Campaign.open("prompts", storage=world.storage))
-        page.locator("#picker").select_option("second")
-        shown(page, Campaign.open("second", storage=world.storage))
-        assert page.locator("#name").inner_text() == "second"
-        assert page.url.endswith("#/second")
-        page.reload()
-        page.wait_for_selector("#name:text-is('second')")
-        assert page.locator("#picker").input_value() == "second"
-        page.evaluate("() => { location.hash = '/prompts'; }")
-        page.wait_for_selector("#name:text-is('prompts')")
-        assert page.locator(".alarm").count() == 2
-        assert complaints() == []
-
-
-def test_actions_are_unlocked_confirmed_and_done_once(view: View) -> None:
-    storage = Memory()
-    campaign = make(storage, "prompts")
-    ticket = campaign.ask()
-    with served(storage=storage) as at, view(at, width=390) as (page, complaints):
-        shown(page, campaign)
-        assert not page.locator("#actions").is_visible()
-        assert page.get_by_role("button", name="Void").count() == 0
-        page.locator("#unlock").click()
-        page.get_by_role("button", name="Pause").click()
-        page.locator("#dialog-no").click()
-        assert campaign.status().status == "running"
-        page.get_by_role("button", name="Pause").click()
-        page.locator("#dialog-yes").click()
-        page.wait_for_selector("#standing:text-is('paused')")
-        page.get_by_role("button", name="Resume").click()
-        page.locator("#dialog-yes").click()
-        page.wait_for_selector("#standing:text-is('running')")
-        page.get_by_role("button", name="Top up").click()
-        page.get_by_label("Amount in USD").fill("2.5")
-        assert page.evaluate(FITS)
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#done:text-is('The budget is topped up.')")
-        assert campaign.status().purses[0].budget == "7.5"
-        page.get_by_role("button", name=f"Void ticket {ticket.id}").click()
-        page.locator("#dialog-yes").click()
-        page.wait_for_selector("#tickets:has-text('No ticket is out.')")
-        assert campaign.status().counts["void"] == 1
-        page.get_by_role("button", name="Close").click()
-        page.locator("#dialog-yes").click()
-        page.wait_for_selector("#standing:text-is('closed')")
-        assert complaints() == []
-
-
-def test_a_token_is_asked_for_and_a_reader_only_reads(view: View, tmp_path: Path) -> None:
-    storage = Memory()
-    campaign = make(storage, "prompts")
-    path, tokens = token_file(tmp_path)
-    with served(storage=storage, tokens=path) as at, view(at) as (page, _):
-        page.wait_for_selector("#token-form:visible")
-        assert page.evaluate(FOCUSED) == "token"
-        assert not page.locator("#campaign").is_visible()
-        page.keyboard.type("purse_wrong")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#token-error:text-is('The server does not take this token.')")
-        page.keyboard.type(tokens["read"])
-        page.keyboard.press("Enter")
-        shown(page, campaign)
-        assert not page.locator("#unlock").is_visible()
-        assert not page.locator("#actions").is_visible()
-        assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [
-            1,
-            0,
-            "",
-        ]
-        page.locator("#forget").click()
-        page.wait_for_selector("#token-form:visible")
-        page.keyboard.type(tokens["admin"])
-        page.keyboard.press("Enter")
-        shown(page, campaign)
-        assert page.locator("#actions").is_visible()
-
-
 def test_a_lost_connection_is_said_and_found_again(view: View) -> None:
     storage = Memory()
     campaign = make(storage, "prompts")
-    with served(storage=storage) as at, view(at) as (page, _):
+    with served(storage=storage) as at, view(at, "prompts") as (page, _):
         shown(page, campaign)
         page.context.set_offline(True)
         at.views.close()
@@ -408,9 +274,3 @@ def test_a_lost_connection_is_said_and_found_again(view: View) -> None:
         campaign.tell(campaign.ask(), 1, "0.002")
         shown(page, campaign)
         assert page.locator("#connection").inner_text() == "Live"
-
-
-def test_a_server_without_campaigns_says_what_to_do(view: View) -> None:
-    with served(storage=Memory()) as at, view(at) as (page, complaints):
-        page.wait_for_selector("#notice:has-text('No campaign yet')")
-        assert complaints() == []

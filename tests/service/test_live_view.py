@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from purse import Campaign
+from purse.campaign import incidents
 from purse.campaign.records import COUNTS
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.memory import Memory
@@ -49,7 +50,11 @@ HISTORY = {
         "resource": str, **{word: [str] for word in AMOUNTS},
         "forecast": {"per_second": float, "seconds": float, "at": float},
     }],
-    "series": {"at": [float], "pulls": [{"arm": str, "pulls": [int]}]},
+    "series": {"at": [float], "pulls": [{"arm": str, "pulls": [int]}], "gain": [float]},
+    "value": {
+        "gain": float, "paid": [str], "per_unit": float, "best": None, "uniform": float,
+    },
+    "incidents": {kind: [] for kind in incidents.KINDS},
 }  # fmt: skip
 # what the dashboard reads, as the types of its values; of a list, that of the first entry
 PICTURE = {"now": float, "status": STATUS, "history": HISTORY, "tickets": [TICKET]}
@@ -275,7 +280,7 @@ def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
 
     assert len(in_a_loop(events)) == 1
 
-    def gone(name: str) -> Any:
+    def gone(name: str, span: str) -> Any:
         raise StorageUnavailable("gone")
 
     monkeypatch.setattr(views, "version", gone)

@@ -55,9 +55,12 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/pause"): "admin",
     ("POST", "/campaigns/prompts/resume"): "admin",
     ("POST", "/campaigns/prompts/close"): "admin",
+    ("POST", "/campaigns/prompts/acknowledge"): "admin",
+    ("POST", "/campaigns/prompts/expire"): "act",
     ("GET", "/campaigns/prompts/journal"): "read",
     ("GET", "/campaigns/prompts/picture"): "read",
     ("GET", "/campaigns/prompts/events"): "read",
+    ("GET", "/overview"): "read",
     ("GET", "/metrics"): "read",
 }
 BODY = {
@@ -67,6 +70,7 @@ BODY = {
     "/campaigns/prompts/tickets/1/settle": {"cost": 0},
     "/campaigns/prompts/tickets/1/reward": {"reward": 1},
     "/campaigns/prompts/top-ups": {"amount": 1},
+    "/campaigns/prompts/acknowledge": {"kind": "conflict"},
     "/campaigns/prompts/arms": {"name": "third"},
     "/campaigns/prompts/arms/set": {"name": "large", "cost_max": "0.04"},
     "/campaigns/prompts/arms/retire": {"name": "third"},

@@ -10,13 +10,19 @@ import orjson
 from purse.base import amounts
 from purse.base.json import compact
 from purse.campaign.arm_stats import ArmStats, ExpectedPulls
+from purse.campaign.baselines import value
 from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
+from purse.campaign.incidents import Incidents
 from purse.campaign.journal import Entry
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import (
+    ALL,
+    LENGTHS,
     MINUTE,
     LastMinute,
+    RecentSeries,
     Sample,
+    Span,
     TimeSeries,
     lefts,
     purses,
@@ -38,14 +44,16 @@ class History:
         self.asks = self.tells = 0
         self.running = True
         none = (0,) * len(terms.resources)
-        self._now = Sample(0, terms.budget, none, none, none, none, (0,) * terms.n_arms)
+        self._now = Sample(0, terms.budget, none, none, none, none, (0,) * terms.n_arms, 0.0)
         self._purses = [list(part) for part in self._now[1:6]]
         self._arms = [ArmStats(len(none)) for _ in range(terms.n_arms)]
         self._names = list(terms.arms)
         self._holds: dict[int, list[int]] = {}  # what is held or presumed for each open ticket
         self._expected = ExpectedPulls(self._arms, expires=terms.reward_within is not None)
         self._series = TimeSeries(self._now)
+        self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
         self._minute = LastMinute()
+        self._incidents = Incidents(terms)
         self._at = self._slot = self._second = 0
 
     def fold(self, entries: Iterable[Entry]) -> None:
@@ -69,6 +77,7 @@ class History:
                 self._names[body["arm"] : body["arm"] + 1] = [body["name"]]
             elif kind in ("created", "resumed", "paused", "closed"):
                 self.running = kind in ("created", "resumed")
+            self._incidents.see(kind, at, ticket, body)
             self.seq = seq
 
     def checkpoint(self, digest: str) -> Checkpoint:
@@ -80,6 +89,8 @@ class History:
             list(self._minute.seconds),
             self._names,
             list(self._expected.arms.items()),
+            {span: list(series.points) for span, series in self._recent_series.items()},
+            self._incidents.as_dict(),
         ]
         return checkpoint(HISTORY, self.seq, digest, compact(facts).encode())
 
@@ -97,6 +108,9 @@ class History:
         self._names = more[0] if more else self._names
         expected = more[1] if len(more) > 1 else [(ticket, []) for ticket, _ in holds]
         self._expected.arms = dict(expected)
+        for span, kept in (more[2] if len(more) > 2 else {}).items():
+            self._recent_series[span].points.extend(map(sample, kept))
+        self._incidents.take_over(more[3] if len(more) > 3 else {})
         self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second = numbers
         self._purses, self._holds = purses, dict(holds)
         for arm, facts in zip(self._arms, arms, strict=True):
@@ -112,6 +126,9 @@ class History:
             self._series = TimeSeries(self._now._replace(at=at))
         elif self._series.slot(at) > self._slot:
             self._series.add(self._point())
+        for recent in self._recent_series.values():
+            if self._at and at // recent.width > self._at // recent.width:
+                recent.add(self._point())
         self._at, self._slot = at, self._series.slot(at)
         if (second := at // 1000) > self._second:
             self._second = second
@@ -119,9 +136,11 @@ class History:
 
     def _point(self) -> Sample:
         budget, spent, held, presumed, overrun = map(tuple, self._purses)
-        return Sample(
-            self._at, budget, spent, held, presumed, overrun, tuple(arm.pulls for arm in self._arms)
-        )
+        pulls = tuple(arm.pulls for arm in self._arms)
+        return Sample(self._at, budget, spent, held, presumed, overrun, pulls, self._gain())
+
+    def _gain(self) -> float:
+        return sum(arm.reward for arm in self._arms)
 
     def _asked(self, _: int, body: dict[str, Any]) -> None:
         held = self._purses[2]
@@ -214,31 +233,56 @@ class History:
             )
         return made
 
-    def as_dict(self, now: int | None = None) -> dict[str, Any]:
-        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
-        amounts are decimal text, times seconds since 1970.
-        """
-        now = max(self._at, now or 0)
+    def summary(self, now: int) -> dict[str, Any]:
+        """What a list of campaigns shows, seen at a time (ms)."""
+        now = max(self._at, now)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
-        points = [self._series.first, *self._series.points, self._point()]
+        _, spent, _, _, overrun = self._purses
+        paid = [inside + above for inside, above in zip(spent, overrun, strict=True)]
         return {
             "seq": self.seq,
-            "started_at": points[0].at / 1000,
-            "changed_at": self._at / 1000,
             "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
+            "value": value(self._names, self._arms, paid),
+            "forecasts": self.forecast(now),
+        }
+
+    def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
+        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
+        amounts are decimal text, times seconds since 1970.
+
+        span   what of it the series show: the last hour, the last day, or all
+        """
+        now = max(self._at, now or 0)
+        points, summary = self._points(now, span), self.summary(now)
+        forecasts = summary.pop("forecasts")
+        return {
+            **summary,
+            "started_at": self._series.first.at / 1000,
+            "changed_at": self._at / 1000,
+            "incidents": self._incidents.as_dict(),
             "arms": self._arm_rows(self._recent(now)[1]),
             "purses": [
                 {"resource": resource, **purse, "forecast": forecast}
                 for resource, purse, forecast in zip(
-                    self.terms.resources, purses(points), self.forecast(now), strict=True
+                    self.terms.resources, purses(points), forecasts, strict=True
                 )
             ],
             "series": {
                 "at": [point.at / 1000 for point in points],
                 "pulls": self._pull_rows(points),
+                "gain": [point.gain for point in points],
             },
         }
+
+    def _points(self, now: int, span: Span) -> list[Sample]:
+        """The points of a span up to the present one; a campaign that is younger shows all."""
+        since = now - LENGTHS.get(span, now)
+        if since <= self._series.first.at:
+            return [self._series.first, *self._series.points, self._point()]
+        if self._at <= since:
+            return [self._point()._replace(at=since)]
+        return [*self._recent_series[span].since(since, self._series), self._point()]
 
     def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
         """One row for each arm; its share of all pulls, and of those after a point."""

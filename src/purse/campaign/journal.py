@@ -18,6 +18,7 @@ conflict   report: what was said too late to count
 topped_up  units
 paused, resumed, closed
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max (units)
+acknowledged   kind (of an alarm), count (of reports that somebody has looked at)
 archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
            digest (of the journal up to its last entry)
 
@@ -56,6 +57,7 @@ KINDS = (
     "paused",
     "resumed",
     "closed",
+    "acknowledged",
     "archived",
 )
 # kinds that are about tickets

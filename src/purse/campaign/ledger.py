@@ -12,7 +12,7 @@ from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry, chain
 from purse.campaign.mask import from_body
-from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
     CLOSED,
     FAILED,
@@ -329,6 +329,10 @@ class Ledger:
     def closed(self, _: Entry) -> None:
         """Give out no more tickets."""
         self.head.status = CLOSED
+
+    def acknowledged(self, entry: Entry) -> None:
+        """Record what somebody has looked at."""
+        self.head.acknowledged[ACKNOWLEDGED[entry.body["kind"]]] = entry.body["count"]
 
     def archived(self, entry: Entry) -> None:
         """Let go of entries that a file holds."""

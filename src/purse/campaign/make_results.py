@@ -9,7 +9,7 @@ from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
-from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
     Alarm,
     BalanceStatus,
@@ -150,12 +150,12 @@ def alarms(
     """What a person should look at."""
     found, counts = [] if danger is None else [Alarm("storage", danger)], head.counts
     for name, purse in zip(terms.resources, purses, strict=True):
-        if purse.overrun:
+        if purse.overrun and is_new(head, "overrun"):
             found.append(
                 Alarm(
                     "overrun",
                     f"{amounts.text(purse.overrun)} {name} more was spent than held, in "
-                    f"{count(counts['overruns'], 'report')}",
+                    f"{reports(head, 'overrun')}",
                 )
             )
         if purse.presumed:
@@ -169,27 +169,25 @@ def alarms(
             )
     if overdue:
         found.append(Alarm("overdue", f"{count(overdue, 'ticket')} past the deadline"))
-    if counts["conflicts"]:
+    if is_new(head, "conflict"):
         found.append(
             Alarm(
                 "conflict",
-                f"{count(counts['conflicts'], 'report')} against what was told before, "
-                "kept in the journal",
+                f"{reports(head, 'conflict')} against what was told before, kept in the journal",
             )
         )
-    if counts["below_minimum"]:
+    if is_new(head, "below-minimum"):
         found.append(
             Alarm(
                 "below-minimum",
-                f"{count(counts['below_minimum'], 'report')} of less than the declared minimum "
-                "cost",
+                f"{reports(head, 'below-minimum')} of less than the declared minimum cost",
             )
         )
-    if counts["outside_range"]:
+    if is_new(head, "outside-range"):
         found.append(
             Alarm(
                 "outside-range",
-                f"{count(counts['outside_range'], 'report')} of a reward outside the declared "
+                f"{reports(head, 'outside-range')} of a reward outside the declared "
                 "range, which the policy saw as its nearest end",
             )
         )
@@ -210,6 +208,19 @@ def alarms(
             Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
         )
     return found
+
+
+def is_new(head: CampaignRecord, kind: str) -> bool:
+    """Whether there are reports of a kind that nobody has looked at."""
+    name = ACKNOWLEDGED[kind]
+    return head.counts[name] > head.acknowledged.get(name, 0)
+
+
+def reports(head: CampaignRecord, kind: str) -> str:
+    """How many reports of a kind there are, and how many somebody has looked at."""
+    name = ACKNOWLEDGED[kind]
+    known = head.acknowledged.get(name, 0)
+    return count(head.counts[name], "report") + (f" ({known} acknowledged)" if known else "")
 
 
 def fits(plays: int, arms: Arms, rest: list[int]) -> bool:

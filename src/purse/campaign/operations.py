@@ -143,6 +143,15 @@ def set_status(kind: str, status: str) -> Operation:
     )
 
 
+def acknowledge(kind: str, count: int | None) -> Operation:
+    """An alarm that somebody has looked at."""
+    return Operation(
+        "acknowledge",
+        (kind, count),
+        lambda transaction, _: transaction.acknowledge(kind, count),
+    )
+
+
 def expire() -> Operation:
     """How many tickets have expired."""
     return Operation(
@@ -209,6 +218,7 @@ VERBS = (
     void,
     top_up,
     set_status,
+    acknowledge,
     change_arm,
     expire,
     probabilities,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from purse.base import validation
 from purse.campaign import operations
 from purse.campaign.base_campaign import BaseCampaign
 from purse.campaign.by_name import names
+from purse.campaign.records import ACKNOWLEDGED
 from purse.campaign.results import Status
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.campaign.storage.base import MOST_DUE
@@ -44,6 +46,23 @@ class OperatorVerbs(BaseCampaign):
 
     def _set_status(self, kind: str, status: str) -> Status:
         self._committer.do(operations.set_status(kind, status))
+        return self.status()
+
+    def acknowledge(self, kind: str, count: int | None = None) -> Status:
+        """End the alarm about reports that somebody has looked at, and return the new status.
+
+        kind    "overrun", "conflict", "below-minimum" or "outside-range": other alarms end when
+                their cause does
+        count   how many such reports were looked at, the first ones; None: all so far
+
+        The reports stay counted, and the next one raises the alarm again.
+
+        Raise `InvalidInput` when there are fewer than `count` such reports.
+        """
+        kind = validation.choice("kind", kind, tuple(ACKNOWLEDGED))
+        if count is not None:
+            count = validation.integer("count", count, low=1, high=2**62)
+        self._committer.do(operations.acknowledge(kind, count))
         return self.status()
 
     def expire(self) -> int:

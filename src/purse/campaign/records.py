@@ -5,13 +5,14 @@ and the campaign's own record.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen")  # fields of `CampaignRecord`
+# fields of `CampaignRecord`
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged")
 COUNTS = (
     "tickets",
     *STATES,
@@ -21,6 +22,16 @@ COUNTS = (
     "outside_range",
     "crowded",
     "clipped",
+)
+# alarms about reports, which stay what they are, so that somebody has to acknowledge them
+ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range"]
+# what `counts` calls their reports
+ACKNOWLEDGED = dict(
+    zip(
+        get_args(ReportAlarm),
+        ("overruns", "conflicts", "below_minimum", "outside_range"),
+        strict=True,
+    )
 )
 
 
@@ -75,6 +86,8 @@ class CampaignRecord:
     silent: list[int] = field(default_factory=list)
     # (2, F) the least and the most of each column of contexts, where there are features
     seen: list[list[float]] | tuple[()] = ()
+    # reports that somebody has looked at, by what `counts` calls them
+    acknowledged: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from purse.campaign.states import (
     FAILED,
@@ -26,6 +26,19 @@ from purse.campaign.states import (
 
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
 Amounts = tuple[Amount, ...]  # one per resource
+AlarmKind = Literal[
+    "overrun",
+    "presumed",
+    "overdue",
+    "conflict",
+    "below-minimum",
+    "outside-range",
+    "cooling-down",
+    "silent",
+    "exhausted",
+    "storage",
+]
+ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
 SHOWN_STATES = (HELD, SETTLED, TOLD, UNREWARDED, FAILED, VOID, PRESUMED)
 
@@ -125,7 +138,7 @@ class FeatureStatus:
 class Alarm:
     """Something that a person should look at."""
 
-    kind: str
+    kind: AlarmKind
     text: str
 
 

@@ -13,9 +13,10 @@ from typing import Any
 from purse.base import amounts
 from purse.campaign.arm_rules import ArmRules
 from purse.campaign.ask_rules import AskRules
+from purse.campaign.records import ACKNOWLEDGED
 from purse.campaign.report_rules import ReportRules
 from purse.campaign.states import CLOSED
-from purse.errors import CampaignClosed, InvalidInput, PurseError
+from purse.errors import CampaignClosed, InvalidInput, PurseError, invalid
 
 
 class Transaction(AskRules, ReportRules, ArmRules):
@@ -43,6 +44,19 @@ class Transaction(AskRules, ReportRules, ArmRules):
         if self.ledger.head.status == CLOSED:
             raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
         self.add(kind, {})
+
+    def acknowledge(self, kind: str, count: int | None) -> None:
+        """Let the first `count` reports of a kind raise no alarm any more; None: all so far.
+
+        Nothing happens where that is so already.
+        """
+        name = ACKNOWLEDGED[kind]
+        known = self.ledger.head.counts[name]
+        if count is not None and count > known:
+            raise invalid("count", count, f"must be at most {known}, the {kind} reports so far")
+        looked_at = known if count is None else count
+        if looked_at > self.ledger.head.acknowledged.get(name, 0):
+            self.add("acknowledged", {"kind": kind, "count": looked_at})
 
     def archive(self, first: int, last: int, file: dict[str, Any]) -> None:
         """Record that a file holds the entries about tickets from one to another."""

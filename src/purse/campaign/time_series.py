@@ -1,17 +1,21 @@
-"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, and
-what was asked and told in the last minute.
+"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, the
+points of the last hour and day, and what was asked and told in the last minute.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from purse.base import amounts
 
 POINTS = 256
 MINUTE = 60  # seconds
+SLOTS = 240  # of a recent series
+Span = Literal["all", "day", "hour"]
+ALL, DAY, HOUR = SPANS = get_args(Span)
+LENGTHS = {DAY: 86_400_000, HOUR: 3_600_000}  # ms
 
 
 class Sample(NamedTuple):
@@ -24,6 +28,7 @@ class Sample(NamedTuple):
     presumed: tuple[int, ...]
     overrun: tuple[int, ...]
     pulls: tuple[int, ...]  # of each arm so far
+    gain: float | None  # the sum of all rewards; None where 0.1.0 has kept the point
 
 
 class TimeSeries:
@@ -56,6 +61,33 @@ class TimeSeries:
         return self.points[place - 1] if place else self.first
 
 
+class RecentSeries:
+    """The points of the last `length` ms, and the last one before them: each slot of a fixed width
+    keeps its last point.
+    """
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.width = length // SLOTS
+        self.points: deque[Sample] = deque()
+
+    def add(self, point: Sample) -> None:
+        """Keep the last point of a slot that is over; forget what is too old."""
+        self.points.append(point)
+        while len(self.points) > 1 and self.points[1].at <= point.at - self.length:
+            self.points.popleft()
+
+    def since(self, time: int, series: TimeSeries) -> list[Sample]:
+        """How things stood at a time, and all points after it; `series` has what happened before
+        this one began.
+        """
+        begun = self.points[0].at if self.points else None
+        known = [each for each in series.points if begun is None or each.at < begun]
+        found = [series.first, *known, *self.points]
+        place = bisect_right(found, time, key=lambda point: point.at)
+        return [found[max(0, place - 1)]._replace(at=time), *found[place:]]
+
+
 class LastMinute:
     """What was asked and told in the last minute, by seconds."""
 
@@ -79,7 +111,8 @@ class LastMinute:
 def sample(facts: list[Any]) -> Sample:
     """A sample from JSON."""
     at, *parts = facts
-    return Sample(at, *map(tuple, parts))
+    gain = parts.pop() if len(parts) > len(Sample._fields) - 2 else None
+    return Sample(at, *map(tuple, parts), gain)
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:

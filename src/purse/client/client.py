@@ -246,6 +246,19 @@ class Client:
         """Issue no tickets from now on, for good, but accept reports; return the new status."""
         return self._result(Status, "POST", path(name, "close"))
 
+    def acknowledge(self, name: str, kind: str, count: int | None = None) -> Status:
+        """End the alarm about reports that somebody has looked at, and return the new status.
+
+        kind    "overrun", "conflict", "below-minimum" or "outside-range"
+        count   how many such reports were looked at, the first ones; None: all so far
+        """
+        body = {"kind": kind, **given(count=count)}
+        return self._result(Status, "POST", path(name, "acknowledge"), body)
+
+    def expire(self, name: str) -> Status:
+        """Expire the tickets past their deadline, as every ask does; return the new status."""
+        return self._result(Status, "POST", path(name, "expire"))
+
     def tickets(
         self, name: str, states: Sequence[str] = OPEN, limit: int = 1000
     ) -> list[CampaignTicket]:

@@ -17,6 +17,7 @@ from purse.service.live_view import LiveViews
 from purse.service.metrics import Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import describe
+from purse.service.overview import Overview
 from purse.service.routes.arms import arm_routes
 from purse.service.routes.campaigns import campaigns
 from purse.service.routes.dashboard import dashboard
@@ -55,7 +56,7 @@ def make_app(settings: Settings) -> FastAPI:
         arm_routes(cache, threads),
         tickets(cache, threads, metrics),
         health_routes(cache, threads, metrics),
-        dashboard(views, reader),
+        dashboard(views, Overview(cache, views, settings.storage), reader),
     ):
         app.include_router(router)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]

@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
@@ -18,19 +18,23 @@ from purse.base.json import compact
 from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.storage.base import Storage
+from purse.campaign.time_series import ALL, Span
 from purse.errors import NoSuchCampaign, PurseError
 from purse.service.policy_files import without_folder
 
 FRESH = 0.5  # seconds for which a picture serves everybody
 OLDEST = 50  # tickets in a picture
 # histories; whichever was looked at longest ago is let go and folded again when it is wanted
-MOST_KEPT = 64
+MOST_KEPT = 256
+QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
 MOST_VIEWERS = 100  # streams at once
 BEAT = 1.0  # seconds between two looks of a stream
 HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 # beats after which a stream ends, so that a token that was revoked is asked for again
 LONGEST = 600
 THREADS = 4  # reading takes no more than these from the requests that ask and tell
+
+Result = TypeVar("Result")
 
 
 class ViewVersion(NamedTuple):
@@ -49,18 +53,34 @@ class LiveView:
         self.campaign = campaign
         self._followed = FollowedHistory(campaign)
         self._lock = threading.Lock()
-        self._taken = -FRESH
-        self._latest = ViewVersion((0, 0), "")
+        self._latest: dict[Span, tuple[float, ViewVersion]] = {}  # and when it was taken
+        self._summary: tuple[float, dict[str, Any]] | None = None
 
-    def version(self) -> ViewVersion:
+    def version(self, span: Span = ALL) -> ViewVersion:
         """A picture that is at most half a second old."""
         with self._lock:
-            if time.monotonic() - self._taken >= FRESH:
-                self._latest = self._take()
-                self._taken = time.monotonic()
-            return self._latest
+            taken, latest = self._latest.get(span, (-FRESH, None))
+            if latest is None or time.monotonic() - taken >= FRESH:
+                latest = self._take(span)
+                self._latest[span] = time.monotonic(), latest
+            return latest
 
-    def _take(self) -> ViewVersion:
+    def summary(self, entries: int) -> dict[str, Any] | None:
+        """What a list of campaigns shows of one whose journal has so many entries; None before its
+        first picture was made, for that may take long.
+        """
+        if not self._latest or not self._lock.acquire(blocking=False):
+            return self._summary and self._summary[1]
+        try:
+            taken, known = self._summary or (-QUIET, {"seq": 0})
+            if known["seq"] < entries or time.monotonic() - taken >= QUIET:
+                known = self._followed.follow().summary(self.campaign.storage.now())
+                self._summary = time.monotonic(), known
+            return known
+        finally:
+            self._lock.release()
+
+    def _take(self, span: Span) -> ViewVersion:
         campaign = self.campaign
         status, now = campaign.status(), campaign.storage.now()
         history = self._followed.follow()
@@ -71,7 +91,7 @@ class LiveView:
         facts = {
             "now": now / 1000,
             "status": without_folder(status.as_dict()),
-            "history": history.as_dict(now),
+            "history": history.as_dict(now, span),
             "tickets": tickets,
         }
         return ViewVersion((history.seq, status.overdue), compact(facts))
@@ -90,10 +110,10 @@ class LiveViews:
         self._lock = threading.Lock()
         self._threads = anyio.CapacityLimiter(THREADS)
 
-    def version(self, name: str) -> ViewVersion:
+    def version(self, name: str, span: Span = ALL) -> ViewVersion:
         """The picture of a campaign; one that was made anew since is opened again the next time."""
         try:
-            return self._view(name).version()
+            return self._view(name).version(span)
         except NoSuchCampaign:
             with self._lock:
                 self._views.pop(name, None)
@@ -111,9 +131,19 @@ class LiveViews:
                 self._views.popitem(last=False)
             return kept
 
-    async def look(self, name: str) -> ViewVersion:
+    def summary(self, name: str, entries: int) -> dict[str, Any] | None:
+        """What a list shows of a campaign; None where its history is not kept."""
+        with self._lock:
+            view = self._views.get(name)
+        return view and view.summary(entries)
+
+    async def look(self, name: str, span: Span = ALL) -> ViewVersion:
         """The picture of a campaign, read in another thread."""
-        return await run_sync(self.version, name, limiter=self._threads)
+        return await run_sync(self.version, name, span, limiter=self._threads)
+
+    async def read(self, work: Callable[[], Result]) -> Result:
+        """What a function returns that reads the storage, in another thread."""
+        return await run_sync(work, limiter=self._threads)
 
     def close(self) -> None:
         """End all streams within a second, so that a server that stops has no one to wait for."""
@@ -129,7 +159,7 @@ class LiveViews:
             self.viewers -= 1
 
     async def events(
-        self, name: str, may_look: Callable[[], bool] = lambda: True
+        self, name: str, may_look: Callable[[], bool] = lambda: True, span: Span = ALL
     ) -> AsyncIterator[str]:
         """What is sent to one viewer. It ends where the storage does not answer, when `may_look`
         says no, or where too many came at once: who comes again is told why.
@@ -142,7 +172,7 @@ class LiveViews:
                 try:
                     if not may_look():
                         return
-                    latest = await self.look(name)
+                    latest = await self.look(name, span)
                 except PurseError:
                     return
                 quiet += 1

@@ -11,6 +11,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from purse.campaign.results import ALARM_KINDS
+from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -62,6 +64,20 @@ class Campaigns:
                 for purse in status.purses:
                     amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
             yield amounts
+        yield by_word(
+            "purse_state",
+            "1 for the state that the campaign is in.",
+            "state",
+            CAMPAIGN_STATES,
+            [(status.name, {status.status}) for status in found],
+        )
+        yield by_word(
+            "purse_alarm",
+            "1 for each kind of alarm that is raised.",
+            "kind",
+            ALARM_KINDS,
+            [(status.name, {alarm.kind for alarm in status.alarms}) for status in found],
+        )
         yield of_each(
             "purse_running",
             "Whether the campaign gives out tickets.",
@@ -128,6 +144,21 @@ def of_each(
     gauge = GaugeMetricFamily(name, text, labels=("campaign",))
     for status in found:
         gauge.add_metric((status.name,), value(status))
+    return gauge
+
+
+def by_word(
+    name: str,
+    text: str,
+    label: str,
+    words: Iterable[str],
+    found: list[tuple[str, set[str]]],
+) -> GaugeMetricFamily:
+    """1 or 0 for each campaign and word: whether the word is among those found."""
+    gauge = GaugeMetricFamily(name, text, labels=("campaign", label))
+    for campaign, present in found:
+        for word in words:
+            gauge.add_metric((campaign, word), float(word in present))
     return gauge
 
 

@@ -10,11 +10,11 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
-from purse.campaign.server.serve import shown
 from purse.errors import InvalidInput
 from purse.service import request_log
 from purse.service.app import make_app
 from purse.service.connections import BoundedProtocol
+from purse.service.overview import address_shown
 from purse.service.settings import Settings
 
 SHUTDOWN_TIMEOUT_S = (
@@ -54,9 +54,7 @@ def serve(settings: Settings) -> None:
         request_log.configure(settings.log)
         told = {
             "url": address_of(listener),
-            "storage": shown(settings.storage)
-            if isinstance(settings.storage, str)
-            else type(settings.storage).__name__,
+            "storage": address_shown(settings.storage),
             "tokens": settings.tokens and str(settings.tokens),
         }
         request_log.LOGGER.info("listening", extra={request_log.FACTS: told})

@@ -1,7 +1,7 @@
 """Verbs that change campaigns.
 
 These are `purse campaign ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`, `pause`,
-`resume` and `close`.
+`resume`, `close` and `acknowledge`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from purse.campaign.records import ACKNOWLEDGED
 from purse.cli.campaign import arms, keep, read, watch
 from purse.cli.campaign.amounts import choosing, chosen, listed
 from purse.cli.campaign.contexts import SEEING, context_of
@@ -221,6 +222,15 @@ def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None
     click.echo(str(read.opened(name, storage).top_up(listed(amount), request_id)))
 
 
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=click.Choice(list(ACKNOWLEDGED)))
+@stored
+def acknowledge(name: str, kind: str, storage: str) -> None:
+    """End an alarm about reports that you have looked at; the next such report raises it again."""
+    click.echo(str(read.opened(name, storage).acknowledge(kind)))
+
+
 def switch(verb: str, text: str) -> click.Command:
     """Return a verb that changes whether a campaign issues tickets."""
 
@@ -235,7 +245,7 @@ def switch(verb: str, text: str) -> click.Command:
 
 for command in (
     new, ask, tell, settle, reward, fail, void, top_up,
-    arms.add_arm, arms.retire_arm, arms.set_arm, arms.probabilities,
+    arms.add_arm, arms.retire_arm, arms.set_arm, arms.probabilities, acknowledge,
     switch("pause", "Issue no tickets until the campaign is resumed; reports are accepted."),
     switch("resume", "Issue tickets again."),
     switch("close", "Issue no tickets from now on; reports are accepted."),

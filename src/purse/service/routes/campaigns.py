@@ -1,4 +1,6 @@
-"""Routes of whole campaigns: list, create, status, top up, pause, resume, close, journal."""
+"""Routes of whole campaigns: list, create, status, top up, pause, resume, close, alarms,
+journal.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from purse.base.json import compact
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.base import Storage
 from purse.errors import CampaignClosed, CampaignExists, Conflict
-from purse.service.auth import admin, reader
+from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
 from purse.service.policy_files import without_folder
 from purse.service.routes.common import Key, Name, answer, request_of, status_answer
 from purse.service.schemas import examples, responses
 from purse.service.schemas.new_campaign import NewCampaign
-from purse.service.schemas.requests import JournalQuery, TopUp
+from purse.service.schemas.requests import Acknowledgement, JournalQuery, TopUp
 from purse.service.threads import Threads
 
 LINES = "application/x-ndjson"
@@ -100,6 +102,27 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     @router.post("/campaigns/{name}/close", summary="Give out no more tickets, for good", **turning)
     def close_campaign(name: Name) -> Response:
         return status_answer(cache.get(name).close())
+
+    @router.post(
+        "/campaigns/{name}/acknowledge",
+        summary="End the alarm about reports that somebody has looked at",
+        dependencies=manage,
+        response_model=responses.Status,
+        responses=refusals(body=True),
+    )
+    def acknowledge(name: Name, body: Acknowledgement) -> Response:
+        return status_answer(cache.get(name).acknowledge(body.kind, body.count))
+
+    @router.post(
+        "/campaigns/{name}/expire",
+        summary="Expire the tickets past their deadline, as every ask does",
+        dependencies=[Depends(actor)],
+        response_model=responses.Status,
+        responses=refusals(body=True),
+    )
+    def expire_tickets(name: Name) -> Response:
+        cache.get(name).expire()
+        return status_answer(cache.get(name).status())
 
     @router.get(
         "/campaigns/{name}/journal",

@@ -13,11 +13,13 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
+from purse.campaign.time_series import ALL, Span
 from purse.service import live_view
 from purse.service.auth import authenticate
 from purse.service.live_view import LiveViews
+from purse.service.overview import Overview
 from purse.service.problems import TOO_MANY, ProblemError
-from purse.service.routes.common import Name
+from purse.service.routes.common import Name, answer
 
 FOLDER = "static"
 INDEX = "index.html"
@@ -85,34 +87,41 @@ def pages() -> APIRouter:
     return router
 
 
-def dashboard(views: LiveViews, reader: Callable[..., Any]) -> APIRouter:
-    """The page and its files, which tell nothing of any campaign, and the two routes that do, for
+def dashboard(views: LiveViews, overview: Overview, reader: Callable[..., Any]) -> APIRouter:
+    """The page and its files, which tell nothing of any campaign, and the three routes that do, for
     who may read.
     """
     router = APIRouter(tags=["dashboard"])
     router.include_router(pages())
     read = [Depends(reader)]
 
+    @router.get("/overview", dependencies=read, include_in_schema=False)
+    async def get_overview(request: Request) -> Response:
+        facts = await views.read(overview.facts)
+        # where the storage is, and so where commands have to write, is for administrators
+        storage = overview.storage if request.state.principal.may("admin") else None
+        return answer({**facts, "storage": storage})
+
     @router.get("/campaigns/{name}/picture", dependencies=read, include_in_schema=False)
-    async def get_picture(name: Name) -> Response:
-        return Response((await views.look(name)).body, media_type="application/json")
+    async def get_picture(name: Name, span: Span = ALL) -> Response:
+        return Response((await views.look(name, span)).body, media_type="application/json")
 
     @router.get("/campaigns/{name}/events", dependencies=read, include_in_schema=False)
-    async def follow_events(name: Name, request: Request) -> Response:
+    async def follow_events(name: Name, request: Request, span: Span = ALL) -> Response:
         if views.viewers >= live_view.MOST_VIEWERS:
             raise ProblemError(
                 TOO_MANY,
                 f"{live_view.MOST_VIEWERS} viewers are here already; wait until one leaves",
                 {"Retry-After": "10"},
             )
-        await views.look(name)  # a problem is answered as one, before the stream begins
+        await views.look(name, span)  # a problem is answered as one, before the stream begins
 
         def may_look() -> bool:
             """Whether the token still holds: it may be revoked while somebody looks."""
             return authenticate(request.headers, request.app.state.tokens) is not None
 
         return StreamingResponse(
-            views.events(name, may_look),
+            views.events(name, may_look, span),
             media_type="text/event-stream",
             headers={"X-Accel-Buffering": "no"},
         )

@@ -1,72 +1,90 @@
-// What an administrator may do here. Each is asked for once more before it is done.
+// What those who may act do here. Each is asked for once more before it is done.
 
-import { el, find } from "./dom.js";
+import { amountInput, confirmed, freshKey, labelled, post } from "./dialog.js";
+import { el } from "./dom.js";
 import { request } from "./stream.js";
 
 const WORDS = {
-  pause: ["Pause", (name) => `${name} will give out no tickets until it is resumed. Reports are still taken.`],
-  resume: ["Resume", (name) => `${name} will give out tickets again, and spend money.`],
-  close: ["Close for good", (name) => `${name} will never give out a ticket again. Reports are still taken. This cannot be undone.`],
+  pause: ["Pause", (name) => `${name} will give out no tickets until it is resumed. Reports are still taken.`, "Paused."],
+  resume: ["Resume", (name) => `${name} will give out tickets again, and spend money.`, "Running again."],
+  expire: ["Expire overdue tickets", () => "Tickets past their deadline expire now, as they do at the next ask: what is held for them counts as spent until somebody tells what they cost.", "The overdue tickets have expired."],
 };
-
-/** A key of its own for each intention, so that sending it twice has one effect. */
-const freshKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
-function post(path, body, key) {
-  return request(path, { method: "POST", headers: { "Content-Type": "application/json", ...(key && { "Idempotency-Key": key }) }, body: JSON.stringify(body) });
-}
-
-/** Ask, and do it on yes; a refusal is shown and may be tried again. Resolves to whether it was done. */
-function confirmed(title, text, yes, fields, act) {
-  const dialog = find("dialog");
-  find("dialog-title").textContent = title;
-  find("dialog-text").textContent = text;
-  find("dialog-yes").textContent = yes;
-  find("dialog-error").textContent = "";
-  find("dialog-fields").replaceChildren(...fields);
-  return new Promise((resolve) => {
-    const done = (result) => {
-      dialog.querySelector("form").onsubmit = dialog.onclose = null;
-      dialog.close();
-      resolve(result);
-    };
-    find("dialog-no").onclick = () => done(false);
-    dialog.onclose = () => done(false);
-    dialog.querySelector("form").onsubmit = async (event) => {
-      event.preventDefault();
-      find("dialog-yes").disabled = true;
-      find("dialog-error").textContent = "";
-      try {
-        await act();
-        done(true);
-      } catch (error) {
-        find("dialog-error").textContent = error.message;
-      } finally {
-        find("dialog-yes").disabled = false;
-      }
-    };
-    dialog.showModal();
-  });
-}
-
 const at = (name) => `campaigns/${encodeURIComponent(name)}`;
 
-/** Pause, resume or close. */
-export function change(name, action) {
-  const [yes, text] = WORDS[action];
-  return confirmed(`${yes}?`, text(name), yes, [], () => post(`${at(name)}/${action}`, {}));
+/** Pause, resume or expire; resolves to what to say, or false. */
+export async function change(name, action) {
+  const [yes, text, done] = WORDS[action];
+  return (await confirmed({ title: `${yes}?`, text: text(name), yes }, () => post(`${at(name)}/${action}`, {}))) && done;
+}
+
+/** Close for good, once the name is typed. */
+export async function close(name) {
+  const input = el("input", { autocomplete: "off", spellcheck: "false", required: true });
+  const question = {
+    title: "Close for good?", text: `${name} will never give out a ticket again. Reports are still taken. This cannot be undone.`, yes: "Close for good", final: true,
+    fields: [labelled(`Type ${name} to confirm`, input)], ready: () => input.value === name,
+  };
+  return (await confirmed(question, () => post(`${at(name)}/close`, {}))) && "Closed for good.";
 }
 
 /** Add to the budget. */
-export function topUp(name, resources) {
+export async function topUp(name, resources) {
   const key = freshKey();
-  const inputs = resources.map((resource) => el("input", { inputmode: "decimal", pattern: "[0-9]+([.][0-9]{1,9})?", required: true, autocomplete: "off", title: "an amount such as 12.50", "data-resource": resource }));
-  const fields = inputs.map((input) => el("label", {}, `Amount in ${input.dataset.resource}`, input));
+  const inputs = resources.map((resource) => amountInput({ "data-resource": resource }));
+  const fields = inputs.map((input) => labelled(`Amount in ${input.dataset.resource}`, input));
   const amounts = () => Object.fromEntries(inputs.map((input) => [input.dataset.resource, input.value]));
-  return confirmed("Top up?", `What is added to the budget of ${name} can be spent at once.`, "Top up", fields, () => post(`${at(name)}/top-ups`, { amount: amounts() }, key));
+  const question = { title: "Top up?", text: `What is added to the budget of ${name} can be spent at once, and not be taken back.`, yes: "Top up", fields };
+  return (await confirmed(question, () => post(`${at(name)}/top-ups`, { amount: amounts() }, key))) && "The budget is topped up.";
 }
 
 /** Cancel a ticket. */
-export function voidTicket(name, id) {
-  return confirmed(`Void ticket ${id}?`, "What is held for it is released. If its call was made after all, what it cost will count as overrun.", "Void", [], () => post(`${at(name)}/tickets/${id}/void`, {}));
+export async function voidTicket(name, { id }) {
+  const question = { title: `Void ticket ${id}?`, text: "What is held for it is free again. If its call was made after all, what it cost will count as overrun. This cannot be undone.", yes: "Void", final: true };
+  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/void`, {}))) && `Ticket ${id} is void.`;
+}
+
+const rewardInput = () => el("input", { inputmode: "decimal", pattern: "-?[0-9]*[.]?[0-9]+(e-?[0-9]+)?", required: true, autocomplete: "off", title: "a number such as 0.9" });
+const several = (values) => (values.length === 1 ? values[0] : values);
+
+/** Tell what a ticket brought and cost. */
+export async function tell(name, { id, arms }, resources) {
+  const of = (word, arm) => (arms.length > 1 ? `${word} of ${arm}` : word);
+  const plays = arms.map((arm) => ({ arm, reward: rewardInput(), costs: resources.map((resource) => [resource, amountInput()]) }));
+  const fields = plays.flatMap(({ arm, reward, costs }) => [labelled(of("Reward", arm), reward), ...costs.map(([resource, input]) => labelled(of(`Cost in ${resource}`, arm), input))]);
+  const cost = ({ costs }) => (costs.length === 1 ? costs[0][1].value : Object.fromEntries(costs.map(([resource, input]) => [resource, input.value])));
+  const body = () => ({ reward: several(plays.map(({ reward }) => Number(reward.value))), cost: several(plays.map(cost)) });
+  const question = { title: `Tell ticket ${id}`, text: `What did ${arms.join(" and ")} bring and cost? The first report of a ticket stands; it cannot be changed.`, yes: "Tell", fields };
+  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/tell`, body()))) && `Ticket ${id} is told.`;
+}
+
+/** Tell what a ticket brought whose cost is known. */
+export async function reward(name, { id, arms }) {
+  const inputs = arms.map(rewardInput);
+  const fields = inputs.map((input, place) => labelled(arms.length > 1 ? `Reward of ${arms[place]}` : "Reward", input));
+  const question = { title: `Reward of ticket ${id}`, text: `What did ${arms.join(" and ")} bring? It cannot be changed.`, yes: "Tell", fields };
+  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/reward`, { reward: several(inputs.map((input) => Number(input.value))) }))) && `Ticket ${id} is told.`;
+}
+
+/** End an alarm about reports that somebody has looked at. */
+export async function acknowledge(name, kind, count) {
+  const question = { title: "Acknowledge?", text: "The alarm ends here, in the status and in the metrics, for everybody; the journal records it. The next such report raises it again.", yes: "Acknowledge" };
+  return (await confirmed(question, () => post(`${at(name)}/acknowledge`, { kind, count }))) && "Acknowledged.";
+}
+
+/** The policy's probabilities for the next round. */
+export const foresee = (name) => post(`${at(name)}/probabilities`, {}).then((answer) => answer.json()).then((facts) => facts.probabilities);
+
+/** Save the journal as a file that `purse campaign restore` reads; `told(entries)` hears how far it is. */
+export async function download(name, version, told) {
+  const parts = [`${JSON.stringify({ purse: version, format: 1, campaign: name })}\n`];
+  for (let after = 0; ;) {
+    const text = await request(`${at(name)}/journal?after=${after}&limit=10000`).then((answer) => answer.text());
+    if (!text) break;
+    parts.push(text);
+    after = JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)).seq;
+    told(after);
+  }
+  const link = el("a", { href: URL.createObjectURL(new Blob(parts, { type: "application/x-ndjson" })), download: `${name}.jsonl` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -15,14 +15,16 @@ export class Chart {
     this.height = height;
     this.id = unique("chart");
     this.title = title;
-    this.tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-    this.plot = svg("svg", { role: "img", "aria-labelledby": `${this.id}-title ${this.id}-desc`, height });
+    this.tip = el("div", { class: "tip", hidden: true, role: "status" });
+    this.plot = svg("svg", { role: "img", "aria-labelledby": `${this.id}-title ${this.id}-desc`, height, tabindex: 0 });
     this.key = el("ul", { class: "key" });
     this.details = el("details", {}, el("summary", {}, "As a table"));
     this.figure = el("div", { class: "chart" }, this.plot, this.tip);
     this.node = el("div", {}, this.figure, this.key, this.details);
     this.plot.addEventListener("pointermove", (event) => this.point(event));
-    this.plot.addEventListener("pointerleave", () => this.leave());
+    this.plot.addEventListener("pointerdown", (event) => this.point(event));
+    for (const away of ["pointerleave", "blur"]) this.plot.addEventListener(away, () => this.leave());
+    this.plot.addEventListener("keydown", (event) => this.step(event));
     this.details.addEventListener("toggle", () => this.fill());
     new ResizeObserver(() => this.update()).observe(this.figure);
   }
@@ -52,9 +54,25 @@ export class Chart {
     this.show(this.over);
   }
 
+  /** Arrow keys go from one time to the next; Escape ends it. */
+  step(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Escape") this.leave();
+    if (!by || !this.spots?.length) return;
+    event.preventDefault();
+    const last = this.spots.length - 1;
+    const place = this.over === undefined ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, this.nearest(this.over) + by));
+    this.over = this.spots[place].x;
+    this.show(this.over);
+  }
+
+  nearest(x) {
+    return this.spots.reduce((best, each, place) => (Math.abs(each.x - x) < Math.abs(this.spots[best].x - x) ? place : best), 0);
+  }
+
   show(x) {
     if (!this.spots?.length) return;
-    const spot = this.spots.reduce((best, each) => (Math.abs(each.x - x) < Math.abs(best.x - x) ? each : best));
+    const spot = this.spots[this.nearest(x)];
     for (const name of ["x1", "x2"]) this.cursor.setAttribute(name, spot.x);
     this.cursor.setAttribute("visibility", "visible");
     this.tip.replaceChildren(el("strong", {}, spot.title), el("dl", {}, ...spot.lines.flatMap(([name, label, value]) => [el("dt", {}, name ? swatch(name) : null, label), el("dd", {}, value)])));
@@ -73,6 +91,24 @@ export class Chart {
 
 export const scale = (from, to, low, high) => (value) => low + ((value - from) / (to - from || 1)) * (high - low);
 export const line = (points) => points.map(([x, y], place) => `${place ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+/** Places of at most 24 rows, the last one among them. */
+export function sampled(items) {
+  const step = Math.ceil(items.length / 24);
+  return items.map((_, place) => place).filter((place) => (items.length - 1 - place) % step === 0);
+}
+
+/** The last of the `values` that is not after a time: what happened later is not spread over the time before. */
+export function valueAt(at, values, time) {
+  const next = at.findIndex((each) => each > time);
+  return values[Math.max(0, next < 0 ? values.length - 1 : next - 1)];
+}
+
+/** Equal parts of the time between two times, at most `most` of them, none shorter than a second. */
+export function intervals(from, to, most = 24) {
+  const parts = Math.max(1, Math.min(most, Math.floor(to - from)));
+  return Array.from({ length: parts }, (_, place) => [from + ((to - from) * place) / parts, from + ((to - from) * (place + 1)) / parts]);
+}
+
 export const band = (upper, lower) => `${line([...upper, ...lower.toReversed()])}Z`;
 export const lineMark = (name) => svg("svg", { viewBox: "0 0 22 12", "aria-hidden": "true" }, svg("path", { class: name, d: "M1 6H21" }));
 

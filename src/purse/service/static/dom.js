@@ -23,7 +23,7 @@ export const swatch = (name) =>
     name === "presumed" && svg("path", { class: "hatch", d: "M-2 8L8 -2M2 12L12 2M6 16L16 6" }));
 
 /** A table; a column is {name, label, text, wide}, where `label` names it on a card; a row is {head, cells}. Rows turn into cards on narrow screens. */
-export function table(caption, columns, rows, { cards = false, hidden = false } = {}) {
+export function table(caption, columns, rows, { cards = false, compact = false, hidden = false } = {}) {
   const head = columns.map(({ name, text }) => el("th", { scope: "col", role: "columnheader", class: text ? "text" : null }, name));
   const body = rows.map(({ head: first, cells }) =>
     el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, first),
@@ -31,7 +31,7 @@ export function table(caption, columns, rows, { cards = false, hidden = false } 
         const { name, label = name, text, wide } = columns[place + 1];
         return el("td", { role: "cell", "data-label": label, class: [text && "text", wide && "wide"].filter(Boolean).join(" ") || null }, cell);
       })));
-  return el("table", { role: "table", class: cards ? "cards" : null },
+  return el("table", { role: "table", class: [cards && "cards", compact && "compact"].filter(Boolean).join(" ") || null },
     el("caption", { class: hidden ? "seen-not" : null }, caption),
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)),
     el("tbody", { role: "rowgroup" }, ...body));

@@ -11,25 +11,34 @@ const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digi
 const minute = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
+const FINE = 7200; // seconds: times within so short a span have seconds
 
-/** An amount, rounded where it is long; cents and the like are kept above a thousand. */
+/** A level of an axis. */
 export const amount = (value) => (Math.abs(value) >= 1000 ? new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value) : plain.format(value));
-export const number = (value) => (value === null ? "–" : three.format(value));
+export const number = (value) => (value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? whole.format(value) : value === 0 ? "0" : three.format(value));
 export const count = (value) => whole.format(value);
 export const share = (value) => percent.format(value);
 export const part = (value) => wholePercent.format(value);
 export const time = (seconds) => clock.format(seconds * 1000);
+export const plural = (value, what) => `${count(value)} ${what}${value === 1 ? "" : "s"}`;
 
-/** A time of day, with the date where it is not today. */
-export function moment(seconds, now) {
+/** A number of so many decimals. */
+export const fixed = (value, decimals) => new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
+
+/** A time of day, with the date where it is not today, and with seconds where `fine`. */
+export function moment(seconds, now, fine = false) {
   const at = new Date(seconds * 1000);
   const today = new Date(now * 1000);
-  if (at.toDateString() === today.toDateString()) return minute.format(at);
-  return at.getFullYear() === today.getFullYear() ? `${day.format(at)}, ${minute.format(at)}` : dayOfYear.format(at);
+  const ofDay = fine ? clock : minute;
+  if (at.toDateString() === today.toDateString()) return ofDay.format(at);
+  return at.getFullYear() === today.getFullYear() ? `${day.format(at)}, ${ofDay.format(at)}` : dayOfYear.format(at);
 }
 
+/** Whether the times of a span are told to the second. */
+export const isFine = (from, to) => to - from <= FINE;
+
 /** A time of day to the second, with the date where it is not today. */
-export const exact = (seconds, now) => (new Date(seconds * 1000).toDateString() === new Date(now * 1000).toDateString() ? time(seconds) : moment(seconds, now));
+export const exact = (seconds, now) => moment(seconds, now, true);
 
 const SPANS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
@@ -72,7 +81,7 @@ export function timeTicks(from, to, most) {
 
 /** Round numbers from zero up to a value. */
 export function ticks(top, most) {
-  const rough = top / most;
+  const rough = top / most || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999999);
   return Array.from({ length: Math.floor((top / step) * 1.000001) + 1 }, (_, place) => place * step);

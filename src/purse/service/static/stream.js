@@ -38,9 +38,10 @@ export class Live {
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.hurry());
   }
 
-  follow(name) {
+  follow(name, span = "all") {
     this.stop();
     this.name = name;
+    this.span = span;
     this.tries = 0;
     this.callbacks.state("connecting");
     this.run(name);
@@ -67,7 +68,7 @@ export class Live {
     const current = () => this.name === name && this.controller === controller;
     try {
       this.heard = Date.now();
-      const answer = await request(`campaigns/${encodeURIComponent(name)}/events`, { signal: controller.signal });
+      const answer = await request(`campaigns/${encodeURIComponent(name)}/events?span=${this.span}`, { signal: controller.signal });
       this.callbacks.role(answer.headers.get("X-Purse-Role"));
       await this.read(answer.body, current);
     } catch (error) {

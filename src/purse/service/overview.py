@@ -1,0 +1,63 @@
+"""The first page of the dashboard: how all campaigns stand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from purse._version import __version__
+from purse.campaign.server.serve import shown
+from purse.campaign.storage.base import Storage
+from purse.errors import NoSuchCampaign
+from purse.service import live_view
+from purse.service.campaign_cache import CampaignCache
+from purse.service.live_view import LiveViews
+from purse.service.policy_files import without_folder
+
+
+class Overview:
+    """All campaigns of a storage, read at most every half second, however many look."""
+
+    def __init__(self, cache: CampaignCache, views: LiveViews, storage: str | Storage) -> None:
+        self.cache, self.views = cache, views
+        self.storage = absolute(address_shown(storage))
+        self._lock = threading.Lock()
+        self._taken, self._latest = -live_view.FRESH, dict[str, Any]()
+
+    def facts(self) -> dict[str, Any]:
+        """The status of each campaign and, where its history is kept, a summary of it."""
+        with self._lock:
+            if time.monotonic() - self._taken >= live_view.FRESH:
+                self._latest = self._take()
+                self._taken = time.monotonic()
+            return self._latest
+
+    def _take(self) -> dict[str, Any]:
+        rows = []
+        for name in self.cache.storage.names():
+            try:
+                status = self.cache.get(name).status()
+            except NoSuchCampaign:  # it went, and another may have its name
+                self.cache.drop(name)
+                continue
+            summary = self.views.summary(name, status.entries)
+            rows.append({"status": without_folder(status.as_dict()), "summary": summary})
+        now = self.cache.storage.now() / 1000
+        return {"now": now, "version": __version__, "campaigns": rows}
+
+
+def absolute(address: str) -> str:
+    """An address that means the same in every folder.
+
+    >>> absolute("sqlite:////srv/purse.db")
+    'sqlite:////srv/purse.db'
+    """
+    scheme, found, path = address.partition("sqlite:///")
+    return f"{found}{Path(path).absolute()}" if found and not scheme and path else address
+
+
+def address_shown(storage: str | Storage) -> str:
+    """Where a storage is, without secrets."""
+    return shown(storage) if isinstance(storage, str) else type(storage).__name__

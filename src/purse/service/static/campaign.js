@@ -1,0 +1,137 @@
+// The page of one campaign.
+
+import * as actions from "./actions.js";
+import { alarms } from "./alarms.js";
+import { cooling } from "./cooling.js";
+import { el, find } from "./dom.js";
+import * as format from "./format.js";
+import * as panels from "./panels.js";
+import { request } from "./stream.js";
+import * as tickets from "./tickets.js";
+import { GLOSSARY } from "./words.js";
+
+const QUIET = 20_000; // ms without news after which rates and forecasts, which fade, are asked for
+let picture;
+let taken = 0; // when the picture came, in ms
+let chances; // the policy's probabilities, once they were asked for
+let server = () => ({});
+let may = { tell: false, manage: false };
+
+/** The picture, with the server's time of this moment. */
+const current = () => ({ ...picture, now: picture.now + (Date.now() - taken) / 1000 });
+const name = () => picture.status.name;
+
+/** Show another campaign, from its first picture on. */
+export function begin() {
+  picture = chances = undefined;
+  find("done").textContent = find("foreseen").textContent = "";
+  tickets.forget();
+  panels.forgetCharts();
+  find("campaign").hidden = true;
+}
+
+/** Take a picture of the campaign. */
+export async function take(facts, allowed) {
+  if (picture && tickets.isSpecial()) await tickets.refresh(facts.status.name);
+  [picture, taken] = [facts, Date.now()];
+  draw(allowed);
+}
+
+/** Draw the campaign again; `allowed` says what the reader may do. */
+export function draw(allowed = may) {
+  may = allowed;
+  if (!picture) return;
+  const seen = current();
+  const { status } = seen;
+  document.title = `${status.name} · purse`;
+  find("campaign").hidden = false;
+  panels.title(seen, server().storage);
+  alarms(seen, may.manage ? (kind, count) => perform(() => actions.acknowledge(name(), kind, count)) : null, look);
+  panels.budgets(seen);
+  panels.value(seen);
+  cooling(seen);
+  panels.arms(seen, chances);
+  drawTickets(seen);
+  const wanted = { pause: status.status === "running", resume: status.status === "paused", close: status.status !== "closed", "top-up": status.status !== "closed", expire: status.overdue > 0 };
+  for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];
+  find("actions").hidden = !may.manage;
+  find("foresee").hidden = !may.tell || status.status === "closed";
+  find("server-time").textContent = `Server time ${format.time(seen.now)}, journal entry ${format.count(status.entries)}`;
+  document.documentElement.dataset.entries = status.entries;
+}
+
+function drawTickets(seen) {
+  const resources = seen.status.purses.map((purse) => purse.resource);
+  const act = may.tell && {
+    tell: (ticket) => perform(() => actions.tell(name(), ticket, resources)),
+    reward: (ticket) => perform(() => actions.reward(name(), ticket)),
+    cancel: (ticket) => perform(() => actions.voidTicket(name(), ticket)),
+  };
+  tickets.counts(seen, pick);
+  tickets.tickets(seen, act || null);
+}
+
+async function pick(choice) {
+  await tickets.choose(name(), choice);
+  drawTickets(current());
+}
+
+/** Show the tickets that an alarm is about. */
+async function look(choice) {
+  await pick(choice);
+  find("tickets-title").scrollIntoView({ block: "start" });
+  find("tickets-title").focus({ preventScroll: true });
+}
+
+async function perform(action) {
+  const words = await action();
+  if (words) find("done").textContent = words;
+  if (words && tickets.isSpecial()) await pick({});
+}
+
+/** Count ages on while nothing happens; ask for a new picture where rates have faded. */
+export async function tick(live) {
+  if (!picture) return;
+  if (Date.now() - taken < QUIET) return draw();
+  const wanted = live.name;
+  const facts = await request(`campaigns/${encodeURIComponent(wanted)}/picture?span=${live.span}`).then((answer) => answer.json()).catch(() => null);
+  if (facts && live.name === wanted) await take(facts, may);
+}
+
+/** Count cool-downs on. */
+export const tock = () => picture?.status.cooling.length && cooling(current());
+
+async function foresee() {
+  find("foreseen").textContent = "Asking the policy …";
+  try {
+    chances = await actions.foresee(name());
+    find("foreseen").textContent = `Next round, seen at ${format.time(current().now)}`;
+  } catch (error) {
+    chances = undefined;
+    find("foreseen").textContent = error.message;
+  }
+  draw();
+}
+
+async function download() {
+  const said = (words) => { find("done").textContent = words; };
+  try {
+    await actions.download(name(), server().version, (entries) => said(`${format.plural(entries, "entry").replace("entrys", "entries")} …`));
+    said("The journal is downloaded.");
+  } catch (error) {
+    said(`The journal was not downloaded: ${error.message}`);
+  }
+}
+
+/** Listen to the buttons of the page; `facts()` are the server's version and storage. */
+export function listen(facts) {
+  server = facts;
+  find("words").querySelector("dl").append(...Object.entries(GLOSSARY).flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)]));
+  find("foresee").addEventListener("click", foresee);
+  find("export").addEventListener("click", download);
+  find("actions").addEventListener("click", ({ target: { dataset: { action } } }) => {
+    if (action === "top-up") perform(() => actions.topUp(name(), picture.status.purses.map((purse) => purse.resource)));
+    else if (action === "close") perform(() => actions.close(name()));
+    else if (action) perform(() => actions.change(name(), action));
+  });
+}

@@ -1,0 +1,79 @@
+// The first page: all campaigns, those with alarms first, then the most recently active.
+
+import { sign } from "./alarms.js";
+import { gauge } from "./charts.js";
+import { el, find, replace, table } from "./dom.js";
+import * as format from "./format.js";
+import * as money from "./money.js";
+import { option } from "./panels.js";
+import { request } from "./stream.js";
+import { ALARMS, isSerious, standing } from "./words.js";
+
+const asked = new Set(); // campaigns whose history was asked for, once: that may take long
+let asking = Promise.resolve();
+
+/** Two for a serious alarm, one for another. */
+const gravity = ({ status: { alarms } }) => Math.max(0, ...alarms.map(({ kind }) => (isSerious(kind) ? 2 : 1)));
+const ORDER = ["running", "paused", "closed"];
+
+/** The campaigns in the order of the page. */
+export const sorted = (rows) =>
+  rows.toSorted((one, two) => gravity(two) - gravity(one) || ORDER.indexOf(one.status.status) - ORDER.indexOf(two.status.status) || two.status.changed_at - one.status.changed_at);
+
+/** Fetch how all campaigns stand; histories that the server has not read yet are asked for, one after the other. */
+export async function fetchAll() {
+  const answer = await request("overview");
+  const facts = await answer.json();
+  facts.role = answer.headers.get("X-Purse-Role");
+  for (const { status, summary } of facts.campaigns) {
+    if (summary || asked.has(status.name)) continue;
+    asked.add(status.name);
+    asking = asking.then(() => request(`campaigns/${encodeURIComponent(status.name)}/picture`).catch(() => {}));
+  }
+  return facts;
+}
+
+/** Left of each budget, as a bar and in words. */
+function left({ status }) {
+  return el("span", { class: "lefts" }, ...status.purses.map((purse) => {
+    const text = money.parts(purse);
+    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` of ${text.budget} ${purse.resource}`));
+  }));
+}
+
+/** When the first resource runs out. */
+function end({ status, summary }, now) {
+  const state = standing(status);
+  if (state !== "running") return state === "exhausted" ? "now" : "–";
+  const times = (summary?.forecasts ?? []).filter(Boolean).map(({ at }) => at);
+  return times.length ? `in ${format.duration(Math.max(0, Math.min(...times) - now))}` : "–";
+}
+
+function badges({ alarms }) {
+  if (!alarms.length) return el("span", { class: "quiet free" }, "none");
+  const kinds = [...new Set(alarms.map(({ kind }) => kind))].toSorted((one, two) => isSerious(two) - isSerious(one));
+  return el("span", { class: "signs" }, ...kinds.map((kind) => el("span", { class: `signed ${isSerious(kind) ? "serious" : "mild"}`, title: alarms.filter((each) => each.kind === kind).map(({ text }) => text).join("; ") }, sign(isSerious(kind) ? "serious" : "mild"), ALARMS[kind])));
+}
+
+function row(each, now) {
+  const { status, summary } = each;
+  const { resource } = status.purses[0];
+  const value = summary?.value;
+  const state = standing(status);
+  const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": state }, state), status.policy));
+  const rate = value?.per_unit === null || !value ? "–" : `${format.number(value.per_unit)} per ${resource}`;
+  return { head: name, cells: [left(each), end(each, now), value ? format.number(value.gain) : "…", value ? rate : "…", badges(status), `${format.duration(now - status.changed_at)} ago`] };
+}
+
+/** Draw the list. */
+export function draw({ campaigns, now }) {
+  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: "Reward", label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
+  const rows = sorted(campaigns).map((each) => row(each, now));
+  replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those with alarms first, then the most recently active`, columns, rows, { cards: true })));
+}
+
+/** What a server without campaigns shows: a whole command for the storage that it serves. */
+export function empty({ storage }) {
+  const command = `purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001 --resource USD${option(storage)}`;
+  replace(find("list"), el("div", { class: "card" }, el("h2", {}, "No campaign yet"), el("p", {}, storage ? "Unlock actions and press New campaign, or run this on the machine of the storage:" : "An administrator makes one with New campaign, or with:"), el("pre", { tabindex: 0 }, el("code", {}, command)), el("p", { class: "quiet" }, "It will show up here by itself.")));
+}

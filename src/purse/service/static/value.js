@@ -1,0 +1,72 @@
+// What the money bought: the gain, beside what one arm alone or all arms equally often might have gained.
+
+import { axes, EDGE, intervals, line, lineMark, scale, valueAt } from "./chart.js";
+import { el, svg, swatch, table } from "./dom.js";
+import * as format from "./format.js";
+import { MONEY } from "./words.js";
+
+function stat(label, value, note, title) {
+  return el("div", { "data-stat": label.toLowerCase() }, el("dt", { title }, label), el("dd", {}, value, el("small", {}, note)));
+}
+
+/** One number against another: 12.0% more than it. */
+function against(gain, other) {
+  if (!other) return "";
+  const more = gain / other - 1;
+  return Math.abs(more) < 0.0005 ? "as much" : `${format.share(Math.abs(more))} ${more > 0 ? "more" : "less"}`;
+}
+
+/** The gain in numbers. */
+export function stats({ value, resource, places, waiting }) {
+  const { gain, paid, per_unit: each, best, uniform } = value;
+  const range = best?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  return [
+    el("dl", { class: "stats four" },
+      stat("Gain", format.number(gain), `for ${format.fixed(Number(paid[0]), places)} ${resource} paid`, MONEY.gain),
+      stat(`Reward per ${resource}`, format.number(each), waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all"),
+      stat("Always the best arm", best ? `≈ ${format.number(best.gain)}` : "–", best ? `${best.arm}${range}; this campaign gained ${against(gain, best.gain)}` : "no arm has two reports yet"),
+      stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : `this campaign gained ${against(gain, uniform)}`)),
+    el("p", { class: "quiet small" }, "≈ are estimates of the gain for the same money, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it."),
+  ];
+}
+
+/** The reward for each unit of money, in each interval in which something was paid. */
+export function rewardRate({ at, gain, paid, value, resource, now }, width, height) {
+  const [first, last] = [at[0], Math.max(now, at.at(-1), at[0] + 1)];
+  const fine = format.isFine(first, last);
+  const known = gain.findIndex((each) => each !== null); // a checkpoint of 0.1.0 does not know gains
+  const bars = intervals(first, last).map(([from, to], place) => {
+    const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (place ? valueAt(at, series, from) : series[0]));
+    const told = known >= 0 && from >= at[known] && money > 0;
+    return { from, to, rewards, money, rate: told ? rewards / money : null };
+  });
+  const total = Number(value.paid[0]);
+  const lines = [["average", "in all", value.per_unit], ["best-line", value.best && `always ${value.best.arm} (estimate)`, value.best && total ? value.best.gain / total : null], ["uniform-line", "all arms equally (estimate)", value.uniform !== null && total ? value.uniform / total : null]].filter(([, , level]) => level !== null);
+  const rates = bars.map((bar) => bar.rate ?? 0);
+  const usual = Math.max(...lines.map(([, , level]) => level), 0);
+  const top = Math.max(Math.min(Math.max(...rates), usual ? 3 * usual : Infinity), usual) * 1.08 || 1; // a few cheap pulls do not flatten the rest
+  const x = scale(first, last, EDGE.left, width - EDGE.right);
+  const y = scale(0, top, height - EDGE.bottom, EDGE.top);
+  const marks = [];
+  axes(marks, { x, y, width, height, times: format.timeTicks(first, last, Math.max(2, Math.floor(width / 90))), levels: format.ticks(top, 4), label: format.amount });
+  for (const bar of bars) {
+    if (bar.rate === null) continue;
+    const level = y(Math.max(0, Math.min(bar.rate, top)));
+    marks.push(svg("rect", { class: "rate", x: x(bar.from) + 0.75, width: Math.max(1, x(bar.to) - x(bar.from) - 1.5), y: Math.min(level, y(0)), height: Math.max(1.5, y(0) - level) }));
+    if (bar.rate > top) marks.push(svg("text", { class: "strong", x: (x(bar.from) + x(bar.to)) / 2, y: EDGE.top - 4, "text-anchor": "middle" }, "↑"));
+  }
+  for (const [name, , level] of lines) marks.push(svg("path", { class: name, d: line([[EDGE.left, y(level)], [width - EDGE.right, y(level)]]) }));
+  const when = ({ from, to }) => `${format.moment(from, now, fine)} to ${format.moment(to, now, fine)}`;
+  const cells = (bar) => [format.number(bar.rate), format.number(bar.rate === null ? null : bar.rewards), format.number(bar.money)];
+  const all = lines.map(([, label, level]) => `${label} ${format.number(level)}`).join(", ");
+  return {
+    marks,
+    spots: bars.map((bar) => ({
+      x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
+      lines: bar.money > 0 ? [["rate", `reward per ${resource}`, cells(bar)[0]], [null, "gain", cells(bar)[1]], [null, `${resource} paid`, cells(bar)[2]]] : [[null, "nothing was paid", ""]],
+    })),
+    desc: `Reward per ${resource} in ${bars.length} intervals of time; ${all || "nothing was paid yet"}.`,
+    key: [[swatch("rate"), "in each interval"], ...lines.map(([name, label, level]) => [lineMark(name), `${label}: ${format.number(level)}`])],
+    table: () => table(`Reward per ${resource} over time`, ["Time", `Reward per ${resource}`, "Gain", `${resource} paid`].map((name) => ({ name })), bars.map((bar) => ({ head: when(bar), cells: cells(bar) }))),
+  };
+}
