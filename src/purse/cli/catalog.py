@@ -6,12 +6,13 @@ import inspect
 
 import click
 
+from purse.cli import complete
 from purse.cli.options import json_option
 from purse.cli.output import describe
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.policies)
 @json_option
 def policies(name: str | None, as_json: bool) -> None:
     """List the policies, or explain one."""
@@ -23,7 +24,7 @@ def policies(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.worlds)
 @json_option
 def worlds(name: str | None, as_json: bool) -> None:
     """List the worlds, or explain one."""

@@ -6,13 +6,28 @@ from typing import Any
 
 import click
 
-from purse.cli.options import WORLD_HELP, Budget, common, delay_option, device_option
+from purse.cli import complete
+from purse.cli.options import (
+    WORLD_HELP,
+    Budget,
+    common,
+    delay_option,
+    device_option,
+    policy_argument,
+)
 from purse.cli.output import print_json
 
 
 @click.command()
-@click.argument("policy")
-@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@policy_argument
+@click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 @click.option(
     "-b",
     "--budget",
@@ -62,8 +77,15 @@ def simulate(
 
 
 @click.command()
-@click.argument("policy")
-@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@policy_argument
+@click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 @click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @common

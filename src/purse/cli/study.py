@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from purse.cli import complete
 from purse.cli.options import (
     WORLD_HELP,
     Budget,
@@ -16,6 +17,7 @@ from purse.cli.options import (
     device_option,
     json_option,
     out_option,
+    policies_argument,
     run_options,
 )
 from purse.cli.output import print_gains, print_json, print_regrets
@@ -38,13 +40,14 @@ class Publishable(Protocol):
 
 
 @click.command()
-@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@policies_argument
 @click.option(
     "-w",
     "--world",
     "worlds",
     multiple=True,
     metavar="WORLD",
+    shell_complete=complete.worlds,
     help=f"{WORLD_HELP}; repeat it for several [default: four worlds].",
 )
 @click.option(

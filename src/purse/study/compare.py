@@ -12,6 +12,7 @@ from typing import Any
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
 from purse.base.progress import progress
+from purse.base.text import count_in_words
 from purse.engine.delay import check_device
 from purse.policies import DEFAULT
 from purse.report.data import StudyFacts
@@ -119,7 +120,8 @@ def run(
         manifest.save(target, facts.to_json())
         remove_abandoned(target)
         remove_abandoned(target / "shards")
-    with progress("comparing") as bar:
+    chosen = count_in_words(len(plan.policies), "policy", "policies")
+    with progress(f"comparing {chosen}") as bar:
         how: dict[str, Any] = {"n_workers": n_workers, "device": device, "on": on}
         play_all(store.missing(shards), store.accept, bar, **how, recipes=recipes)
     facts = replace(facts, made=manifest.now())
