@@ -153,8 +153,8 @@ class Terms:
         by_arm = {"cost_min": cost_min, "cost_max": cost_max, "costs": costs, "caps": caps}
         by_arm = {field: in_order(field, value, armed, stuff) for field, value in by_arm.items()}
         if cost_min is None:
-            most = amounts.cost_array("cost_max", by_arm["cost_max"], len(armed), len(stuff))
-            by_arm["cost_min"] = least_costs(most) if costs is None else by_arm["costs"]
+            units = amounts.cost_array("cost_max", by_arm["cost_max"], len(armed), len(stuff))
+            by_arm["cost_min"] = least_costs(units) if costs is None else by_arm["costs"]
         problem = Problem.of(
             n_arms=len(armed),
             budget=by_name("budget", budget, stuff, "resource"),

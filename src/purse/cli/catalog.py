@@ -6,7 +6,7 @@ import inspect
 
 import click
 
-from purse.cli import complete
+from purse.cli import complete, groups
 from purse.cli.options import json_option
 from purse.cli.output import describe
 
@@ -20,7 +20,7 @@ def policies(name: str | None, as_json: bool) -> None:
 
     modules = {each: catalog.load(each) for each in ([name] if name else catalog.names())}
     texts = {each: (made.params, inspect.getdoc(made) or "") for each, made in modules.items()}
-    describe("policy", name, texts, as_json)
+    describe("policy", name, texts, as_json, groups.POLICIES, catalog.DEFAULT)
 
 
 @click.command()
@@ -35,4 +35,4 @@ def worlds(name: str | None, as_json: bool) -> None:
         each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
         for each, maker in makers.items()
     }
-    describe("world", name, texts, as_json)
+    describe("world", name, texts, as_json, groups.WORLDS)

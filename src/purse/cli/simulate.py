@@ -15,7 +15,7 @@ from purse.cli.options import (
     device_option,
     policy_argument,
 )
-from purse.cli.output import print_json
+from purse.cli.output import print_json, print_notions
 
 
 @click.command()
@@ -107,7 +107,7 @@ def regret(
 
     found = purse.regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:
-        click.echo(str(found))
+        print_notions(found.title, found.rows())
         return
     facts = {name: getattr(found, name) for name in ("policy", "world", "budget")}
     facts |= {"stop": options["stop"], "seed": options["seed"], "n_paths": paths}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_a_repeat_takes_what_is_there_only_where_all_is_the_same(
 
 
 def test_the_policy_is_compiled_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    compiled = []
+    compiled: list[Any] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("purse.campaign.learner.Learner", compiled.append)
     assert run_main(monkeypatch, "campaign", *LINE.split(), "--cost-min", "0.01") == 0

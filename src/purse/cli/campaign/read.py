@@ -134,8 +134,8 @@ def print_rows(
 ) -> None:
     """Print rows: aligned under a header on a terminal, else separated by tabs for programs."""
     if rows and sys.stdout.isatty():
-        for row in align_columns([head, *rows], left):
-            click.echo("  ".join(row).rstrip())
+        for cells in align_columns([head, *rows], left):
+            click.echo("  ".join(cells).rstrip())
     else:
         for row in rows:
             click.echo("\t".join(row))
