@@ -93,8 +93,15 @@ def shorten(text: str, most: int = 120) -> str:
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that does not exist, with the nearest known name."""
     names = sorted(known)
-    near = get_close_matches(name, names, 1, 0.4)
-    hint = f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(names)
-    return InvalidInput(
-        f"unknown {kind} {name!r}; {hint}" if names else f"unknown {kind} {name!r}; there are none"
-    )
+    hint = suggest(name, names) or (f"known: {', '.join(names)}" if names else "there are none")
+    return InvalidInput(f"unknown {kind} {name!r}; {hint}")
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the question for the nearest known name, or nothing where none is near.
+
+    >>> suggest("promts", ["prompts", "ads"]), suggest("zzz", ["prompts", "ads"])
+    ("did you mean 'prompts'?", '')
+    """
+    near = get_close_matches(name, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else ""

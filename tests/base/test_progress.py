@@ -60,7 +60,25 @@ def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr
         "work: 10% after 2 s",
         "work: 35% after 7 s",
         "work: 60% after 12 s",
+        "work: 100% after 12 s",
     ]
+
+
+def test_it_never_runs_backwards_and_does_not_finish_what_was_interrupted(
+    clock: SimpleNamespace, stderr: Replace
+) -> None:
+    out = stderr(io.StringIO())
+
+    def work() -> None:
+        with progress("work") as shown:
+            shown.show(0.5)
+            clock.seconds += BETWEEN_LINES
+            shown.show(0.2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert out.getvalue() == "work: 50% after 5 s\n"
 
 
 def test_lines_keep_their_distance_and_speak_of_parts(
@@ -77,8 +95,8 @@ def test_lines_keep_their_distance_and_speak_of_parts(
     clock.seconds += 0.1
     shown.show(0.4)
     assert out.getvalue().splitlines() == [
-        "first part: 10% after 5 s",
-        "second part: 70% after 10 s",
+        "work: first part: 10% after 5 s",
+        "work: second part: 70% after 10 s",
     ]
 
 
@@ -96,7 +114,7 @@ def test_busy_speaks_up_only_when_it_takes_long(
                 if out.getvalue():
                     break
                 time.sleep(0.05)
-    assert out.getvalue() == "compiling: 0% after 0 s\n"
+    assert out.getvalue() == "work: compiling: 0% after 0 s\nwork: 100% after 0 s\n"
 
 
 def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Replace) -> None:

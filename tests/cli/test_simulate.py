@@ -47,6 +47,8 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
     assert (code, err) == (0, "")
     head, *lines = out.splitlines()
     assert head == f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100"
+    assert max(map(len, lines)) <= 80
+    lines = [line for line in lines if line[0] != " "]  # the rest goes on with what it is
     assert [line.split()[0] for line in lines] == list(NOTIONS)
     assert all("±" in line for line in lines)
     code, out, err = command(f"{line} --json")
@@ -71,7 +73,7 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
 def test_regret_leaves_out_what_a_world_does_not_have(command: Command) -> None:
     code, out, _ = command("regret uniform -w two_worlds -b 20 -n 3")
     assert code == 0
-    names = [line.split()[0] for line in out.splitlines()[1:]]
+    names = [line.split()[0] for line in out.splitlines()[1:] if line[0] != " "]
     assert "best_fixed_arm" in names
     absent = "best_efficiency pseudo_regret paper_pseudo_regret greedy knapsack"
     assert set(names).isdisjoint(absent.split())

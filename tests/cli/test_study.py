@@ -34,8 +34,8 @@ def test_compare_prints_a_table_and_writes_report_figures_and_results(
     assert code == 0
     for text in (WORLD, "B = 50", "B = 100", "exp3.bwk", "uniform", "±"):
         assert text in out
-    assert "the report is purse-results/report.html" in out
-    folder = tmp_path / "purse-results"
+    (folder,) = (tmp_path / "purse-results").glob("compare-*")
+    assert f"The report is purse-results/{folder.name}/report.html" in out
     assert "</html>" in (folder / "report.html").read_text()
     assert (folder / "figures" / "regret.png").read_bytes().startswith(b"\x89PNG")
     assert len(pl.read_parquet(folder / "results.parquet")) == 2 * 2 * 5
@@ -58,8 +58,25 @@ def test_compare_with_late_reports_says_so(command: Command, unpublished: None) 
     assert ", seed 0, stop=exit, delay=geometric:2\n" in command("status")[1]
     assert json.loads(command("status --json")[1])["delay"] == "geometric:2"
     assert command("show")[0] == 0
+    (late,) = Path("purse-results").glob("compare-*")
     assert command(line)[0] == 0
     assert ", seed 0, stop=exit\n" in command("status")[1]
+    assert f"Earlier:\n  {late}  uniform: 1 policy" in command("status")[1]
+    assert json.loads(command("status --json")[1])["others"] == [str(late)]
+    code, out, err = command("show")
+    assert (code, err.endswith("the last of 2; `purse status` lists them\n")) == (0, True)
+    assert "uniform" in out
+    assert command(f"show {late.name}")[0] == 0  # by its name
+
+
+def test_comparisons_share_what_they_have_in_common(command: Command, unpublished: None) -> None:
+    shards = Path("purse-results/shards")
+    assert command(f"compare uniform -w {WORLD} -b 20 -n 3")[0] == 0
+    first = {path: path.stat().st_mtime_ns for path in shards.iterdir()}
+    assert command(f"compare uniform -w {WORLD} -b 20 -b 30 -n 3")[0] == 0
+    assert len(list(Path("purse-results").glob("compare-*"))) == 2
+    assert all(path.stat().st_mtime_ns == time for path, time in first.items())
+    assert len(list(shards.iterdir())) == 2 * len(first)
 
 
 def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
@@ -70,7 +87,8 @@ def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
     assert code == 0
     assert WORLD in out
     assert three in out
-    frame = pl.read_parquet(tmp_path / "purse-results" / "results.parquet")
+    (results,) = tmp_path.glob("purse-results/compare-*/results.parquet")
+    frame = pl.read_parquet(results)
     assert frame["pulls"].list.len().to_list() == [2, 2, 3, 3]
     assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
 
@@ -99,8 +117,9 @@ def test_a_table_is_not_cut_on_a_narrow_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     _, out, _ = command(f"compare exp3++.price uniform -w {WORLD} -b 50 -b 60 -b 70 -n 5")
-    assert "exp3++.price" in out
+    assert out.count("exp3++.price") == 2  # the budgets stand below each other
     assert "…" not in out
+    assert [line for line in out.splitlines() if "±" in line and len(line) > 40] == []
 
 
 @pytest.mark.parametrize(
@@ -144,8 +163,8 @@ def test_run_status_and_show(command: Command, unpublished: None, study: Path) -
     )
     shown = command("show purse-results/mine")
     assert shown[0] == 0
-    assert shown[1].splitlines()[0] == "shop  bernoulli:rewards=[.9,.6],costs=[.8,.3]"
-    assert command("show mine.toml") == shown
+    assert shown[1].splitlines()[:2] == ["shop", "  bernoulli:rewards=[.9,.6],costs=[.8,.3]"]
+    assert command("show mine.toml") == command("show mine") == command("show") == shown
     rows = json.loads(command("show mine.toml --json")[1])["rows"]
     assert [row["policy"] for row in rows] == ["uniform", "exp3.bwk"] * 2
 
@@ -201,6 +220,7 @@ def test_report_writes_the_page_and_each_figure(
     ("words", "message"),
     [
         ("status nowhere", "'nowhere' holds no study"),
+        ("status", "'purse-results' holds no study"),
         ("show nowhere.toml", "'purse-results/nowhere' holds no study"),
         ("report nowhere", "'nowhere' holds no study"),
         (

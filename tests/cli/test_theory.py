@@ -21,12 +21,11 @@ def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
     code, out, err = command("bounds --arms 10 --budget 1e4 --cost-min 0.1")
     assert (code, err) == (0, "")
     lines, rows = out.splitlines(), bounds.table(10, 1e4, 0.1)
-    assert len(lines) == 2 * len(rows)
-    for row, first, second in zip(rows, lines[::2], lines[1::2], strict=True):
-        assert first.startswith(row.name)
-        assert first.endswith(row.bounds)
-        assert second.startswith(" ")
-        assert second.strip() == f"{row.holds}  [{row.source}]"
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line[0] != " "][-1].startswith(rows[-1].name)
+    words = " ".join(out.split())
+    for row in rows:
+        assert f"{row.bounds} {row.holds} [{row.source}]" in words
     assert "39,790.2  does not apply" in lines[0]
     assert any(line.startswith("κ(c)·B") and "8,888.9  applies" in line for line in lines)
     assert list(tmp_path.iterdir()) == []
@@ -91,8 +90,7 @@ def test_bounds_go_on_where_theorem_5_has_none(command: Command, budget: str, wo
     assert missing == ["Theorem 5", *OTHERS]
     code, out, err = command(f"bounds -b {budget} {words}")
     assert (code, err) == (0, "")
-    line = next(line for line in out.splitlines() if line.startswith("Theorem 5"))
-    assert " ".join(line.split()) == "Theorem 5 exactly mean regret of every player, α = 0.5"
+    assert "Theorem 5 exactly mean regret of every player, α = 0.5" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

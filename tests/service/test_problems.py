@@ -8,7 +8,7 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 
 from purse import errors
-from purse.base.problem_types import OF_ERRORS
+from purse.base.problem_types import OF_ERRORS, kind_of, of_error
 from purse.campaign.storage.memory import Memory
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
@@ -35,7 +35,7 @@ def client() -> TestClient:
 def test_every_error_is_a_problem_of_its_own_and_a_client_raises_it_again(
     kind: type[PurseError],
 ) -> None:
-    facts = problems.of_error(kind("what is wrong"))
+    facts = of_error(kind("what is wrong"))
     assert facts["type"] == f"urn:purse:problem:{OF_ERRORS[kind].slug}"
     assert (facts["detail"], 400 <= facts["status"] < 600, bool(facts["title"])) == (
         "what is wrong",
@@ -55,7 +55,7 @@ def test_a_child_that_is_not_listed_is_told_as_its_parent() -> None:
     class Stranger(errors.Conflict):
         pass
 
-    assert problems.kind_of(Stranger("x")).slug == "conflict"
+    assert kind_of(Stranger("x")).slug == "conflict"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Progress of long work: nothing for the first seconds, then a bar on a terminal and plain lines
-elsewhere, on stderr.
+"""Progress of long work: nothing for the first seconds, then one bar on a terminal and plain lines
+elsewhere, on stderr. It never runs backwards.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ class Progress:
     """
 
     def __init__(self, title: str, outer: Progress | None = None) -> None:
-        self.outer = outer
+        self.outer, self.whole = outer, title
         self.began = time.monotonic()
         self.last_line = self.began + QUIET_S - BETWEEN_LINES
+        self.has_lines = False  # whether a plain line was printed
+        self.reached = 0.0
         self.lock = threading.Lock()
         self.closed = False
-        self.most = 0.0  # that was shown: what is done stays done
         self.bar: Any = None
         self.task: Any = None
         self.part(0.0, 1.0, title)
@@ -46,35 +47,40 @@ class Progress:
         if self.outer is not None:
             self.outer.show(done, words)
             return
-        if now - self.began < QUIET_S:
-            return
         with self.lock:
-            if self.closed:
+            self.reached = done = max(self.reached, min(1.0, done))
+            if self.closed or now - self.began < QUIET_S:
                 return
-            self.most = done = max(self.most, done)
             if sys.stderr.isatty():
                 if self.bar is None:
                     self._open()
                 self.bar.update(self.task, completed=done, description=words)
             elif now - self.last_line >= BETWEEN_LINES:
                 self.last_line = now
-                print(
-                    f"{words}: {done:.0%} after {now - self.began:.0f} s",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                part = "" if words == self.whole else f": {words}"
+                self._print(f"{self.whole}{part}", done)
 
     @contextmanager
     def busy(self, title: str) -> Iterator[None]:
         """Say the title if what happens inside takes long; it cannot tell how far it is."""
-        timer = threading.Timer(QUIET_S + 0.1, self.show, (0.0, title))
-        timer.daemon = True
-        timer.start()
+        over = threading.Event()
+
+        def speak() -> None:
+            while not over.wait(QUIET_S + 0.1):
+                self.show(0.0, title)
+
+        speaker = threading.Thread(target=speak, daemon=True)
+        speaker.start()
         try:
             yield
         finally:
-            timer.cancel()
-            timer.join()
+            over.set()
+            speaker.join()
+
+    def _print(self, words: str, done: float) -> None:
+        seconds = time.monotonic() - self.began
+        print(f"{words}: {done:.0%} after {seconds:.0f} s", file=sys.stderr, flush=True)
+        self.has_lines = True
 
     def _open(self) -> None:
         from rich.console import Console
@@ -97,10 +103,12 @@ class Progress:
         self.task = self.bar.add_task(self.title, total=1.0)
         self.bar.start()
 
-    def close(self) -> None:
-        """Take the bar away."""
+    def close(self, *, finished: bool = False) -> None:
+        """Take the bar away; the last of several lines says that the work is finished."""
         with self.lock:
             self.closed = True
+            if finished and self.has_lines:
+                self._print(self.whole, 1.0)
             if self.bar is not None:
                 self.bar.stop()
 
@@ -111,10 +119,12 @@ def progress(title: str) -> Iterator[Progress]:
     there is one.
     """
     shown = Progress(title, WHOLE.get())
+    finished = False
     try:
         yield shown
+        finished = True
     finally:
-        shown.close()
+        shown.close(finished=finished)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import Storage
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms
-from purse.errors import InvalidInput
+from purse.errors import CampaignExists, InvalidInput, NoSuchCampaign, suggest
 from purse.policies import DEFAULT
 
 MAX_BATCH = 1_000  # tickets in one request
@@ -50,7 +50,7 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         *,
         arms: Sequence[str] | Mapping[str, Any],
         budget: Any,
-        cost_min: Any,
+        cost_min: Any = None,
         cost_max: Any = None,
         resources: Sequence[str] = defaults.RESOURCES,
         plays: int = 1,
@@ -74,6 +74,7 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         features: Any = None,
         per_arm: bool = False,
         storage: str | Storage = defaults.STORAGE,
+        exist_ok: bool = False,
     ) -> Campaign:
         """Create a campaign in its storage and return it.
 
@@ -81,7 +82,8 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
                        `cost_max`
         budget         decimal text or a number; for several resources a list, or {resource: amount}
         cost_min, cost_max   the least and the most that a pull costs: one amount, one for each arm,
-                             or one for each arm and resource, shape (K, d)
+                             or one for each arm and resource, shape (K, d). Where `cost_min` is
+                             left out it is `costs`, or else a thousandth of `cost_max`
         resources      the names of what is spent, such as "USD" and "tokens"
         plays          arms in each round
         horizon        the number of rounds; None: no limit
@@ -113,8 +115,11 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
         storage        an address such as sqlite:///purse.db or postgresql://user@host/database
+        exist_ok       return the campaign of this name where the storage has one that was created
+                       with the same values
 
-        Raise `CampaignExists` when the storage has a campaign of this name.
+        Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
+        that was created with other values.
         Raise `InvalidInput` when a value is not allowed.
         """
         terms = Terms.of(
@@ -151,7 +156,17 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         kept = connect(storage)
         transaction = Transaction(Ledger(terms), kept.now())
         transaction.add("created", terms.as_dict())
-        kept.create(name, [write_set(transaction)])
+        try:
+            kept.create(name, [write_set(transaction)])
+        except CampaignExists as error:
+            if not exist_ok:
+                hint = (
+                    "Campaign.open opens it, exist_ok (--exist-ok) takes it where all is the same"
+                )
+                raise CampaignExists(f"{error}; {hint}") from None
+            found = cls.open(name, storage=kept)
+            terms.check_same_as(found.terms)
+            return found
         return cls(terms, kept)
 
     @classmethod
@@ -161,7 +176,10 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
         Raise `NoSuchCampaign` when the storage has no campaign of this name.
         """
         kept = connect(storage, create=False)
-        (first,) = kept.entries(name, 0, 1)
+        try:
+            (first,) = kept.entries(name, 0, 1)
+        except NoSuchCampaign as error:
+            raise with_hint(error, name, kept) from None
         return cls(Terms.from_dict(first.body), kept)
 
     @classmethod
@@ -292,3 +310,9 @@ class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
 
     def _arms(self) -> Arms:
         return Arms(self.terms, self.storage.overview(self.name).head.arms)
+
+
+def with_hint(error: NoSuchCampaign, name: str, storage: Storage) -> NoSuchCampaign:
+    """Return the error with the nearest name that the storage has."""
+    hint = suggest(str(name), storage.names())
+    return NoSuchCampaign(f"{error}; {hint}" if hint else str(error))

@@ -12,3 +12,4 @@ EXPIRES_AFTER = 3600  # seconds
 STOP: Final = "fit"
 COOLDOWN = 1  # seconds
 COOLDOWN_MAX = 300  # seconds
+LEAST_SHARE = 1_000  # cost_max / cost_min where only cost_max is given

@@ -9,10 +9,14 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from purse.base import amounts, validation
 from purse.base.features import Features
 from purse.base.json import compact
 from purse.base.spec import absolute
+from purse.campaign import defaults
 from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
 from purse.campaign.read_terms import (
@@ -28,7 +32,7 @@ from purse.campaign.read_terms import (
 )
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
-from purse.errors import InvalidInput, invalid
+from purse.errors import CampaignExists, InvalidInput, invalid
 from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
@@ -45,6 +49,8 @@ WEAKER_PROMISE = (
 StopRule = Literal["hold", "fit"]
 HOLD, FIT = STOP = get_args(StopRule)
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
+# what purse itself says of a campaign, and not its user
+OWN_FACTS = ("id", "initial_rounds", "pending", "policy_version", "restored_from")
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,10 @@ class Terms:
             )
         armed, stuff = names("arms", arms), names("resources", resources)
         by_arm = {"cost_min": cost_min, "cost_max": cost_max, "costs": costs, "caps": caps}
+        by_arm = {field: in_order(field, value, armed, stuff) for field, value in by_arm.items()}
+        if cost_min is None:
+            units = amounts.cost_array("cost_max", by_arm["cost_max"], len(armed), len(stuff))
+            by_arm["cost_min"] = least_costs(units) if costs is None else by_arm["costs"]
         problem = Problem.of(
             n_arms=len(armed),
             budget=by_name("budget", budget, stuff, "resource"),
@@ -152,7 +162,7 @@ class Terms:
             plays=plays,
             horizon=horizon,
             stop="hold",
-            **{field: in_order(field, value, armed, stuff) for field, value in by_arm.items()},
+            **by_arm,
         )
         if not isinstance(policy, str):
             raise invalid(
@@ -358,6 +368,18 @@ class Terms:
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
 
+    def check_same_as(self, found: Terms) -> None:
+        """Raise `CampaignExists` where the campaign that was found has other terms than these; what
+        purse says of a campaign by itself does not count.
+        """
+        for field in fields(self):
+            mine, other = getattr(self, field.name), getattr(found, field.name)
+            if field.name not in OWN_FACTS and mine != other:
+                raise CampaignExists(
+                    f"there is a campaign {self.name!r} already, and its {field.name} is another; "
+                    "Campaign.open opens it"
+                )
+
     def copied(self, name: str | None) -> Terms:
         """The terms of a copy, under a name, with an id of its own.
 
@@ -377,6 +399,17 @@ class Terms:
                 f"must be one amount for each of the resources {', '.join(self.resources)}",
             )
         return tuple(units.ravel().tolist())
+
+
+def least_costs(most: NDArray[np.int64]) -> list[list[str]]:
+    """The least that a pull costs where nobody says it, from the most that it costs, in units: a
+    thousandth, and at least one unit of what the arm uses at all. It is small, because what costs
+    less than declared raises an alarm, and policies choose alike with any smaller one.
+
+    >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
+    [['0.00001', '0'], ['0.00005', '0.000000001']]
+    """
+    return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
 
 
 def table(units: Any) -> Table:

@@ -1,86 +1,111 @@
 """The command line: its verbs are those of the library.
 
-Results go to stdout and everything else to stderr. Bad input exits with 2.
+Results go to stdout and everything else to stderr. `purse.base.exit_codes` has the exit codes.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
+from typing import Any
 
 import click
 
 from purse._version import __version__
+from purse.base import exit_codes
+from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.cli import catalog, replay, serve, simulate, study, theory
 from purse.cli.campaign import write
-from purse.errors import PurseError
+from purse.cli.sections import Sections
+from purse.errors import InvalidInput, PurseError
 
 # verbs that find again what they had computed
 CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Sections,
+    with_codes=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="purse")
 def cli() -> None:
     """Bandits with knapsacks: learn which option is worth it before the money runs out.
 
     \b
-    purse compare                          the main job: policies on four worlds
+    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25
+    purse campaign ask prompts         spend a real budget: ask, tell, watch
+    purse replay data.csv --budget 25  which policy would have spent it best?
+    purse compare                      the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
-    purse init; purse run study.toml       a study in a file: resumable, on one machine or many
-    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001
-    purse campaign ask prompts             spend a real budget, never more: ask, tell, watch
-    purse serve                            the same over HTTP, with a dashboard
-    purse replay data.csv --budget 25      which policy would have spent my budget best?
-    purse simulate exp3++.bwk -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
-    purse regret exp3.bwk -w two_worlds -b 1e4          every notion of regret
-    purse bounds --arms 10 --budget 1e4 --cost-min .1   every theorem, and whether it applies
-    purse optimum -w linear_contexts -b 1300            what can be gained at most
-    purse leaderboard                      every policy on the suite: which one should I use?
-    purse paper                            the paper's claims, measured, on one page
-    purse policies exp3++.bwk              what a policy does and which options it has
+    purse init; purse run study.toml   a study in a file: resumable
+    purse regret exp3.bwk -w two_worlds -b 1e4
+    purse bounds --arms 10 --budget 1e4 --cost-min .1
+    purse policies exp3++.bwk          what a policy does, and its options
     """  # noqa: D301 - click reads the backspace as: keep these lines
 
 
-for verb in (
-    study.compare, study.init, study.run, study.status, study.show, study.report,
-    write.campaign, serve.serve, serve.token, replay.replay, simulate.simulate, simulate.regret,
-    theory.paper, theory.leaderboard, theory.bounds, theory.optimum, catalog.policies,
-    catalog.worlds,
-):  # fmt: skip
-    cli.add_command(verb)
+@click.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(f"purse, version {__version__}")
+
+
+cli.add_sections(
+    {
+        "Spend a budget": [write.campaign, serve.serve, serve.token],
+        "Ask your own data": [replay.replay],
+        "Compare policies": [study.compare, simulate.simulate, simulate.regret, theory.leaderboard],
+        "Studies in files": [study.init, study.run, study.status, study.show, study.report],
+        "Theory": [theory.bounds, theory.optimum, theory.paper],
+        "Look up": [catalog.policies, catalog.worlds, version],
+    }
+)
 
 
 def main() -> None:
-    """Run the command; every mistake of the user is one line and exit code 2."""
+    """Run the command; every mistake of the user is one line and an exit code."""
     words = sys.argv[1:] or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal without ± is no reason to lose the table
             stream.reconfigure(errors="replace")
+    as_json = "--json" in words
     try:
         code = cli(words, prog_name="purse", standalone_mode=False)
         sys.stdout.flush()
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:  # click 8.1 prints it
+        click.echo(error.ctx.get_help())
+        code = exit_codes.OK
     except click.ClickException as error:
-        code = complain(error.format_message())
+        problem = facts(OF_ERRORS[InvalidInput], error.format_message())
+        code = complain(problem, exit_codes.MISTAKE, as_json)
     except PurseError as error:
-        code = complain(str(error))
+        code = complain(of_error(error), kind_of(error).exit_code, as_json)
     except (KeyboardInterrupt, click.Abort):
-        code = complain(
-            "interrupted"
-            + ("; the same command continues where it was" if words[0] in CONTINUES else ""),
-            130,
-        )
+        again = "; the same command continues where it was" if words[0] in CONTINUES else ""
+        click.echo(f"purse: interrupted{again}", err=True)
+        code = exit_codes.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        code = exit_codes.BROKEN_PIPE
     except (MemoryError, OSError) as error:
-        code = complain(f"{type(error).__name__}: {error}")
+        problem = facts(OF_ERRORS[PurseError], f"{type(error).__name__}: {error}")
+        code = complain(problem, exit_codes.MISTAKE, as_json)
     sys.exit(code or 0)
 
 
-def complain(message: str, code: int = 2) -> int:
-    """Print one line on stderr and return the exit code."""
-    click.echo("purse: " + " ".join(message.split()), err=True)
+def complain(problem: dict[str, Any], code: int, as_json: bool) -> int:
+    """Print a problem as one line on stderr and return the exit code.
+
+    as_json   whether the line is JSON: stdout then holds a whole result or nothing
+    """
+    detail = " ".join(problem["detail"].split())
+    if as_json:
+        problem = {**problem, "detail": detail, "exit_code": code}
+        click.echo(json.dumps(problem, ensure_ascii=False), err=True)
+    else:
+        click.echo(f"purse: {detail}", err=True)
     return code

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from purse.campaign import defaults
+from purse.cli import complete
 
 F = TypeVar("F", bound=Callable[..., Any])
 WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse worlds`"
@@ -16,6 +17,11 @@ WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purs
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
+campaign_argument = click.argument("name", shell_complete=complete.campaigns)
+policy_argument = click.argument("policy", shell_complete=complete.policies)
+policies_argument = click.argument(
+    "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete.policies
+)
 workers_option = click.option(
     "--workers", type=int, metavar="N", help="Threads, which change no number [default: all cores]."
 )

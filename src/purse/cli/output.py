@@ -4,39 +4,92 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+import shutil
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from purse.base.text import align_columns
+from purse.cli.groups import Groups, grouped
+
 if TYPE_CHECKING:
     from purse.study.results import Study, TableStudy
     from purse.theory.bounds import Bound
 
-WIDTH = 120  # what a table of five budgets needs
+MOST_COLUMNS = 100  # longer lines are hard to read
+
+
+def columns() -> int:
+    """Return how many columns a line may have."""
+    return min(MOST_COLUMNS, shutil.get_terminal_size((80, 24)).columns)
+
+
+def print_hanging(head: str, text: str) -> None:
+    """Print a text beside its head, folded so that it fits; words stay whole."""
+    click.echo(
+        textwrap.fill(
+            text,
+            columns(),
+            initial_indent=head,
+            subsequent_indent=" " * len(head),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ).rstrip()
+    )
 
 
 def describe(
-    kind: str, name: str | None, things: dict[str, tuple[Callable[..., Any], str]], as_json: bool
+    kind: str,
+    name: str | None,
+    things: dict[str, tuple[Callable[..., Any], str]],
+    as_json: bool,
+    groups: Groups,
+    default: str | None = None,
 ) -> None:
-    """Print a list of policies or worlds, or the whole text of one that is given by name."""
-    rows: list[dict[str, Any]] = [
-        {
-            "name": each,
-            "options": dict(option_texts(function)),
-            "summary": text.strip().splitlines()[0],
-        }
-        for each, (function, text) in things.items()
-    ]
-    if as_json:
-        print_json(rows)
-    elif name:
+    """Print a list of policies or worlds by groups, or the whole text of one that is given by
+    name.
+    """
+    if name and not as_json:
         click.echo(things[name][1].strip())
-    else:
-        for row in rows:
-            options = ",".join(f"{key}={value}" for key, value in row["options"].items())
-            click.echo(f"{row['name']}{':' + options if options else ''}\n    {row['summary']}")
-        click.echo(f"\n`purse {'policies' if kind == 'policy' else 'worlds'} NAME` explains one.")
+        return
+    rows: dict[str, dict[str, Any]] = {
+        each: {
+            "name": each,
+            "group": title,
+            "default": each == default,
+            "options": dict(option_texts(things[each][0])),
+            "summary": first_sentence(things[each][1]),
+        }
+        for title, members in grouped(groups, things)
+        for each in members
+    }
+    if as_json:
+        print_json(list(rows.values()))
+        return
+    width = max(map(len, rows))
+    for title, members in grouped(groups, rows):
+        click.echo(f"{title}:")
+        for each in members:
+            row = rows[each]
+            mark = "(the default) " if row["default"] else ""
+            print_hanging(f"  {each:{width}}  ", f"{mark}{row['summary']}")
+            options = ", ".join(
+                option if value == "None" else f"{option}={value}"
+                for option, value in row["options"].items()
+            )
+            if options:
+                print_hanging(f"  {'':{width}}  options: ", options)
+        click.echo()
+    click.echo(f"`purse {'policies' if kind == 'policy' else 'worlds'} NAME` explains one.")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a docstring, on one line."""
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    return re.split(r"\. (?=[A-Z])", paragraph)[0].rstrip(".") + "."
 
 
 def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
@@ -48,29 +101,17 @@ def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
 
 def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
     """Print the tables of regrets for people, each under the name and the text of its world."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    console.width = max(WIDTH, console.width)  # rather a long line than digits cut off
     for world, (head, *rows) in (*result.grids(), *result.optimum_grids()):
-        name = (
-            Text(world, "bold")
-            if world == worlds[world]
-            else Text.assemble((world, "bold"), f"  {worlds[world]}")
-        )
-        console.print(name, soft_wrap=True)
-        table = Table()
-        for number, title in enumerate(head):
-            table.add_column(title, justify="right" if number else "left")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        click.echo(click.style(world, bold=True))
+        if world != worlds[world]:
+            click.echo(f"  {worlds[world]}")
+        print_grid([head, *rows])
+        click.echo()
     ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
     if ended:
-        console.print(
-            f"{ended} of {paths} paths reached the end of their world before the end of the budget"
+        print_hanging(
+            "",
+            f"{ended} of {paths} paths reached the end of their world before the end of the budget",
         )
 
 
@@ -79,32 +120,53 @@ def print_gains(result: TableStudy) -> None:
 
     The tables hold policies and references.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from purse.report.standings import gains
 
-    console = Console(width=max(Console().width, WIDTH))
     for each in gains(result):
-        table = Table(title=each["title"], title_justify="left")
-        for number, head in enumerate(each["head"]):
-            table.add_column(head, justify="right" if number else "left")
-        for row in each["rows"]:
-            table.add_row(*row["cells"])
-        console.print(table)
+        click.echo(click.style(each["title"], bold=True))
+        print_grid([each["head"], *(row["cells"] for row in each["rows"])])
+        click.echo()
+
+
+def print_grid(grid: Sequence[Sequence[str]]) -> None:
+    """Print a table of words and, to their right, numbers; columns that do not fit stand below,
+    beside the words again.
+    """
+    words, *others = zip(*align_columns(grid), strict=True)
+    room = columns() - 2 - len(words[0])
+    while others:
+        count = 1
+        while count < len(others) and sum(len(each[0]) + 2 for each in others[: count + 1]) <= room:
+            count += 1
+        for number, cells in enumerate(zip(words, *others[:count], strict=True)):
+            line = "  " + "  ".join(cells).rstrip()
+            click.echo(click.style(line, dim=True) if number == 0 else line)
+        others = others[count:]
+
+
+def print_notions(title: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
+    """Print the notions of regret for people: name, mean, half its interval, and what it is."""
+    click.echo(title)
+    aligned = align_columns([row[:3] for row in rows], left=(0, 2))
+    for (name, mean, half), row in zip(aligned, rows, strict=True):
+        print_hanging(f"{name}  {mean} {half}  ", row[3])
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:
-    """Print the bounds for people, two lines each.
-
-    The first line has the value and what it bounds. The second has the conditions and the source.
+    """Print the bounds for people: the value and what it bounds, then the conditions and the
+    source.
     """
     width = max(len(row.name) for row in rows)
     for row in rows:
         value = "" if row.value is None else f"{row.value:,.1f}"
         verdict = "" if row.value is None else "applies" if row.applies else "does not apply"
-        click.echo(f"{row.name:{width}}  {row.side:>8} {value:>12}  {verdict:14}  {row.bounds}")
-        click.echo(f"{'':{width}}  {row.holds}  [{row.source}]")
+        head = f"{row.name:{width}}  {row.side:>8} {value:>12}  {verdict:14}  "
+        if len(head) + len(row.bounds) <= columns():
+            click.echo(f"{head}{row.bounds}")
+        else:
+            click.echo(head.rstrip())
+            print_hanging("    ", row.bounds)
+        print_hanging("    ", f"{row.holds}  [{row.source}]")
 
 
 def print_json(value: Any) -> None:

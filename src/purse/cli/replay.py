@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from purse.cli.options import Budget, F, json_option, out_option, seed_option, workers_option
-from purse.cli.study import print_files, results_of, where, wrote
+from purse.cli.results import results_of
+from purse.cli.study import print_files, where, wrote
 
 COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",

@@ -6,13 +6,28 @@ from typing import Any
 
 import click
 
-from purse.cli.options import WORLD_HELP, Budget, common, delay_option, device_option
-from purse.cli.output import print_json
+from purse.cli import complete
+from purse.cli.options import (
+    WORLD_HELP,
+    Budget,
+    common,
+    delay_option,
+    device_option,
+    policy_argument,
+)
+from purse.cli.output import print_json, print_notions
 
 
 @click.command()
-@click.argument("policy")
-@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@policy_argument
+@click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 @click.option(
     "-b",
     "--budget",
@@ -62,8 +77,15 @@ def simulate(
 
 
 @click.command()
-@click.argument("policy")
-@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@policy_argument
+@click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 @click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @common
@@ -85,7 +107,7 @@ def regret(
 
     found = purse.regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:
-        click.echo(str(found))
+        print_notions(found.title, found.rows())
         return
     facts = {name: getattr(found, name) for name in ("policy", "world", "budget")}
     facts |= {"stop": options["stop"], "seed": options["seed"], "n_paths": paths}

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+from click.core import ParameterSource
 
+from purse.cli import complete
 from purse.cli.options import (
     WORLD_HELP,
     Budget,
@@ -16,17 +18,20 @@ from purse.cli.options import (
     device_option,
     json_option,
     out_option,
+    policies_argument,
     run_options,
 )
-from purse.cli.output import print_gains, print_json, print_regrets
+from purse.cli.output import print_gains, print_hanging, print_json, print_regrets
+from purse.cli.results import COMPARISON, RESULTS, comparison_of, folder_of, kept, with_names
 from purse.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from purse.study.results import Study
 
-RESULTS = Path("purse-results")
+# what tells one comparison from another
+DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
 study_argument = click.argument(
-    "study", metavar="FOLDER|STUDY.TOML", type=click.Path(path_type=Path), default=RESULTS
+    "study", metavar="[NAME|FOLDER|STUDY.TOML]", type=click.Path(path_type=Path), required=False
 )
 
 
@@ -38,13 +43,14 @@ class Publishable(Protocol):
 
 
 @click.command()
-@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@policies_argument
 @click.option(
     "-w",
     "--world",
     "worlds",
     multiple=True,
     metavar="WORLD",
+    shell_complete=complete.worlds,
     help=f"{WORLD_HELP}; repeat it for several [default: four worlds].",
 )
 @click.option(
@@ -56,7 +62,7 @@ class Publishable(Protocol):
     help="Budget; repeat it for several [default: several].",
 )
 @click.option("-n", "--paths", type=int, help="Independent paths per policy, world and budget.")
-@out_option("Folder for results and report.", str(RESULTS))
+@out_option(f"Folder for results and report [default: one for each comparison in {RESULTS}].")
 @delay_option
 @device_option
 @common
@@ -65,8 +71,9 @@ def compare(
     worlds: tuple[str, ...],
     budgets: tuple[float, ...],
     paths: int | None,
-    folder: str,
+    folder: Path | None,
     workers: int | None,
+    device: str,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -75,23 +82,29 @@ def compare(
     POLICY is a name, name:option=value,... or the path of a policy file. The default is replan, the
     paper's two algorithms and uniform play. Prints each policy's regret against the best fixed arm
     on the same draws, with a 95% interval. Writes the report (HTML), its figures
-    (PNG, SVG, CSV) and the results (Parquet) to the output folder. Finished parts are not computed
-    again: an interrupted run continues where it stopped.
+    (PNG, SVG, CSV) and the results (Parquet) to a folder of this comparison's own; `purse status`
+    lists them. Finished parts are not computed again: an interrupted run continues where it
+    stopped, and comparisons share what they have in common.
     """
     from purse.study import compare as defaults
-    from purse.study.plan import WorldLike
+    from purse.study.plan import Plan, WorldLike
 
     places: Mapping[str, WorldLike] = {world: world for world in worlds} or defaults.DEFAULT_WORLDS
-    result = defaults.compare(
+    plan = Plan.of(
         policies or defaults.DEFAULT_POLICIES,
         places,
         budgets=budgets or defaults.DEFAULT_BUDGETS,
         n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
-        n_workers=workers,
-        folder=folder,
+        title=defaults.DEFAULT_TITLE,
         **options,
     )
-    present(result, Path(folder), as_json)
+    source = click.get_current_context().get_parameter_source
+    usual = all(source(name) is ParameterSource.DEFAULT for name in DECIDES)
+    target = folder or comparison_of(None if usual else plan.toml)
+    result = defaults.run(
+        plan, n_workers=workers, device=device, folder=target, shared=folder is None
+    )
+    present(result, target, as_json)
 
 
 @click.command()
@@ -128,50 +141,77 @@ def run(
         plan = study_file.parse(manifest.study(study), study / manifest.NAME)
     else:
         plan = study_file.load(study)
+    # a comparison is continued with what it shares with others
+    options["shared"] = folder is None and study.name.startswith(COMPARISON)
     present(run_plan(plan, n_workers=workers, folder=target, **options), target, as_json)
 
 
 @click.command()
 @study_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
-def status(study: Path, as_json: bool) -> None:
-    """Print how many shards of a study are finished."""
+def status(study: Path | None, as_json: bool) -> None:
+    """Print how far a study has come; without a name, all studies.
+
+    Without a name prints the last study and lists those before it.
+    """
     from purse.study import manifest
 
-    target = folder_of(study)
+    target = found(study)
     facts = manifest.load(target)
     done, planned, size = manifest.progress_of(target)
+    others = kept()[1:] if study is None else []
     if as_json:
         rest = {key: facts[key] for key in facts if key != "shards"}
         standing = {"folder": str(target), "shards": planned, "finished": done, "bytes": size}
-        print_json({**standing, **rest})
+        earlier = {"others": [str(folder) for folder in others]} if study is None else {}
+        print_json({**standing, **rest, **earlier})
         return
-    counts = " × ".join(
-        f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
-        for key, one in (("policies", "policy"), ("worlds", "world"), ("budgets", "budget"))
-    )
     late = f", delay={facts['delay']}" if facts.get("delay") else ""
     click.echo(
-        f"{facts['title']}: {counts} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
+        f"{facts['title']}: {size_of(facts)} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
         f"stop={facts['stop']}{late}"
     )
     made = (
         f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
     )
     click.echo(f"{manifest.standing(target)}; {made}")
+    if study is None:
+        click.echo(f"in {target}")
+    for number, folder in enumerate(others):
+        before = manifest.load(folder)
+        click.echo("" if number else "Earlier:", nl=not number)
+        policies = ", ".join(before["policies"])
+        print_hanging(
+            f"  {folder}  ", f"{policies}: {size_of(before)}; {before['made'] or 'not finished'}"
+        )
+
+
+def size_of(facts: dict[str, Any]) -> str:
+    """Return how many policies, worlds and budgets a study has, in words."""
+    return " × ".join(
+        f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
+        for key, one in (("policies", "policy"), ("worlds", "world"), ("budgets", "budget"))
+    )
 
 
 @click.command()
 @study_argument
 @json_option
-def show(study: Path, as_json: bool) -> None:
-    """Print the regrets of a finished study, or the gains of a replay."""
+def show(study: Path | None, as_json: bool) -> None:
+    """Print the regrets of a study, or the gains of a replay.
+
+    Without a name takes the last study; `purse status` lists all.
+    """
     from purse.study.results import Study, TableStudy
 
-    result = Study.load(folder_of(study))
+    target = found(study)
+    result = Study.load(target)
     if as_json:
         print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
-    elif isinstance(result, TableStudy):
+        return
+    if study is None and len(kept()) > 1:
+        click.echo(f"{target}, the last of {len(kept())}; `purse status` lists them", err=True)
+    if isinstance(result, TableStudy):
         print_gains(result)
     else:
         print_regrets(result, result.facts.worlds)
@@ -180,27 +220,32 @@ def show(study: Path, as_json: bool) -> None:
 @click.command()
 @study_argument
 @out_option("Folder for the page and its figures [default: the study's].")
-def report(study: Path, folder: Path | None) -> None:
-    """Write the report of a finished study: one HTML file, and each figure as PNG, SVG and CSV."""
+def report(study: Path | None, folder: Path | None) -> None:
+    """Write the report of a study: a page, and each figure.
+
+    The page is one HTML file, and figures are PNG, SVG and CSV. Without a name takes the last
+    study; `purse status` lists all.
+    """
     from purse.study.results import Study
 
-    target = folder_of(study)
+    target = found(study)
     for file in Study.load(target).publish(folder or target):
         click.echo(str(file))
 
 
-def folder_of(study: Path) -> Path:
-    """Return the folder of a study, from the folder or from its study file."""
-    return results_of(study) if study.suffix == ".toml" else study
+def found(study: Path | None) -> Path:
+    """Return the folder of a study that exists.
 
-
-def results_of(file: Path) -> Path:
-    """Return the folder for the results of a file, which is always one inside `RESULTS`.
-
-    >>> [str(results_of(Path(name))) for name in ("log.csv", "..csv", "...csv")]
-    ['purse-results/log', 'purse-results/..csv', 'purse-results/...csv']
+    Raise `InvalidInput` where there is none, with the studies that there are.
     """
-    return RESULTS / (file.stem if file.stem.strip(".") else file.name)
+    from purse.study import manifest
+
+    target = folder_of(study)
+    try:
+        manifest.load(target)
+    except InvalidInput as error:
+        raise with_names(error, study) from None
+    return target
 
 
 def present(study: Study, target: Path, as_json: bool) -> None:
@@ -234,4 +279,4 @@ def where(target: Path, files: list[Path]) -> str:
     """Return a line that says where the results and the report are."""
     if not files:
         return f"Results are in {target}"
-    return f"Results and figures are in {target}, the report is {files[0]}"
+    return f"Results and figures are in {target}\nThe report is {files[0]}"

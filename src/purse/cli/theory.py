@@ -10,11 +10,13 @@ import click
 from click.core import ParameterSource
 
 from purse.base.optional import needs
+from purse.cli import complete
 from purse.cli.options import (
     WORLD_HELP,
     Budget,
     json_option,
     out_option,
+    policies_argument,
     seed_option,
     workers_option,
 )
@@ -66,7 +68,7 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("policies", nargs=-1, metavar="[POLICY]...")
+@policies_argument
 @click.option(
     "--suite",
     default="1",
@@ -193,7 +195,14 @@ def bounds(
 
 
 @click.command()
-@click.option("-w", "--world", required=True, metavar="WORLD", help=f"{WORLD_HELP}.")
+@click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 @click.option(
     "-b",
     "--budget",

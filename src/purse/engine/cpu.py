@@ -188,11 +188,17 @@ def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) ->
     return results
 
 
+def spoken_name(job: Job) -> str:
+    """The policy as progress names it: nobody asks for the arms that are played alone."""
+    return "the yardstick, each arm alone" if job.name.startswith("fixed:") else job.name
+
+
 def warm_up(job: Job, shown: Progress) -> BlockFunction:
     """Return the loop, compiled here, where Ctrl-C is heard, and not in a thread."""
     loop = compiled_loop(job)
     if not loop.by_kind:
-        with shown.busy(f"compiling {job.name}, once"), compile_errors(job.name, job.policy):
+        title = f"compiling {spoken_name(job)}, once"
+        with shown.busy(title), compile_errors(job.name, job.policy):
             nothing = np.zeros(1), np.zeros(1, np.int64)
             play_rows(loop, job, 0, empty_results(job, 0), *nothing)
     return loop

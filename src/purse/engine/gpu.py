@@ -23,7 +23,14 @@ from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError, compilin
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors, with_globals
 from purse.compiler.stack_arrays import beside, copy, matrix, vector
-from purse.engine.cpu import bind_policy, empty_results, fault_error, iter_arrays, slice_paths
+from purse.engine.cpu import (
+    bind_policy,
+    empty_results,
+    fault_error,
+    iter_arrays,
+    slice_paths,
+    spoken_name,
+)
 from purse.engine.gpu_memory import (
     MAX_THREADS,
     DeviceBuffers,
@@ -231,7 +238,7 @@ def play_chunk(
     def show(fraction: float) -> None:
         shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))
 
-    with shown.busy(f"compiling {job.name} for the GPU, once"):
+    with shown.busy(f"compiling {spoken_name(job)} for the GPU, once"):
         stretch, card = ready(job, first, start + rows.start, rows.stop - rows.start)
     play_on(job, stretch, card, show)
     for target, source in zip(

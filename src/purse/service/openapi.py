@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, TypeAdapter
 
 from purse._version import __version__
-from purse.base.problem_types import OF_ERRORS, ProblemType
+from purse.base.problem_types import OF_ERRORS, ProblemType, facts
 from purse.errors import (
     ArmsCoolingDown,
     InvalidInput,
@@ -86,8 +86,7 @@ def refusals(
 def described(status: int, kinds: list[ProblemType]) -> dict[str, Any]:
     """One status with the problems that come with it."""
     examples = {
-        kind.slug: {"value": {**problems.facts(kind, kind.title), **MORE.get(kind, {})}}
-        for kind in kinds
+        kind.slug: {"value": {**facts(kind, kind.title), **MORE.get(kind, {})}} for kind in kinds
     }
     content = {
         problems.MEDIA_TYPE: {

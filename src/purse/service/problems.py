@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from purse import errors
-from purse.base.problem_types import OF_ERRORS, PREFIX, ProblemType
+from purse.base.problem_types import OF_ERRORS, ProblemType, facts, kind_of, numbers_of
 from purse.errors import ArmsCoolingDown, PurseError, shorten
 from purse.service.request_log import LOGGER
 
@@ -58,31 +58,6 @@ class ProblemError(Exception):
     ) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.headers = kind, detail, headers
-
-
-def kind_of(error: PurseError) -> ProblemType:
-    """The kind of an error, or of its nearest parent that has one."""
-    return next(OF_ERRORS[parent] for parent in type(error).__mro__ if parent in OF_ERRORS)
-
-
-def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
-    """A problem as JSON has it."""
-    return {
-        "type": PREFIX + kind.slug,
-        "title": kind.title,
-        "status": kind.status,
-        "detail": detail,
-    }
-
-
-def of_error(error: PurseError) -> dict[str, Any]:
-    """The problem that an error stands for."""
-    return {**facts(kind_of(error), str(error)), **numbers_of(error)}
-
-
-def numbers_of(error: PurseError) -> dict[str, float]:
-    """What an error says besides its text."""
-    return {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}
 
 
 def answer_to(error: PurseError) -> Response:

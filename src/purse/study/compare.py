@@ -12,6 +12,7 @@ from typing import Any
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
 from purse.base.progress import progress
+from purse.base.text import count_in_words
 from purse.engine.delay import check_device
 from purse.policies import DEFAULT
 from purse.report.data import StudyFacts
@@ -96,8 +97,12 @@ def run(
     device: str = CPU,
     on: str | None = None,
     folder: str | os.PathLike[str] | None = None,
+    shared: bool = False,
 ) -> Study:
-    """Play the shards of a plan that are missing, and return the study."""
+    """Play the shards of a plan that are missing, and return the study.
+
+    shared   whether studies in folders beside this one share finished shards with it
+    """
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     check_device(device, plan.delay)
@@ -108,15 +113,17 @@ def run(
     cells = list(plan.cells(recipes))
     groups = [group for cell in cells for group in (*cell.policies.values(), *cell.alone)]
     shards = [shard for group in groups for shard in group]
-    store = Store(folder)
+    store = Store(folder, shared=shared)
     target = None if folder is None else Path(folder)
     names = sorted({shard.name for shard in shards})
     facts = StudyFacts(**plan.facts, **manifest.surroundings(), shards=names, made=None)
     if target is not None:
         manifest.save(target, facts.to_json())
         remove_abandoned(target)
-        remove_abandoned(target / "shards")
-    with progress("comparing") as bar:
+    if store.folder is not None:
+        remove_abandoned(store.folder)
+    chosen = count_in_words(len(plan.policies), "policy", "policies")
+    with progress(f"comparing {chosen}") as bar:
         how: dict[str, Any] = {"n_workers": n_workers, "device": device, "on": on}
         play_all(store.missing(shards), store.accept, bar, **how, recipes=recipes)
     facts = replace(facts, made=manifest.now())

@@ -18,6 +18,7 @@ from purse.engine.cpu import usable_cores
 from purse.errors import InvalidInput
 
 NAME = "manifest.json"
+SHARDS = "shards"  # the folder for them
 PACKAGES = ("numba", "numpy", "polars", "scipy")
 
 
@@ -74,11 +75,16 @@ def standing(folder: Path) -> str:
 
 def progress_of(folder: Path) -> tuple[int, int, int]:
     """How many of the planned shards are there, how many are planned, and the bytes of those that
-    are there.
+    are there. Studies side by side may share their shards; a finished one needs them no more.
     """
-    planned = set(load(folder)["shards"])
-    found = list(os.scandir(folder / "shards")) if (folder / "shards").is_dir() else []
-    sizes = [
-        entry.stat().st_size for entry in found if entry.name.removesuffix(".parquet") in planned
-    ]
-    return len(sizes), len(planned), sum(sizes)
+    facts = load(folder)
+    planned = set(facts["shards"])
+    sizes = {
+        name: entry.stat().st_size
+        for place in (folder.absolute().parent / SHARDS, folder / SHARDS)
+        if place.is_dir()
+        for entry in os.scandir(place)
+        if (name := entry.name.removesuffix(".parquet")) in planned
+    }
+    done = len(sizes) if facts["made"] is None else len(planned)
+    return done, len(planned), sum(sizes.values())

@@ -99,7 +99,8 @@ def regrets(
     """
     n_paths = validation.integer("n_paths", n_paths, low=1)
     how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
-    with progress("regret") as bar:
+    name = policy if isinstance(policy, str) else policy.NAME
+    with progress(f"regret of {name}") as bar:
         return measure(Store(folder), policy, world, budget, n_paths=n_paths, **how, bar=bar)
 
 

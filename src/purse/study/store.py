@@ -14,6 +14,7 @@ from purse.base.progress import Progress
 from purse.engine import counterfactual
 from purse.engine.job import Job
 from purse.study.executors import play_all
+from purse.study.manifest import SHARDS
 from purse.study.shard import Frames, Shard, key_of, shards_of
 from purse.types import CPU
 
@@ -22,10 +23,17 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """What has been computed, found again by what decides its numbers."""
+    """What has been computed, found again by what decides its numbers.
 
-    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        self.folder = None if folder is None else make_folder(make_folder(Path(folder)) / "shards")
+    folder   the folder of a study; None: nothing is kept
+    shared   whether several studies that lie side by side share what has been computed
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None, *, shared: bool = False) -> None:
+        self.folder: Path | None = None
+        if folder is not None:
+            own = make_folder(Path(folder))
+            self.folder = make_folder((own.parent if shared else own) / SHARDS)
         self.memory: dict[str, pl.DataFrame] = {}
 
     def has(self, name: str) -> bool:

@@ -10,12 +10,17 @@ from click.testing import CliRunner, Result
 import purse
 from purse import cli
 from tests.support.campaign_cli import Complaint, Run
+from tests.support.cli import PROGRESS
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `purse campaign` with a line, and words that follow it, in an empty folder."""
+    """Runs `purse campaign` with a line, and words that follow it, in an empty folder.
+
+    What is never asked for is not compiled.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("purse.cli.campaign.new.compile_now", lambda _: None)
 
     def go(line: str, *more: str, stdin: str | None = None, code: int = 0) -> Result:
         words = ["campaign", *shlex.split(line), *more]
@@ -24,9 +29,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             result.exception, (SystemExit, purse.PurseError)
         ):
             raise result.exception
-        assert (result.exit_code, result.stderr) == (code, result.stderr if code else ""), (
-            result.output
-        )
+        said = PROGRESS.sub("", result.stderr)
+        assert (result.exit_code, said) == (code, said if code else ""), result.output
         return result
 
     return go
@@ -36,17 +40,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def complaint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Complaint:
-    """What the command says on stderr, which is one line, with exit code 2 and nothing on
+    """What the command says on stderr, which is one line, with an exit code and nothing on
     stdout.
     """
     monkeypatch.chdir(tmp_path)
 
-    def go(line: str, *more: str) -> str:
+    def go(line: str, *more: str, code: int = 2) -> str:
         monkeypatch.setattr(sys, "argv", ["purse", "campaign", *shlex.split(line), *more])
         with pytest.raises(SystemExit) as exit_:
             cli.main()
         captured = capsys.readouterr()
-        assert (exit_.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
-        return captured.err
+        said = PROGRESS.sub("", captured.err)
+        assert (exit_.value.code, captured.out, said.count("\n")) == (code, "", 1)
+        return said
 
     return go

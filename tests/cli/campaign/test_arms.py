@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from purse import ArmsCoolingDown, Campaign, InvalidInput
+from purse.base import exit_codes
 from purse.campaign.storage.memory import Memory
 from tests.campaign.remote.conftest import serving
 from tests.support.campaign_cli import NEW, Complaint, Run, data
@@ -174,7 +175,7 @@ def test_a_full_campaign_and_one_that_cools_down_are_one_line(
     assert "a capacity of 2 arms" in complaint("add-arm prompts medium")
     run("ask prompts --arm small")
     run("fail prompts 1")
-    assert "ask again in" in complaint("ask prompts --arm small")
+    assert "ask again in" in complaint("ask prompts --arm small", code=exit_codes.COOLING)
     run("retire-arm prompts small")
     assert "arm 'small' is retired" in complaint("ask prompts --arm small")
     assert "too few arms" in complaint("retire-arm prompts large")

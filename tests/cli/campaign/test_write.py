@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from purse.base import exit_codes
 from purse.campaign import defaults
 from purse.cli.campaign import write as verbs
 from purse.cli.campaign.new import new
@@ -150,7 +151,7 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
     run("tell prompts 1 --reward 0.5 --cost 0.001")
     assert "ticket 1" in complaint("tell prompts 1 --reward 0.6 --cost 0.001")
     run("close prompts")
-    assert "closed" in complaint("ask prompts")
+    assert "closed" in complaint("ask prompts", code=exit_codes.OVER)
 
 
 def test_the_defaults_are_those_of_the_library() -> None:

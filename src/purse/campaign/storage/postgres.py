@@ -432,6 +432,6 @@ class Postgres:
         with self._writers.drained(self._close), self._readers.drained(self._close):
             pass
 
-    def __del__(self) -> None:
+    def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()

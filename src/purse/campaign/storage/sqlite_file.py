@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from typing import cast
+from typing import Any, cast
 from weakref import WeakSet
 
 import apsw
@@ -242,7 +242,7 @@ class SqliteFile:
         with self._write_lock, self._translate_errors(), self._readers.drained(self._close_reader):
             self._close_writer()
 
-    def __del__(self) -> None:
+    def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -33,16 +33,34 @@ def amounts(field: str, text: str, count: int) -> list[str]:
     """
     parts = text.split(",")
     if len(parts) not in (1, count):
-        raise invalid(
-            field, text, f"must be one amount, or {count} between commas, one for each resource"
-        )
+        raise invalid(field, text, allowed(text, count))
     return parts * count if len(parts) == 1 else parts
+
+
+def allowed(text: str, count: int) -> str:
+    """Return what is allowed where amounts were typed that are too many or too few.
+
+    >>> allowed("0,5", 1)
+    'must be one amount, as there is one resource; the decimal point is a point: 0.5'
+    """
+    if count == 1:
+        point = f": {text.replace(',', '.')}" if text.count(",") == 1 else ""
+        return f"must be one amount, as there is one resource; the decimal point is a point{point}"
+    return f"must be one amount, or {count} between commas, one for each resource"
 
 
 def listed(text: str) -> str | list[str]:
     """Return one amount, or a list of those between commas."""
     parts = text.split(",")
     return parts if len(parts) > 1 else text
+
+
+def typed(field: str, text: str, resources: Sequence[str]) -> str | list[str]:
+    """Return one amount, or one for each of several resources between commas."""
+    parts = listed(text)
+    if isinstance(parts, list) and len(parts) != len(resources):
+        raise invalid(field, text, allowed(text, len(resources)))
+    return parts
 
 
 def bounds(

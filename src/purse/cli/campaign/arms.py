@@ -12,13 +12,13 @@ import click
 from purse.cli.campaign import read
 from purse.cli.campaign.amounts import choosing, chosen, listed
 from purse.cli.campaign.contexts import SEEING, context_of
-from purse.cli.options import for_machines, stored
+from purse.cli.options import campaign_argument, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, invalid
 
 
 @click.command("add-arm")
-@click.argument("name")
+@campaign_argument
 @click.argument("arm")
 @click.option(
     "--cost-min",
@@ -41,7 +41,7 @@ def add_arm(name: str, arm: str, cost_min: str | None, cost_max: str | None, sto
 
 
 @click.command("retire-arm")
-@click.argument("name")
+@campaign_argument
 @click.argument("arm")
 @stored
 def retire_arm(name: str, arm: str, storage: str) -> None:
@@ -50,7 +50,7 @@ def retire_arm(name: str, arm: str, storage: str) -> None:
 
 
 @click.command("set-arm")
-@click.argument("name")
+@campaign_argument
 @click.argument("arm")
 @click.option("--cost-min", metavar="AMOUNT", help="Least that a pull costs [default: as before].")
 @click.option("--cost-max", metavar="AMOUNT", help="Most that a pull costs [default: as before].")
@@ -72,7 +72,7 @@ def given(text: str | None) -> Any:
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @choosing
 @SEEING
 @for_machines
@@ -96,5 +96,5 @@ def probabilities(
     if as_json:
         print_json({"probabilities": found})
         return
-    for arm, chance in found.items():
-        click.echo(f"{arm}\t{chance:.4g}")
+    rows = [[arm, f"{chance:.4g}"] for arm, chance in found.items()]
+    read.print_rows(["arm", "probability"], rows)

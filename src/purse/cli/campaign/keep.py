@@ -14,7 +14,7 @@ from typing import IO
 import click
 
 from purse.cli.campaign.read import number_of, opened
-from purse.cli.options import Duration, for_machines, stored
+from purse.cli.options import Duration, campaign_argument, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, invalid
 
@@ -29,7 +29,7 @@ archived = click.option(
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @click.option(
     "-o",
     "--out",
@@ -71,7 +71,7 @@ def restore(file: Path, name: str | None, archives: tuple[Path, ...], storage: s
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @click.argument("file", type=FILE)
 @click.option(
     "--before",
@@ -109,7 +109,7 @@ def time_of(text: str) -> float:
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @click.option(
     "--full",
     is_flag=True,

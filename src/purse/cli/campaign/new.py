@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,7 +10,11 @@ from purse.campaign import defaults
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
 from purse.cli.campaign.contexts import features_of
 from purse.cli.options import Duration, stored
+from purse.errors import invalid
 from purse.policies import DEFAULT
+
+if TYPE_CHECKING:
+    from purse.campaign.campaign import Campaign
 
 
 @click.command()
@@ -24,7 +28,11 @@ from purse.policies import DEFAULT
     help="Arm and the most that a pull of it may cost; repeat it for each arm.",
 )
 @click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
-@click.option("--cost-min", required=True, metavar="AMOUNT", help="Least that a pull costs.")
+@click.option(
+    "--cost-min",
+    metavar="AMOUNT",
+    help=f"Least that a pull costs [default: its largest cost / {defaults.LEAST_SHARE:,}].",
+)
 @click.option(
     "--resource",
     "resources",
@@ -131,12 +139,17 @@ from purse.policies import DEFAULT
     '"code"]} [default: no contexts].',
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
+@click.option(
+    "--exist-ok",
+    is_flag=True,
+    help="Take the campaign of this name where there is one with the same values.",
+)
 @stored
 def new(
     name: str,
     arms: tuple[str, ...],
     budget: str,
-    cost_min: str,
+    cost_min: str | None,
     resources: tuple[str, ...],
     missing_reward: str | None,
     floors: tuple[str, ...],
@@ -145,32 +158,83 @@ def new(
     storage: str,
     **options: Any,
 ) -> None:
-    """Create a campaign and print its status."""
+    """Create a campaign and print its status.
+
+    The least cost is for the policy, which sees no cost below it. The largest cost of an arm is
+    what an ask holds: no call may cost more.
+    """
     import warnings
 
     from purse.campaign.campaign import Campaign
 
     count = len(resources)
-    pairs = [arm_of(arm, count) for arm in arms]
-    least = amounts("cost-min", cost_min, count)
+    pairs = dict(arm_of(text, count) for text in arms)
+    if len(pairs) < len(arms):
+        raise invalid("arm", list(arms), "must be different names")
+    whole = amounts("budget", budget, count)
+    check_fits(whole, pairs)
+    least = least_of(cost_min, pairs, count)
     if missing_reward is not None:
         options["missing_reward"] = number_or_word(missing_reward)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the weaker promise is printed below
         made = Campaign.create(
             name,
-            arms=[arm for arm, _ in pairs],
-            budget=amounts("budget", budget, count),
-            cost_min=[least] * len(pairs),
-            cost_max=[most for _, most in pairs],
+            arms=list(pairs),
+            budget=whole,
+            cost_min=list(least.values()),
+            cost_max=list(pairs.values()),
             resources=resources,
-            cost_floor=bounds("cost-floor", floors, {arm: least for arm, _ in pairs}, count),
-            cost_ceiling=bounds("cost-ceiling", ceilings, dict(pairs), count),
+            cost_floor=bounds("cost-floor", floors, least, count),
+            cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
             features=features_of(features),
             storage=storage,
             **options,
         )
     click.echo(str(made.status()))
+    if cost_min is None:
+        said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least.items())
+        click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
+    compile_now(made)
+
+
+def check_fits(budget: list[str], arms: dict[str, list[str]]) -> None:
+    """Refuse a budget that cannot cover the largest cost of any arm."""
+    from purse.base.amounts import to_units
+
+    have = [to_units("budget", amount) for amount in budget]
+    need = {arm: [to_units(f"arm {arm}", amount) for amount in most] for arm, most in arms.items()}
+    if not any(all(a <= b for a, b in zip(most, have, strict=True)) for most in need.values()):
+        arm = min(need, key=need.__getitem__)
+        raise invalid(
+            "budget",
+            ",".join(budget),
+            f"must cover the largest cost of an arm; that of {arm!r} is {','.join(arms[arm])}",
+        )
+
+
+def least_of(cost_min: str | None, arms: dict[str, list[str]], count: int) -> dict[str, list[str]]:
+    """Return the least that a pull of each arm costs: as typed, or from its largest cost."""
+    from purse.base.amounts import cost_array
+    from purse.campaign.terms import least_costs
+
+    if cost_min is not None:
+        return dict.fromkeys(arms, amounts("cost-min", cost_min, count))
+    most = cost_array("cost_max", list(arms.values()), len(arms), count)
+    return dict(zip(arms, least_costs(most), strict=True))
+
+
+def compile_now(made: Campaign) -> None:
+    """Compile the policy, so that the first ask need not; where the storage's server asks the
+    policy, it compiles itself.
+    """
+    from purse.base.progress import progress
+    from purse.campaign.learner import Learner
+
+    if hasattr(made.storage, "committer"):
+        return
+    with progress(made.name) as bar, bar.busy(f"compiling {made.terms.policy}, once"):
+        Learner(made.terms)
 
 
 def number_or_word(text: str) -> float | str:

@@ -5,13 +5,16 @@ These are `purse campaign status`, `list` and `tickets`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from purse.base.text import align_columns
 from purse.campaign.states import OPEN, STATES
-from purse.cli.options import for_machines, stored
+from purse.cli import complete
+from purse.cli.options import campaign_argument, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import invalid
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.campaigns)
 @for_machines
 @stored
 def status(name: str | None, as_json: bool, storage: str) -> None:
@@ -54,18 +57,22 @@ def print_list(as_json: bool, storage: str) -> None:
     if as_json:
         print_json({"campaigns": [each.as_dict() for each in found]})
         return
+    rows = []
     for each in found:
         purses = ", ".join(
             f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses
         )
         alarms = ", ".join(alarm.kind for alarm in each.alarms)
-        click.echo(f"{each.name}\t{each.status}\t{purses}" + (f"\t! {alarms}" if alarms else ""))
+        rows.append([each.name, each.status, purses, *([f"! {alarms}"] if alarms else [])])
+    if sys.stdout.isatty():
+        rows = [[*row, ""][:4] for row in rows]  # a place for alarms in every row
+    print_rows(["campaign", "state", "budget", "alarms"], rows, left=(0, 1, 2, 3))
     if not found:
         click.echo("There are no campaigns; `purse campaign new` creates one", err=True)
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @click.option(
     "--state",
     "states",
@@ -112,15 +119,26 @@ def print_tickets(
     if as_json:
         print_json({"tickets": [ticket.as_dict() for ticket in found]})
         return
+    rows = []
     for ticket in found:
         chances = ",".join(f"{chance:.4g}" for chance in ticket.probabilities)
-        words = [
-            str(ticket.id),
-            ",".join(ticket.arms) or "-",
-            chances or "-",
-            ",".join(ticket.held),
-        ]
-        click.echo("\t".join([*words, ticket.state] if with_state else words))
+        words = [str(ticket.id), ",".join(ticket.arms) or "-", chances or "-"]
+        words.append(",".join(ticket.held))
+        rows.append([*words, ticket.state] if with_state else words)
+    head = ["ticket", "arm", "probability", "held", "state"]
+    print_rows(head if with_state else head[:-1], rows, left=(1, 4))
+
+
+def print_rows(
+    head: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)
+) -> None:
+    """Print rows: aligned under a header on a terminal, else separated by tabs for programs."""
+    if rows and sys.stdout.isatty():
+        for cells in align_columns([head, *rows], left):
+            click.echo("  ".join(cells).rstrip())
+    else:
+        for row in rows:
+            click.echo("\t".join(row))
 
 
 def print_receipt(receipt: Receipt) -> None:

@@ -15,7 +15,7 @@ import click
 from purse.base.text import format_known, format_time
 from purse.campaign.states import OPEN
 from purse.cli.campaign.read import opened
-from purse.cli.options import stored
+from purse.cli.options import campaign_argument, stored
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,7 +37,7 @@ PARTS = (
 
 
 @click.command()
-@click.argument("name")
+@campaign_argument
 @click.option("--once", is_flag=True, help="Print the view once and exit.")
 @stored
 def watch(name: str, once: bool, storage: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
 
+from purse.base.problem_types import of_error
 from purse.campaign.results import Receipt
 from purse.errors import (
     ArmsCoolingDown,
@@ -207,5 +208,5 @@ def receipt_or_error(ticket: int, answered: Receipt | PurseError) -> dict[str, A
     return (
         answered.as_dict()
         if isinstance(answered, Receipt)
-        else {"ticket": ticket, "error": problems.of_error(answered)}
+        else {"ticket": ticket, "error": of_error(answered)}
     )

@@ -47,12 +47,13 @@ class NewCampaign(RequestModel):
         Amounts, Field(description="One amount, or one for each resource, as a list or by name.")
     ]
     cost_min: Annotated[
-        Table,
+        Table | None,
         Field(
             description="What a pull costs at least: one amount, one for each arm, or one for each "
-            "arm and resource."
+            "arm and resource. Left out, it is a thousandth of `cost_max`, or `costs` where they "
+            "are given."
         ),
-    ]
+    ] = None
     cost_max: Annotated[
         Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
     ] = None

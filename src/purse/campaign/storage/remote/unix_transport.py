@@ -128,6 +128,6 @@ class UnixTransport:
         """Close the connections that no thread uses."""
         self._close_idle()
 
-    def __del__(self) -> None:
+    def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()

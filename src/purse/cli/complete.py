@@ -1,0 +1,35 @@
+"""What the Tab key completes: policies, worlds and the names of campaigns."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import click
+
+from purse.campaign import defaults
+
+
+def policies(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the policies whose names begin with what was typed."""
+    from purse.policies import names
+
+    return [name for name in names() if name.startswith(typed)]
+
+
+def worlds(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the worlds whose names begin with what was typed."""
+    from purse.worlds import names
+
+    return [name for name in names() if name.startswith(typed)]
+
+
+def campaigns(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the campaigns of the storage whose names begin with what was typed; none where the
+    storage cannot be read: who types a command sees no error then.
+    """
+    from purse.campaign.storage.connect import connect
+
+    storage = context.params.get("storage") or defaults.STORAGE
+    with suppress(Exception):
+        return [name for name in connect(storage, create=False).names() if name.startswith(typed)]
+    return []

@@ -1,0 +1,54 @@
+"""A group of commands whose help lists them by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from purse.base.exit_codes import MEANINGS
+
+
+class Sections(click.Group):
+    """A group whose commands come in sections, in the order in which they are given.
+
+    with_codes   whether the help ends with the exit codes
+    """
+
+    def __init__(self, *args: Any, with_codes: bool = False, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.with_codes = with_codes
+        self.sections: dict[str, list[str]] = {}
+
+    def add_sections(self, sections: Mapping[str, Sequence[click.Command]]) -> None:
+        """Add commands under the titles of their sections."""
+        for title, commands in sections.items():
+            self.sections[title] = [str(command.name) for command in commands]
+            for command in commands:
+                self.add_command(command)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, section by section."""
+        return [name for names in self.sections.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, section by section."""
+        width = max(map(len, self.commands))
+        for title, names in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (
+                            name.ljust(width),
+                            self.commands[name].get_short_help_str(formatter.width - width - 6),
+                        )
+                        for name in names
+                    ]
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit codes, where the help has them."""
+        if self.with_codes:
+            with formatter.section("Exit codes"):
+                formatter.write_dl([(str(code), words) for code, words in MEANINGS.items()])
