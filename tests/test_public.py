@@ -54,6 +54,7 @@ PAGES = [
         for page in (
             "quickstart",
             "campaigns",
+            "cap-llm-spending",
             "contexts-live",
             "traffic",
             "studies",

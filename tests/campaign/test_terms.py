@@ -120,3 +120,13 @@ def test_release_on_expiry_prints_the_weaker_promise() -> None:
     assert "overrun" in promise
     assert promise in str(campaign.status())
     assert made().status().promise is None
+
+
+def test_the_least_cost_comes_from_the_largest_or_from_known_costs() -> None:
+    large = {"USD": "0.05", "calls": 1}
+    arms = {"small": {"USD": "0.01", "calls": 1}, "large": large, "free": {"USD": 0, "calls": 1}}
+    several = {"budget": [5, 100], "resources": ["USD", "calls"], "cost_max": None}
+    terms = made(MemoryHarness(), **several, arms=arms, cost_min=None).terms
+    assert terms.cost_min == ((10_000, 1_000_000), (50_000, 1_000_000), (0, 1_000_000))
+    known = made(MemoryHarness(), cost_min=None, costs=[0.25, 1], policy="kube").terms
+    assert known.cost_min == known.costs

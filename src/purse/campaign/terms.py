@@ -404,7 +404,7 @@ class Terms:
 def least_costs(most: NDArray[np.int64]) -> list[list[str]]:
     """The least that a pull costs where nobody says it, from the most that it costs, in units: a
     thousandth, and at least one unit of what the arm uses at all. It is small, because what costs
-    less than declared raises an alarm, and policies choose alike with any smaller one.
+    less than declared raises an alarm, and the default policy hardly depends on it.
 
     >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
     [['0.00001', '0'], ['0.00005', '0.000000001']]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from purse.base.text import format_known, format_time
+from purse.base.text import format_digits, format_time
 from purse.campaign.states import OPEN
 from purse.cli.campaign.read import opened
 from purse.cli.options import campaign_argument, stored
@@ -137,7 +137,7 @@ def runs_out(forecast: dict[str, float] | None) -> str:
         return "nothing was spent recently"
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
     lasts = format_time(forecast["seconds"])
-    return f"at {forecast['per_second'] * 3600:.3g} an hour it lasts {lasts}, until {at}"
+    return f"at {format_digits(forecast['per_second'] * 3600)} an hour it lasts {lasts}, until {at}"
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:
@@ -146,7 +146,7 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for number, title in enumerate(
         (
             "arm",
@@ -163,10 +163,9 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     marks |= {each.arm: " (cooling down)" for each in status.cooling}
     for arm in history["arms"]:
         costs = arm["mean_costs"] or [None] * len(status.purses)
-        low, high = arm["interval"] or (None, None)
-        span = "" if low is None else f"{low:.3g} … {high:.3g}"
+        span = " … ".join(map(format_digits, arm["interval"] or ()))
         numbers = [
-            format_known(value, ".4g", "")
+            "" if value is None else format_digits(value)
             for value in (arm["mean_reward"], *costs, arm["efficiency"])
         ]
         label = Text(arm["arm"] + marks.get(arm["arm"], ""))  # a name is no markup
