@@ -264,7 +264,7 @@ def test_bad_values_are_named_and_change_nothing(known: str, stop: str) -> None:
         policy.settle(ticket, 0.5)
     elif known == "reward":
         policy.reward(ticket, 0.5)
-    rewards: list[Any] = [-1e-9, 1.5, math.nan, math.inf, None, True, "0.5", {}, [0.5, 0.5], []]
+    rewards: list[Any] = [-1e-9, 1.5, math.nan, math.inf, None, "0.5", {}, [0.5, 0.5], []]
     for reward in rewards:
         message = refused(policy, InvalidInput, policy.reward, ticket, reward)
         assert message.startswith("reward=")

@@ -16,7 +16,7 @@ from tests.support.live_policies import STOP_RULES, amounts_in, make, refusal, s
     ("field", "values"),
     [
         ("reward", [-1e-9, 1.0000001, 2, 10**400, math.nan, math.inf, np.array([np.nan])]),
-        ("reward", [True, None, "high", "0.5", {}, 0.5j, np.complex128(0.5)]),
+        ("reward", [None, "high", "0.5", {}, 0.5j, np.complex128(0.5)]),
         ("reward", [[0.5, 0.5], [[0.5], [0.5, 0.5]], []]),
         ("cost", [0, -0.5, math.nan, math.inf, 10**30, np.float64(1e305), Decimal("0.1234567891")]),
         ("cost", ["0.099999999", "1.000000001", "0.1234567891", f"0.5{'0' * 35}1", "NaN"]),

@@ -62,22 +62,22 @@ def test_one_order_of_worthless_rounds_makes_a_page(opened: Any, tmp_path: Path)
     found = replay_table(nothing, policies="uniform", budgets=5, n_paths=1)
     assert found.frame()["share"].null_count() == found.frame().height
     assert findings(found.study) == {
-        "B = 5": "`uniform` gains 0. The best single arm, `always a`, gains 0: as much."
+        "B = 5": "`uniform` gains 0. The best single arm, `a`, gains 0: as much."
     }
     with opened(found.study.report(tmp_path / "report.html")) as (view, complaints):
         view.wait_for_function(DRAWN)
         assert complaints == []
 
 
-def test_a_method_picked_in_the_legend_is_picked_out(kept: View) -> None:
+def test_a_policy_picked_in_the_legend_is_picked_out_of_the_estimates(kept: View) -> None:
     view, complaints = kept("log")
-    view.get_by_role("button", name="snips", exact=True).click()
+    view.get_by_role("button", name="fixed:arm=0", exact=True).click()
     faint = view.evaluate(
         "[...document.querySelectorAll('.panel .mark-symbol path')].map(each => "
-        "[each.__data__.datum.method, each.getAttribute('opacity')])"
+        "[each.__data__.datum.policy, each.getAttribute('opacity')])"
     )
-    assert {method for method, opacity in faint if opacity == "1"} == {"snips"}
-    assert {opacity for method, opacity in faint if method != "snips"} == {"0.15"}
+    assert {policy for policy, opacity in faint if opacity == "1"} == {"fixed:arm=0"}
+    assert {opacity for policy, opacity in faint if policy != "fixed:arm=0"} == {"0.15"}
     assert complaints == []
 
 

@@ -87,6 +87,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "index",
         "quickstart",
         "cap-llm-spending",
+        "your-csv",
         "campaigns",
         "traffic",
         "outage",

@@ -49,6 +49,23 @@ def numbers(field: str, values: Any) -> list[float]:
         raise invalid(field, values, "must be a number, or one for each play") from None
 
 
+def rewards(values: Any) -> list[float]:
+    """One reward or several, as finite floats; True and False are 1 and 0.
+
+    >>> rewards([True, 0.5])
+    [1.0, 0.5]
+    """
+    if type(values) is float:
+        return [number("reward", values)]  # at once: it is the usual case
+    given = np.asarray(values, object).ravel().tolist()
+    return numbers("reward", [int(each) if is_truth(each) else each for each in given])
+
+
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False."""
+    return isinstance(value, (bool, np.bool_))
+
+
 def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:
     """A whole number with low <= number <= high; 1e3 is one too."""
     if type(value) is int and low <= value and (high is None or value <= high):

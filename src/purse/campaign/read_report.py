@@ -17,7 +17,7 @@ def read_report(terms: Terms, reward: Any, cost: Any) -> tuple[list[float], list
     never refused.
     """
     plays, resources = terms.plays, len(terms.resources)
-    rewards, costs = validation.numbers("reward", reward), units_of(terms, cost)
+    rewards, costs = validation.rewards(reward), units_of(terms, cost)
     if not is_number_of_plays(terms, len(rewards)) or len(costs) != len(rewards) * resources:
         given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
         raise InvalidInput(
@@ -31,7 +31,7 @@ def read_report(terms: Terms, reward: Any, cost: Any) -> tuple[list[float], list
 
 def read_rewards(terms: Terms, reward: Any) -> list[float]:
     """Return a reward for each play. Raise `InvalidInput` where one is not allowed."""
-    rewards = validation.numbers("reward", reward)
+    rewards = validation.rewards(reward)
     if not is_number_of_plays(terms, len(rewards)):
         raise invalid("reward", reward, f"must be {terms.plays} rewards, not {len(rewards)}")
     check_rewards(terms, rewards)

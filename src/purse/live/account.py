@@ -193,11 +193,11 @@ class Account:
         The step that learns from them holds them to their bounds.
         """
         if self._single and isinstance(reward, ONE) and isinstance(cost, ONE):
-            return (reward if type(reward) is float else validation.number("reward", reward),), (
+            return (reward if type(reward) is float else validation.rewards(reward)[0],), (
                 amounts.to_units("cost", cost),
             )
         resources = self.problem.n_resources
-        rewards, costs = validation.numbers("reward", reward), amounts.unit_array("cost", cost)
+        rewards, costs = validation.rewards(reward), amounts.unit_array("cost", cost)
         if len(rewards) != plays or not self._fits(costs, plays):
             raise InvalidInput(
                 f"a report needs {plays} rewards and costs of shape ({plays}, "
@@ -215,7 +215,7 @@ class Account:
 
     def _read_rewards(self, ticket: Ticket, reward: Any) -> tuple[float, ...]:
         """Return the reward of each play. Raise `InvalidInput` where one is not allowed."""
-        rewards, plays = validation.numbers("reward", reward), len(ticket.arms)
+        rewards, plays = validation.rewards(reward), len(ticket.arms)
         if len(rewards) != plays:
             raise invalid("reward", reward, f"must be {plays} rewards, not {len(rewards)}")
         self._check_rewards(ticket, rewards)

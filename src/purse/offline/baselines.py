@@ -129,14 +129,14 @@ def references_of(
             rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
         )
         by_context = lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
-        for known, (most, *rest) in (
+        for known, (most, cost, pulls) in (
             (LINEAR, play_linear(table, budget, horizon=None)),
             (WITH, by_context),
         ):
-            yield Score(budget, known, "bound", most, most, most, *rest)
+            yield Score(budget, known, "bound", most, most, most, cost, pulls)
     if world.horizon == len(rewards):  # on every path the same rows
-        most, *rest = hindsight(rewards, units, budget)
-        yield Score(budget, HINDSIGHT, "bound", most, most, most, *rest)
+        most, cost, pulls = hindsight(rewards, units, budget)
+        yield Score(budget, HINDSIGHT, "bound", most, most, most, cost, pulls)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
         found = [

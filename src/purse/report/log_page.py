@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "
-    "rounds of a game and what it spends. The largest of each column is bold. References are grey: "
+    "rounds of a game and what it spends. The largest estimate is bold. References are grey: "
     "each arm alone in every round, and what the log itself gained, its rows in their order until "
     "the budget was spent."
 )
@@ -68,10 +68,9 @@ def html(result: LogData) -> str:
         series=policies_in(frame),
         warnings=result.warnings,
         details=details(result.facts, "simulated games", "Data", data),
-        assumptions=[
-            inline(each) for each in (*log_replay.assumptions(result.facts), *result.notes)
-        ],
-        figure=shown,
+        assumptions=[inline(each) for each in log_replay.assumptions(result.facts)],
+        notes=result.notes,
+        figure=shown and shown | {"wide": True},
         estimates=tables,
         estimates_caption=CAPTION + (REFUSED if missing else ""),
         reasons=missing,
@@ -87,19 +86,14 @@ def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
     tables = []
     for budget in budgets_of(frame):
         here = frame.filter(budget=budget)
-        most = {method: here.filter(method=method)["estimate"].max() for method in methods}
-        rows = []
+        rows: list[dict[str, Any]] = []
         for player in quoted(here):
             cells = {row["method"]: row for row in here.filter(policy=player["policy"]).to_dicts()}
             texts = [
                 estimate_text(row) + ("" if row["refused"] else f" ({row['ess']:,.0f})")
                 for row in cells.values()
             ]
-            best = [
-                place
-                for place, (method, row) in enumerate(cells.items(), 1)
-                if not row["refused"] and row["estimate"] == most[method]
-            ]
+            first = not rows and not player["refused"]
             spent = MISSING if player["spent"] is None else format_digits(player["spent"])
             policy = player["policy"] if player["kind"] == "policy" else None
             rows.append(
@@ -107,7 +101,7 @@ def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
                     "policy": policy,
                     "kind": None if policy else "reference",
                     "cells": [player["policy"], *texts, format_digits(player["rounds"]), spent],
-                    "best": best,
+                    "best": [1 + methods.index(player["method"])] if first else [],
                 }
             )
         size = format_budget(budget)

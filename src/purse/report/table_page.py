@@ -40,7 +40,9 @@ def html(study: TableData, drawn: Sequence[Figure]) -> str:
     for figure in drawn:
         dashed = bound_keys(figure, study) if figure.name == "regret" else []
         text = captions.table_caption(figure, study)
-        figures[figure.name] = describe(figure, captions.LABELS[figure.name], text, dashed)
+        shown = describe(figure, captions.LABELS[figure.name], text, dashed)
+        wide = figure.name == "gain" and len(figure.panels) == 1
+        figures[figure.name] = shown | {"wide": wide}
     data = tables.describe_recording(facts.replay)
     theorems = None if bounds(study).drawn.is_empty() else bound_table(study)
     return render(

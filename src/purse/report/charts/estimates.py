@@ -61,6 +61,8 @@ def panel(here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequ
     """A lane for each method within a row for each player, in the order of the table; policies in
     their colours, references in grey.
     """
+    import polars as pl
+
     alt = extra("altair")
     methods, ends = methods_of(every), [*here["low"], *here["high"]]
     players = [row["policy"] for row in quoted(every) if not row["refused"]]
@@ -69,13 +71,18 @@ def panel(here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequ
     domain = [*policies, *(player for player in players if player not in policies)]
     shades = [*colours(policies), *[NEUTRAL] * (len(domain) - len(policies))]
     colour = alt.Color("policy:N", scale=alt.Scale(domain=domain, range=shades), legend=None)
-    chart = alt.Chart(here).encode(y=policy_rows(players), yOffset=lane, color=colour)
+    rows = {"y": policy_rows(players), "yOffset": lane, "color": colour}
+    chart, own, others = (
+        alt.Chart(part).encode(**rows)
+        for part in (here, here.filter(kind="policy"), here.filter(pl.col("kind") != "policy"))
+    )
     at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**TIPS)}
-    layers = [
-        intervals(chart, "low", "high:Q", x),
-        chart.mark_point(filled=True, size=46, opacity=1).encode(
-            shape=policy_shape(methods, "method"), **at
-        ),
-    ]
+    layers = [intervals(chart, "low", "high:Q", x)]
+    if here.filter(pl.col("kind") != "policy").height:  # a layer without data is a complaint
+        marks = others.mark_point(filled=True, shape="diamond", size=40, opacity=1)
+        layers.append(marks.encode(**at))
+    if here.filter(kind="policy").height:
+        marks = own.mark_point(filled=True, size=46, opacity=1)
+        layers.append(marks.encode(shape=policy_shape(policies), **at))
     height = LANE * len(methods) + BETWEEN
     return layered(f"B = {format_budget(budget)}", layers, height * len(players))

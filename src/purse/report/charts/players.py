@@ -81,11 +81,12 @@ def players_of(data: pl.DataFrame) -> list[str]:
 
 
 def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
-    """The players with one budget."""
+    """The players with one budget, the largest gain first, as in the table."""
     import polars as pl
 
     alt = extra("altair")
-    order, x = here["player"].to_list(), linear("gain", zero=True)
+    best = here.sort("gain", descending=True, maintain_order=True)
+    order, x = best["player"].to_list(), linear("gain", zero=True)
     axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
     y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
     own = here.filter(kind="policy").with_columns(policy="player")

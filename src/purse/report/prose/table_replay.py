@@ -15,6 +15,7 @@ from purse.theory.notions import estimate
 if TYPE_CHECKING:
     from purse.report.data import TableData
 
+THOROUGH = 1_000  # orders from which on nothing is said about more
 GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
 LP = (
     "The {name} is what a player can expect who knows the mean reward and the mean cost of "
@@ -49,6 +50,8 @@ def summary(study: TableData) -> str:
     )
     if replay.features:
         says += f" {CONTEXTS}"
+    if 1 < facts.n_paths < THOROUGH:
+        says += f" `--thorough` plays {THOROUGH:,} orders."
     if facts.n_paths == 1:
         says += " One order tells nothing about chance: there are no intervals on this page."
     return says
@@ -79,17 +82,19 @@ def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> s
             f"{against_arm(study, budget, best['player'])}{behind}.",
         ]
     else:
-        lead = "gains most of the policies" if len(policies) > 1 else "gains"
+        lead = f"**{code(best['player'])} gains most of the policies**:"
+        if len(policies) == 1:
+            lead = f"{code(best['player'])} gains"
         says += [
-            f"**{code(best['player'])} {lead}**: {tight(best)}{share_of(study, best)}{behind}.",
+            f"{lead} {tight(best)}{share_of(study, best)}{behind}.",
             f"The best single arm, {code(bare(arm))}, gains {tight(arm)}: "
             f"{against_arm(study, budget, best['player'])}.",
         ]
     for row in players:
-        if row["kind"] == "mixture" and row["detail"]:
+        if row["kind"] == "mixture" and row["detail"] and row["gain"] > 0:
             says.append(
-                f"The best fixed mixture, for who knows the means beforehand, is {row['detail']} "
-                f"and gains {tight(row)}."
+                f"The best fixed mixture, which needs the means in advance, is {row['detail']}: it "
+                f"gains {tight(row)}."
             )
     return " ".join(says)
 
