@@ -1,5 +1,5 @@
-"""Progress of long work: nothing for the first seconds, then a bar on a terminal and plain lines
-elsewhere, on stderr.
+"""Progress of long work: nothing for the first seconds, then a bar on a terminal, one line in a
+notebook that goes away, and plain lines elsewhere, on stderr.
 """
 
 from __future__ import annotations
@@ -9,10 +9,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
+
+from purse.base.html import paragraph
 
 QUIET_S = 1.5  # seconds before anything is shown
 BETWEEN_LINES = 5.0  # seconds between two plain lines
+BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook
+
+
+def in_notebook() -> bool:
+    """Whether the process is the kernel of a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
 
 
 class Progress:
@@ -25,6 +35,7 @@ class Progress:
         self.closed = False
         self.bar: Any = None
         self.task: Any = None
+        self.line: Any = None  # in a notebook
         self.part(0.0, 1.0, title)
 
     def part(self, start: float, length: float, title: str) -> None:
@@ -44,13 +55,25 @@ class Progress:
                 if self.bar is None:
                     self._open()
                 self.bar.update(self.task, completed=done, description=words)
-            elif now - self.last_line >= BETWEEN_LINES:
-                self.last_line = now
-                print(
-                    f"{words}: {done:.0%} after {now - self.began:.0f} s",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                return
+            notebook = in_notebook()
+            if now - self.last_line < (BETWEEN_UPDATES if notebook else BETWEEN_LINES):
+                return
+            self.last_line = now
+            text = f"{words}: {done:.0%} after {now - self.began:.0f} s"
+            if notebook:
+                self._tell(text)
+            else:
+                print(text, file=sys.stderr, flush=True)
+
+    def _tell(self, text: str) -> None:
+        """Write the line of a notebook, over the one before."""
+        tools = import_module("IPython.display")  # it is there where there is a notebook
+        shown = tools.HTML(paragraph(text))
+        if self.line is None:
+            self.line = tools.display(shown, display_id=True)
+        else:
+            self.line.update(shown)
 
     @contextmanager
     def busy(self, title: str) -> Iterator[None]:
@@ -86,9 +109,11 @@ class Progress:
         self.bar.start()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Take the bar away, or the line."""
         with self.lock:
             self.closed = True
+            if self.line is not None:
+                self._tell("")
             if self.bar is not None:
                 self.bar.stop()
 

@@ -130,6 +130,10 @@ class LogResult:
             "95% (effective sample size)"
         )
 
+    def __repr__(self) -> str:
+        """What was asked of which log, in a line."""
+        return f"<LogResult {self.summary}>"
+
     def _repr_html_(self) -> str:
         """The table, and below it why something is missing or doubtful, for notebooks."""
         (head, *rows), notes = self.grid()

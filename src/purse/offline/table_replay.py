@@ -74,6 +74,10 @@ class TableReplay:
             f"stop={self.stop}"
         )
 
+    def __repr__(self) -> str:
+        """What was replayed, in a line."""
+        return f"<TableReplay {self.summary}>"
+
     def _repr_html_(self) -> str:
         """The tables, for notebooks."""
         parts = [html.paragraph(self.summary)]
