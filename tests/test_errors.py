@@ -66,3 +66,12 @@ def test_unknown_says_when_there_is_nothing_to_choose_from() -> None:
         str(unknown("option of uniform", "beta", ()))
         == "unknown option of uniform 'beta'; there are none"
     )
+
+
+def test_a_notebook_shows_the_callers_lines_alone() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        purse.worlds.make("no_such_world", 1)
+    *lines, last = caught.value._render_traceback_()
+    assert len(lines) == 1
+    assert __file__ in lines[0]
+    assert last.startswith("InvalidInput: unknown world 'no_such_world'")

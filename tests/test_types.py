@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import purse
 from purse.base.amounts import LARGEST, UNIT
+from purse.base.catalog import Catalog
 from purse.errors import InvalidInput
-from purse.types import Problem, Run, Ticket, World
+from purse.types import SKIP, Problem, Run, Ticket, World
 
 GOOD: dict[str, Any] = {"n_arms": 3, "budget": 10, "cost_min": 0.1}
 WHOLE = "must be a whole number from 1 up"
@@ -312,3 +314,37 @@ def rows_of(page: str) -> list[list[str]]:
         re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)
         for row in re.findall(r"<tr>(.*?)</tr>", page)
     ]
+
+
+def test_results_are_one_line_in_a_list_and_a_table_in_a_notebook() -> None:
+    run = purse.simulate(
+        "uniform", "bernoulli:rewards=[.9],costs=[.5]", 10, n_paths=2, checkpoints=40
+    )
+    assert repr(run) == (
+        "<Run of uniform on bernoulli:rewards=[.9],costs=[.5], budget 10: 2 paths, mean gain "
+        f"{run.gain.mean():.6g}>"
+    )
+    trajectory = run.by_budget
+    assert trajectory is not None
+    assert re.fullmatch(
+        r"<Trajectory of 2 paths at 40 checkpoints; mean gain \S+ at the last>", repr(trajectory)
+    )
+    shown = trajectory._repr_html_()
+    assert shown.count("<tr>") == 1 + 20
+    assert '<tr><td style="text-align:left">1</td>' in shown
+    world = purse.worlds.bernoulli(rewards=[0.9, 0.5], costs=[0.5, 0.25])
+    assert repr(world) == "<World bernoulli: 2 arms, costs 0.25 to 0.5>"
+    cells = re.findall(r"<td [^>]*>(.*?)</td>", world._repr_html_())
+    assert cells == ["0", "0.9", "0.5", "1.8", "1", "0.5", "0.25", "2"]
+    changing = purse.worlds.make("two_worlds:world=1", 10)
+    assert "changes" in changing._repr_html_()
+    assert repr(Ticket(3, 7, (1,), (0.25,), (500_000_000,))) == (
+        "<Ticket 3: arm 1 (probability 0.25), held 0.5>"
+    )
+    assert repr(Ticket(3, 7, (SKIP,), (1.0,), (0,))) == "<Ticket 3: round 7 passes without a pull>"
+
+
+def test_catalogs_list_what_is_in_them() -> None:
+    assert repr(purse.worlds).startswith("<purse.worlds: 24 names: ad_slots, atoms, ")
+    assert repr(purse.policies).endswith("uniform>")
+    assert "Uniform: every arm equally likely" in vars(Catalog)["_repr_html_"](purse.policies)

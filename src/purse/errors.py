@@ -9,6 +9,20 @@ from difflib import get_close_matches
 class PurseError(Exception):
     """The base class of all errors of this package."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython and Jupyter show: the caller's own lines and the message."""
+        import os  # what `import purse` needs not
+        import traceback
+
+        folder = os.path.dirname(__file__) + os.sep
+        frames = traceback.extract_tb(self.__traceback__)
+        own = [
+            frame
+            for frame in frames
+            if not frame.filename.startswith(folder) and "IPython" not in frame.filename
+        ]
+        return [*traceback.format_list(own), f"{type(self).__name__}: {self}"]
+
 
 class InvalidInput(PurseError, ValueError):
     """A value that is not allowed; the message names the field, the value and what is allowed."""

@@ -67,6 +67,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts, html, validation
+from purse.base.text import count
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ Bools = NDArray[np.bool_]
 SKIP = -1  # in arms[0]: let the round pass; in arms[k], k > 0: fewer plays, and all later are SKIP
 STOP = -2  # in arms[0]: end the game
 STOP_RULES = ("exit", "hold", "retry", "fit")  # kernels know a rule by its index
+MOST_SHOWN = 20  # rows of a table in a notebook
 CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
 
 
@@ -315,6 +317,46 @@ class World:
     def __post_init__(self) -> None:
         amounts.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
 
+    def __repr__(self) -> str:
+        """Return the world in a line."""
+        least, most = (f"{units / amounts.UNIT:g}" for units in self._cost_range)
+        costs = least if least == most else f"{least} to {most}"
+        resources = f", {self.n_resources} resources" if self.n_resources > 1 else ""
+        rounds = f", horizon {self.horizon:,}" if self.horizon is not None else ""
+        arms = count(self.n_arms, "arm")
+        return f"<World {self.name}: {arms}, costs {costs}{resources}{rounds}>"
+
+    @property
+    def _cost_range(self) -> tuple[int, int]:
+        """The least and the largest cost of any arm and resource, in units."""
+        return int(self.cost_min.min()), int(self.cost_max.max())
+
+    def _repr_html_(self) -> str:
+        """Return the arms as a table, for notebooks: true means where they do not change."""
+        resources = range(self.n_resources)
+        costs = ["cost"] if self.n_resources == 1 else [f"cost {number}" for number in resources]
+        random = self.costs is None
+        head = ["arm", "mean reward", *(f"mean {cost}" for cost in costs if random), *costs]
+        head += [] if self.efficiencies is None else ["reward per cost"]
+        rows = []
+        for arm, name in enumerate(self.arm_names[:MOST_SHOWN]):
+            reward = "changes" if self.reward_means is None else f"{self.reward_means[arm]:.4g}"
+            means = [
+                "changes" if self.cost_means is None else f"{self.cost_means[arm, number]:.4g}"
+                for number in resources
+                if random
+            ]
+            ends = zip(self.cost_min[arm], self.cost_max[arm], strict=True)
+            ranges = [
+                " to ".join(dict.fromkeys(f"{units / amounts.UNIT:g}" for units in pair))
+                for pair in ends
+            ]
+            ratio = [] if self.efficiencies is None else [f"{self.efficiencies[arm]:.4g}"]
+            rows.append([name, reward, *means, *ranges, *ratio])
+        hidden = self.n_arms - len(rows)
+        more = f"and {count(hidden, 'more arm')}" if hidden else ""
+        return html.table(head, rows, title=repr(self)[1:-1]) + html.paragraph(more)
+
     @property
     def n_arms(self) -> int:
         """The number of arms, K."""
@@ -366,6 +408,15 @@ class Ticket(NamedTuple):
     probabilities: tuple[float, ...]
     held_units: tuple[int, ...]  # one per resource
 
+    def __repr__(self) -> str:
+        """Return the ticket in a line."""
+        if self.skipped:
+            return f"<Ticket {self.id}: round {self.t} passes without a pull>"
+        pulls = zip(self.arms, self.probabilities, strict=True)
+        arms = " and ".join(f"arm {arm} (probability {chance:.3g})" for arm, chance in pulls)
+        held = ", ".join(f"{units / amounts.UNIT:g}" for units in self.held_units)
+        return f"<Ticket {self.id}: {arms}, held {held}>"
+
     @property
     def arm(self) -> int:
         """The arm to pull: the first of several plays, and `SKIP` where there is no pull."""
@@ -395,6 +446,30 @@ class Trajectory(NamedTuple):
     gain: Floats  # (P, M)
     spent: Floats  # (P, M, d)
     pulls: Ints  # (P, M, K)
+
+    def __repr__(self) -> str:
+        """Return the sizes and the last mean gain, in a line."""
+        paths, points = self.gain.shape
+        last = f"; mean gain {self.gain[:, -1].mean():.6g} at the last" if points else ""
+        return f"<Trajectory of {count(paths, 'path')} at {count(points, 'checkpoint')}{last}>"
+
+    def _repr_html_(self) -> str:
+        """Return the means over the paths as a table, for notebooks."""
+        step = -(-len(self.checkpoints) // MOST_SHOWN) or 1
+        shown = range(len(self.checkpoints) - 1, -1, -step)[::-1]
+        names = ["spent"]
+        if self.spent.shape[2] > 1:
+            names = [f"spent of resource {number}" for number in range(self.spent.shape[2])]
+        rows = [
+            [
+                f"{self.checkpoints[point]:g}",
+                f"{self.rounds[:, point].mean():.6g}",
+                f"{self.gain[:, point].mean():.6g}",
+                *(f"{spent:.6g}" for spent in self.spent[:, point].mean(axis=0)),
+            ]
+            for point in shown
+        ]
+        return html.table(["checkpoint", "rounds", "gain", *names], rows, title=repr(self)[1:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,6 +522,12 @@ class Run:
                 "pulls": self.pulls,
             }
         )
+
+    def __repr__(self) -> str:
+        """Return the run in a line."""
+        budget = ", ".join(f"{amount:g}" for amount in self.budget)
+        where = f"{self.policy} on {self.world}, budget {budget}"
+        return f"<Run of {where}: {count(self.n_paths, 'path')}, mean gain {self.gain.mean():.6g}>"
 
     def __str__(self) -> str:
         """Return a few lines for people."""

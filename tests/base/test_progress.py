@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -47,6 +48,29 @@ def test_quick_work_shows_nothing(
         for _ in range(10):
             shown.show(0.5)
             clock.seconds += QUIET_S / 11
+    assert out.getvalue() == ""
+
+
+def test_a_notebook_has_one_line_that_goes_away(
+    clock: SimpleNamespace, stderr: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    line = SimpleNamespace(update=told.append)
+
+    def display(shown: str, display_id: bool) -> SimpleNamespace:
+        told.append(shown)
+        return line
+
+    shell = SimpleNamespace(kernel=None)
+    fake = SimpleNamespace(get_ipython=lambda: shell, HTML=str, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", fake)
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    out = stderr(io.StringIO())
+    with progress("work") as shown:
+        for second in range(4):
+            clock.seconds = 100.0 + second
+            shown.show(second / 4)
+    assert told == ["<p>work: 50% after 2 s</p>", "<p>work: 75% after 3 s</p>", ""]
     assert out.getvalue() == ""
 
 

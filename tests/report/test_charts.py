@@ -138,7 +138,7 @@ def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
     dashes = [layer for layer in layers if "strokeDash" in layer]
     assert ["field" in dash["color"] for dash in dashes] == [True, False]
     domains = [dash["strokeDash"]["scale"]["domain"] for dash in dashes]
-    assert domains == [["Theorem 1", "Lower bound"]] * 2
+    assert domains == [["a Theorem 1", "b Lower bound"]] * 2
     letters = [layer for layer in layers if layer.get("text", {}).get("field") == "letter"]
     assert ["field" in letter["color"] for letter in letters] == [True, False]
 
@@ -164,10 +164,10 @@ def test_lines_that_coincide_are_one_line_with_both_names() -> None:
     ]
     merged = merge_lines(pl.DataFrame(rows), "value")
     assert merged.select("policy", "name", "letter").unique(maintain_order=True).rows() == [
-        ("p", "A and B", "a"),
-        ("p", "C", "b"),
-        ("q", "A and B", "c"),
-        ("q", "C", "d"),
+        ("p", "a A and B", "a"),
+        ("p", "b C", "b"),
+        ("q", "c A and B", "c"),
+        ("q", "d C", "d"),
     ]
     assert merged.height == 8
     assert merge_lines(pl.DataFrame(rows).clear(), "value").is_empty()

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 import sys
+from base64 import b64decode
 
 import pytest
 
 import purse
+from purse import InvalidInput, MissingExtra
 from purse.study.results import Study
 
 
@@ -17,26 +20,44 @@ def study() -> Study:
 
 def test_a_study_shows_its_tables_escaped(study: Study) -> None:
     shown = study._repr_html_()
-    assert shown.startswith("<p>small &amp; square</p><table>")
+    assert "<p>small &amp; square</p><table>" in shown
     assert "&lt;u&gt;" in shown
     assert "<u>" not in shown
     assert shown.count("<th ") == 3
 
 
-def test_a_study_shows_its_chart_where_a_notebook_can_draw_it(study: Study) -> None:
+def test_the_chart_is_a_picture_that_every_notebook_draws(study: Study) -> None:
     shown = study._repr_mimebundle_(include=None, exclude=None)
-    assert shown is not None
-    chart, *fallbacks = shown
-    assert chart.startswith("application/vnd.vegalite.v")
-    assert shown[chart]["concat"][0]["title"] == "small & square"
-    assert fallbacks == ["text/html", "text/plain"]
-    assert shown["text/html"] == study._repr_html_()
+    assert list(shown) == ["text/html", "text/plain"]
     assert shown["text/plain"] == str(study)
+    picture = re.match(
+        r'<img [^>]*alt="regret" src="data:image/svg\+xml;base64,(.*?)">', shown["text/html"]
+    )
+    assert picture is not None
+    svg = b64decode(picture[1]).decode()
+    assert svg.startswith("<svg")
+    assert "small &amp; square" in svg
+    assert "background:#fff" in picture[0]
+
+
+def test_a_study_gives_its_figures_by_name(study: Study) -> None:
+    assert study.plot().name == "regret"
+    assert study.plot("gain")._repr_html_().startswith("<img ")
+    assert repr(study.plot()).startswith("<Figure 'regret': 1 panel; ")
+    with pytest.raises(InvalidInput, match=r"unknown figure of this study 'gian'.* 'gain'"):
+        study.plot("gian")
+
+
+def test_a_study_is_one_line_in_a_list(study: Study) -> None:
+    line = "<Study '<u> on small & square': one policy, one world, two budgets, three paths>"
+    assert repr([study]) == f"[{line}]"
 
 
 def test_without_charts_there_are_still_tables(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    fresh = Study(study.data, study.frames, study.facts)
     monkeypatch.setitem(sys.modules, "altair", None)
-    assert study._repr_mimebundle_() is None
-    assert study._repr_html_()
+    assert fresh._repr_mimebundle_()["text/html"].startswith("<p>small &amp; square</p><table>")
+    with pytest.raises(MissingExtra):
+        fresh.plot()

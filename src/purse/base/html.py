@@ -4,6 +4,7 @@ colours, light or dark.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
@@ -39,6 +40,19 @@ def table(
     return (
         f"{paragraph(title)}<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
     )
+
+
+def picture(svg: str, label: str) -> str:
+    """A drawing on a white ground, readable on light and dark pages; an image of its own, so that
+    no style of the page changes it and several may stand on one page.
+
+    >>> picture("<svg/>", "a & b")
+    '<img style="max-width:100%;background:#fff" alt="a &amp; b" \
+src="data:image/svg+xml;base64,PHN2Zy8+">'
+    """
+    data = b64encode(svg.encode()).decode()
+    look = "max-width:100%;background:#fff"
+    return f'<img style="{look}" alt="{escape(label)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def paragraph(text: str) -> str:

@@ -1,5 +1,5 @@
-"""Progress of long work: nothing for the first seconds, then one bar on a terminal and plain lines
-elsewhere, on stderr. It never runs backwards.
+"""Progress of long work: nothing for the first seconds, then one bar on a terminal, one line in a
+notebook that goes away, and plain lines elsewhere, on stderr. It never runs backwards.
 """
 
 from __future__ import annotations
@@ -10,10 +10,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
+
+from purse.base.html import paragraph
 
 QUIET_S = 1.5  # seconds before anything is shown
 BETWEEN_LINES = 5.0  # seconds between two plain lines
+BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook
+
+
+def in_notebook() -> bool:
+    """Whether the process is the kernel of a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
+
 
 WHOLE: ContextVar[Progress | None] = ContextVar("WHOLE", default=None)
 
@@ -34,6 +45,7 @@ class Progress:
         self.closed = False
         self.bar: Any = None
         self.task: Any = None
+        self.line: Any = None  # in a notebook
         self.part(0.0, 1.0, title)
 
     def part(self, start: float, length: float, title: str) -> None:
@@ -55,10 +67,25 @@ class Progress:
                 if self.bar is None:
                     self._open()
                 self.bar.update(self.task, completed=done, description=words)
-            elif now - self.last_line >= BETWEEN_LINES:
-                self.last_line = now
-                part = "" if words == self.whole else f": {words}"
+                return
+            notebook = in_notebook()
+            if now - self.last_line < (BETWEEN_UPDATES if notebook else BETWEEN_LINES):
+                return
+            self.last_line = now
+            part = "" if words == self.whole else f": {words}"
+            if notebook:
+                self._tell(self._line(f"{self.whole}{part}", done))
+            else:
                 self._print(f"{self.whole}{part}", done)
+
+    def _tell(self, text: str) -> None:
+        """Write the line of a notebook, over the one before."""
+        tools = import_module("IPython.display")  # it is there where there is a notebook
+        shown = tools.HTML(paragraph(text))
+        if self.line is None:
+            self.line = tools.display(shown, display_id=True)
+        else:
+            self.line.update(shown)
 
     @contextmanager
     def busy(self, title: str) -> Iterator[None]:
@@ -77,9 +104,11 @@ class Progress:
             over.set()
             speaker.join()
 
+    def _line(self, words: str, done: float) -> str:
+        return f"{words}: {done:.0%} after {time.monotonic() - self.began:.0f} s"
+
     def _print(self, words: str, done: float) -> None:
-        seconds = time.monotonic() - self.began
-        print(f"{words}: {done:.0%} after {seconds:.0f} s", file=sys.stderr, flush=True)
+        print(self._line(words, done), file=sys.stderr, flush=True)
         self.has_lines = True
 
     def _open(self) -> None:
@@ -104,11 +133,13 @@ class Progress:
         self.bar.start()
 
     def close(self, *, finished: bool = False) -> None:
-        """Take the bar away; the last of several lines says that the work is finished."""
+        """Take the bar or the line away; the last of several lines says that the work is finished."""
         with self.lock:
             self.closed = True
             if finished and self.has_lines:
                 self._print(self.whole, 1.0)
+            if self.line is not None:
+                self._tell("")
             if self.bar is not None:
                 self.bar.stop()
 

@@ -12,6 +12,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
+from purse.base import html
 from purse.campaign.states import (
     FAILED,
     HELD,
@@ -41,6 +42,15 @@ AlarmKind = Literal[
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
 SHOWN_STATES = (HELD, SETTLED, TOLD, UNREWARDED, FAILED, VOID, PRESUMED)
+
+
+def write_time(seconds: float) -> str:
+    """Write a time in seconds since 1970 as people read it.
+
+    >>> write_time(0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
 
 
 # Tickets and receipts are tuples, for each ask and tell makes one: a frozen dataclass of ten fields
@@ -74,6 +84,18 @@ class CampaignTicket(NamedTuple):
         """Whether the round passes without a pull: there is nothing to tell."""
         return not self.arms
 
+    def __repr__(self) -> str:
+        """The ticket in a line."""
+        lead = f"<CampaignTicket {self.id} of {self.campaign!r}"
+        if self.skipped:
+            return f"{lead}: round {self.t} passes without a pull>"
+        pulls = zip(self.arms, self.probabilities, strict=True)
+        arms = " and ".join(f"{arm} (probability {chance:.3g})" for arm, chance in pulls)
+        due = "" if self.deadline is None else f", due {write_time(self.deadline)}"
+        state = "" if self.state == HELD else f", {self.state}"
+        asked = f"asked {write_time(self.asked_at)}"
+        return f"{lead}: {arms}, held {', '.join(self.held)}{state}, {asked}{due}>"
+
     def as_dict(self) -> dict[str, Any]:
         """The ticket as JSON has it."""
         return {**self._asdict(), "arm": self.arm, "probability": self.probability}
@@ -89,6 +111,13 @@ class Receipt(NamedTuple):
     spent: Amounts
     refunded: Amounts  # of what was held
     overrun: Annotated[Amounts, "Above what was held."]
+
+    def __repr__(self) -> str:
+        """The receipt in a line."""
+        amounts = {"spent": self.spent, "refunded": self.refunded, "overrun": self.overrun}
+        parts = [self.state, *(f"{name} {', '.join(each)}" for name, each in amounts.items())]
+        parts += ["duplicate"] * self.duplicate + ["late"] * self.late
+        return f"<Receipt of ticket {self.ticket}: {', '.join(parts)}>"
 
     def as_dict(self) -> dict[str, Any]:
         """The receipt as JSON has it."""
@@ -121,8 +150,7 @@ class CoolingArm:
         """A few words for people."""
         if self.probe is not None:
             return f"{self.arm}, tried by ticket {self.probe}"
-        since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.until))
-        return f"{self.arm}, tried again from {since}"
+        return f"{self.arm}, tried again from {write_time(self.until)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +198,22 @@ class Status:
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
         return asdict(self)
+
+    def __repr__(self) -> str:
+        """The status in a line."""
+        left = ", ".join(f"{each.left} of {each.budget} {each.resource}" for each in self.purses)
+        alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
+        return f"<Status of {self.name!r}: {self.status}, left {left}{alarms}>"
+
+    def _repr_html_(self) -> str:
+        """The balances as a table and the rest as lines, for notebooks."""
+        title, *lines = str(self).splitlines()
+        head = ["resource", "budget", "spent", "held", "presumed", "left", "overrun"]
+        rows = [[getattr(each, name) for name in head] for each in self.purses]
+        notes = lines[len(self.purses) :]
+        return html.table(head, rows, title=title) + "".join(
+            html.paragraph(line.strip()) for line in notes
+        )
 
     def __str__(self) -> str:
         """A few lines for people."""

@@ -145,6 +145,10 @@ class LogResult:
         several = len(found) > 1
         return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
 
+    def __repr__(self) -> str:
+        """What was asked of which log, in a line."""
+        return f"<LogResult {self.summary}>"
+
     def remarks(self) -> list[str]:
         """A line for each refusal, for how sure it is, for each note and for each warning."""
         return [

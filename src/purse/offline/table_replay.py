@@ -85,6 +85,10 @@ class TableReplay:
             f"{self.world.n_arms} arms, stop={self.stop}"
         )
 
+    def __repr__(self) -> str:
+        """What was replayed, in a line."""
+        return f"<TableReplay {self.summary}>"
+
     def _repr_html_(self) -> str:
         """The answer and the tables, for notebooks."""
         parts = [html.paragraph(text) for text in (self.summary, *self.answers())]

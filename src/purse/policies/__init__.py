@@ -9,10 +9,13 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+from purse.base.catalog import as_catalog
 from purse.base.loading import load_module
+from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 
 DEFAULT = "replan"  # what the leaderboard recommends to who knows nothing
+as_catalog(__name__)
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "choose", "update")
 
@@ -22,6 +25,11 @@ def names() -> list[str]:
     return sorted(
         import_module(f"{__name__}.{info.name}").NAME for info in iter_modules([str(_FOLDER)])
     )
+
+
+def describe() -> dict[str, str]:
+    """The first paragraph of each policy's docstring, by its name."""
+    return {name: first_paragraph(load(name).__doc__) for name in names()}
 
 
 def load(name: str | ModuleType) -> ModuleType:

@@ -164,6 +164,10 @@ class Leaderboard:
             for row in self.standings().iter_rows(named=True)
         ]
 
+    def __repr__(self) -> str:
+        """Return the title in a line."""
+        return f"<Leaderboard {self.title}>"
+
     def __str__(self) -> str:
         """Return the standings as plain text."""
         lines = align_columns([[*HEAD, ""], *self.rows()], left=(0, 5))

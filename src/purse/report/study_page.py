@@ -121,6 +121,7 @@ def line_keys(lines: pl.DataFrame, policies: Sequence[str]) -> list[dict[str, st
     return [
         {
             **row,
+            "name": row["name"].removeprefix(f"{row['letter']} "),
             "dash": " ".join(map(str, dash_of[row["name"]])),
             "colour": colour_of.get(row.get("policy", ""), NEUTRAL),
         }

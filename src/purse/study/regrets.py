@@ -49,6 +49,10 @@ class Regrets:
             raise unknown("notion of regret on this world", str(notion), self.estimates)
         return self.estimates[notion]
 
+    def __repr__(self) -> str:
+        """Return the title and the number of notions, in a line."""
+        return f"<Regrets of {self.title}; {count(len(self.estimates), 'notion')}>"
+
     def __str__(self) -> str:
         """Return a line for each notion: mean, half its 95% interval, and what it is."""
         lines = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base import html
 from purse.base.files import make_folder, write_text
-from purse.base.text import align_columns, format_mean
-from purse.errors import MissingExtra, PurseError
+from purse.base.text import align_columns, count_in_words, format_mean
+from purse.errors import MissingExtra, PurseError, unknown
 from purse.report.data import StudyData, StudyFacts, TableData, TableFacts
 from purse.report.prose.optimum import optimum_tables
 from purse.study import manifest, summary
@@ -120,26 +121,49 @@ class Study(StudyData):
             head = ["regret (share) against the LP with contexts", *table["head"][1:]]
             yield table["title"], [head, *(row["cells"] for row in table["rows"])]
 
+    def plot(self, name: str | None = None) -> Figure:
+        """Return a figure of the report, which a notebook draws; by default the first one.
+
+        name   "regret", "gain", "left", "shares", "runs" or "growth"; not every study has all
+
+        Raise `InvalidInput` when the study has no such figure, and `MissingExtra` when the extra
+        `report` is not installed.
+        """
+        drawn = {figure.name: figure for figure in self._figures}
+        name = next(iter(drawn)) if name is None else name
+        if name not in drawn:
+            raise unknown("figure of this study", str(name), drawn)
+        return drawn[name]
+
+    def __repr__(self) -> str:
+        """Return the study in a line."""
+        facts = self.facts
+        parts = [
+            count_in_words(len(facts.policies), "policy", "policies"),
+            count_in_words(len(facts.worlds), "world"),
+            count_in_words(len(facts.budgets), "budget"),
+            count_in_words(facts.n_paths, "path"),
+        ]
+        return f"<{type(self).__name__} {facts.title!r}: {', '.join(parts)}>"
+
     def _repr_html_(self) -> str:
-        """Return the tables of regrets, for notebooks."""
-        return "".join(
+        """Return the first figure and the tables of regrets, for notebooks; the tables alone where
+        the packages that make figures are not installed.
+        """
+        picture = ""
+        with suppress(MissingExtra):
+            picture = self.plot()._repr_html_()
+        return picture + "".join(
             html.table(head, rows, title=world)
             for world, (head, *rows) in (*self.grids(), *self.optimum_grids())
         )
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
-        """Return the chart of regrets, and the tables for notebooks that draw no charts.
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what notebooks show, and the tables as text for terminals.
 
-        Return None where the packages that make charts are not installed.
+        No notebook knows every version of Vega-Lite, so the figure is a picture.
         """
-        from purse.report.charts.curves import regret
-        from purse.report.charts.export import bundle_for_notebook
-
-        try:
-            chart = bundle_for_notebook(regret(self))
-        except MissingExtra:
-            return None
-        return {**chart, "text/html": self._repr_html_(), "text/plain": str(self)}
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
 
     def __str__(self) -> str:
         """Return the tables of regrets as plain text."""
@@ -153,7 +177,7 @@ class Study(StudyData):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableStudy(Study, TableData):
     """The study that replays a full table; its report shows gains before regrets."""
 

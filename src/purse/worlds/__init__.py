@@ -17,10 +17,13 @@ from pkgutil import iter_modules
 from typing import Any, cast
 
 from purse.base import amounts, spec
+from purse.base.catalog import as_catalog
 from purse.base.loading import load_module
+from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 from purse.types import World
 
+as_catalog(__name__)
 _MODULES = {
     info.name: import_module(f"{__name__}.{info.name}")
     for info in iter_modules([str(Path(__file__).parent)])
@@ -43,6 +46,11 @@ def __getattr__(name: str) -> Callable[..., World]:
 def names() -> list[str]:
     """Return the names of all worlds that purse ships, sorted."""
     return sorted(_WORLDS)
+
+
+def describe() -> dict[str, str]:
+    """Return the first paragraph of each world's module docstring, by its name."""
+    return {name: first_paragraph(_MODULES[name].__doc__) for name in names()}
 
 
 def function(name: str) -> Callable[..., World]:

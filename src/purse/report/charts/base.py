@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from purse.base import html
 from purse.base.optional import extra
+from purse.base.text import count
 from purse.report.charts.style import CONFIG, NUMBER, colours, dashes, shapes
 
 if TYPE_CHECKING:
@@ -65,6 +67,17 @@ class Figure:
         alt = extra("altair")
         with alt.data_transformers.enable("default", max_rows=None):
             return self.chart().to_dict(validate=False)
+
+    def __repr__(self) -> str:
+        """Return the figure in a line."""
+        panels = count(len(self.panels), "panel")
+        return f"<Figure {self.name!r}: {panels}; .chart() is an Altair chart, .data its frame>"
+
+    def _repr_html_(self) -> str:
+        """Return the figure as a picture, for notebooks."""
+        from purse.report.charts.export import render_svg
+
+        return html.picture(render_svg(self.spec), self.name)
 
     @property
     def axes(self) -> dict[str, str]:

@@ -16,9 +16,9 @@ NEAR = 0.02  # two lines coincide that differ by no more than this part at any b
 
 
 def merge_lines(known: pl.DataFrame, value: str) -> pl.DataFrame:
-    """One line for all of a world that are about the same policy and coincide; `name` becomes all
-    their names, and the new column `letter` tells lines apart that have different names or
-    policies.
+    """One line for all of a world that are about the same policy and coincide; the new
+    column `letter` tells lines apart that have different names or policies, and `name` becomes the
+    letter and all their names.
     """
     import polars as pl
 
@@ -41,7 +41,8 @@ def merge_lines(known: pl.DataFrame, value: str) -> pl.DataFrame:
     keys = ["name", *about[:1]]
     order = merged.select(keys).unique(maintain_order=True)
     letters = [ascii_lowercase[place % len(ascii_lowercase)] for place in range(order.height)]
-    return merged.join(order.with_columns(letter=pl.Series(letters)), keys, maintain_order="left")
+    found = merged.join(order.with_columns(letter=pl.Series(letters)), keys, maintain_order="left")
+    return found.with_columns(name=pl.col("letter") + " " + pl.col("name"))
 
 
 def coincide(one: pl.DataFrame, two: pl.DataFrame, value: str) -> bool:

@@ -54,11 +54,6 @@ def render_svg(spec: dict[str, Any]) -> str:
     return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
 
 
-def bundle_for_notebook(figure: Figure) -> dict[str, Any]:
-    """Give a figure by its type, for notebooks that draw Vega-Lite themselves."""
-    return {f"application/vnd.vegalite.v{version().partition('.')[0]}+json": figure.spec}
-
-
 def version() -> str:
     """Name the version of Vega-Lite that charts are written for, as the renderer does."""
     return ".".join(extra("altair").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
