@@ -7,6 +7,7 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 
 import uvicorn
 from fastapi import FastAPI
@@ -69,7 +70,7 @@ def serve(settings: Settings) -> None:
     request_log.LOGGER.info("stopped")
 
 
-def greeting(told: dict[str, str | None]) -> str:
+def greeting(told: Mapping[str, object]) -> str:
     """What a person reads who has started a server on a terminal.
 
     >>> print(greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
