@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from purse.campaign.history import History
@@ -27,6 +29,18 @@ def test_the_gain_is_compared_with_one_arm_and_with_all_equally_often() -> None:
     assert (value["best"]["arm"], value["best"]["told"]) == ("a", 4)
     assert value["best"]["gain"] == pytest.approx(8.0)
     assert value["uniform"] == pytest.approx(5.0)
+
+
+def test_with_a_horizon_others_get_no_more_pulls() -> None:
+    script = Script()
+    for ticket in range(1, 9):  # the cheap arm gains less in a pull, and more for the money
+        arm, cost = ticket % 2, CENT if ticket % 2 else 10 * CENT
+        script.ask(ticket, [arm], [cost])
+        script.tell(ticket, [arm], [0.5 if arm else 1.0], [cost], [cost])
+    value = folded(script, replace(make_terms(), horizon=100)).as_dict()["value"]
+    assert (value["best"]["arm"], value["best"]["gain"]) == ("a", pytest.approx(4.4))
+    assert (value["gain"], value["uniform"]) == (6.0, pytest.approx(6.0))
+    assert folded(script).as_dict()["value"]["best"]["gain"] == pytest.approx(22.0)
 
 
 def test_overruns_are_paid_and_what_has_no_report_is_not_compared() -> None:
