@@ -127,7 +127,7 @@ def dashboard_picture() -> None:
     """Photograph the dashboard of a campaign that has spent a part of its budget."""
     storage = Memory()
     spend(storage)
-    with dashboard(storage, 1160, 724) as page:
+    with dashboard(storage, 1160, 1246) as page:
         page.screenshot(path=FOLDER / "dashboard.png")
 
 

@@ -74,6 +74,23 @@ def test_alarms_are_part_of_the_status() -> None:
     assert {alarm["kind"] for alarm in facts["alarms"]} == {"overrun", "presumed", "exhausted"}
 
 
+def test_an_alarm_about_reports_is_acknowledged_until_the_next_one() -> None:
+    campaign = made()
+    for cost in (2, 3):
+        campaign.tell(campaign.ask(), 1, cost)
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["overrun"]
+    assert "2 reports (1 acknowledged)" in str(campaign.acknowledge("overrun", 1))
+    assert campaign.acknowledge("overrun").alarms == ()
+    entries = campaign.status().entries
+    assert campaign.acknowledge("overrun").entries == entries, "nothing is new"
+    assert campaign.status().counts["overruns"] == 2
+    campaign.tell(campaign.ask(), 1, 2)
+    assert "3 reports (2 acknowledged)" in campaign.status().alarms[0].text
+    assert "count=4: must be at most 3" in refusal(InvalidInput, campaign.acknowledge, "overrun", 4)
+    assert "'exhausted'" in refusal(InvalidInput, campaign.acknowledge, "exhausted")
+    assert campaign.audit(full=True).ok
+
+
 def test_no_set_of_arms_fits_where_only_the_cheapest_twice_would() -> None:
     terms = {"arms": {"red": 1, "green": 3}, "cost_max": None, "plays": 2, "budget": 3}
     campaign = made(**terms, stop="hold")

@@ -3,15 +3,21 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 
+from purse.campaign.results import ALARM_KINDS
+from purse.campaign.states import CAMPAIGN_STATES
 from purse.campaign.storage.memory import Memory
+from purse.cli.serve import serve
 from purse.errors import StorageUnavailable
 from purse.service import request_log
+from tests.support.paths import ROOT
 from tests.support.service import TestClient, bearer, running, service, token_file
 
 
@@ -71,6 +77,37 @@ def test_the_numbers_are_those_of_the_status() -> None:
         found["purse_presumed", "prompts", "USD"],
         found["purse_presumed_tickets", "prompts"],
     ) == (0.5, 1)
+
+
+def test_every_state_and_kind_of_alarm_has_a_number() -> None:
+    client = running(arms={"a": "0.5"}, policy="uniform", budget="0.5")
+    client.post("/campaigns/prompts/asks")
+    client.post("/campaigns/prompts/tickets/1/tell", json={"reward": 1, "cost": "0.75"})
+    found = numbers(client)
+    raised = {kind for kind in ALARM_KINDS if found["purse_alarm", "prompts", kind]}
+    assert raised == {"overrun", "exhausted"}
+    client.post("/campaigns/prompts/acknowledge", json={"kind": "overrun", "count": 1})
+    assert numbers(client)["purse_alarm", "prompts", "overrun"] == 0
+    for verb, state in (("pause", "paused"), ("resume", "running"), ("close", "closed")):
+        client.post(f"/campaigns/prompts/{verb}")
+        found = numbers(client)
+        assert [found["purse_state", "prompts", each] for each in CAMPAIGN_STATES] == [
+            each == state for each in CAMPAIGN_STATES
+        ]
+
+
+def test_the_grafana_dashboard_asks_for_numbers_that_there_are() -> None:
+    board = json.loads(CliRunner().invoke(serve, ["--grafana"]).stdout)
+    client = running()
+    client.get("/campaigns")
+    known = {name for name, *_ in numbers(client)}
+    asked = set(re.findall(r"purse_\w+", json.dumps(board)))
+    assert asked <= known
+    assert len(board["panels"]) > 10
+    documented = (ROOT / "docs" / "operations.md").read_text()
+    told = set(re.findall(r"`(purse_[a-z_]+)`", documented))
+    ends = r"_(created|bucket|count|sum)$"
+    assert {re.sub(ends, "", name) for name in known if not name.endswith("_created")} <= told
 
 
 def test_failures_and_rewards_that_are_waited_for() -> None:

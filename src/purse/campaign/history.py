@@ -243,7 +243,9 @@ class History:
         return {
             "seq": self.seq,
             "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
-            "value": value(self._names, self._arms, paid),
+            "value": value(
+                self._names, self._arms, paid, is_limited=self.terms.horizon is not None
+            ),
             "forecasts": self.forecast(now),
         }
 

@@ -110,9 +110,9 @@ class LastMinute:
 
 def sample(facts: list[Any]) -> Sample:
     """A sample from JSON."""
-    at, *parts = facts
-    gain = parts.pop() if len(parts) > len(Sample._fields) - 2 else None
-    return Sample(at, *map(tuple, parts), gain)
+    at, budget, spent, held, presumed, overrun, pulls, *gain = facts
+    parts = (tuple(part) for part in (budget, spent, held, presumed, overrun, pulls))
+    return Sample._make((at, *parts, gain[0] if gain else None))
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +81,25 @@ tokens_option = click.option(
 @click.option(
     "--log",
     type=click.Choice(["json", "text"]),
-    default="json",
-    show_default=True,
-    help="Form of log lines on stderr: for machines, or for people.",
+    help="Form of log lines on stderr: for machines, or for people  [default: text on a terminal, "
+    "else json].",
 )
-def serve(socket: str | None, **settings: Any) -> None:
+@click.option(
+    "--grafana",
+    is_flag=True,
+    help="Print a Grafana dashboard for /metrics as JSON, and do not serve.",
+)
+def serve(socket: str | None, grafana: bool, log: str | None, **settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
     A server on this machine's own address needs no tokens. On any other address it needs a tokens
     file, which `purse token new` writes. After SIGTERM or Ctrl-C the server finishes the requests
     that it has begun.
     """
+    if grafana:
+        click.echo(files("purse.service").joinpath("grafana.json").read_text("utf-8"), nl=False)
+        return
+    settings["log"] = log or ("text" if sys.stderr.isatty() else "json")
     if socket is not None:
         serve_socket(socket, **settings)
         return

@@ -135,7 +135,7 @@ class LiveViews:
         """What a list shows of a campaign; None where its history is not kept."""
         with self._lock:
             view = self._views.get(name)
-        return view and view.summary(entries)
+        return None if view is None else view.summary(entries)
 
     async def look(self, name: str, span: Span = ALL) -> ViewVersion:
         """The picture of a campaign, read in another thread."""

@@ -12,6 +12,7 @@ from typing import Any
 
 LOGGER = logging.getLogger("purse.service")
 FACTS = "facts"  # the attribute of a record that holds what a line is made of
+POLLED = "/overview"  # an open dashboard asks for it every two seconds: that is no news
 SERVERS = ("uvicorn", "uvicorn.error")
 
 
@@ -80,6 +81,8 @@ def request(
 ) -> None:
     """Write the line of a request."""
     level = logging.ERROR if status >= 500 else logging.INFO
+    if route == POLLED and status < 400:
+        level = logging.DEBUG
     facts = {
         "method": method,
         "route": route,

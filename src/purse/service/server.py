@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
+from collections.abc import Mapping
 
 import uvicorn
 from fastapi import FastAPI
@@ -57,12 +59,26 @@ def serve(settings: Settings) -> None:
             "storage": address_shown(settings.storage),
             "tokens": settings.tokens and str(settings.tokens),
         }
-        request_log.LOGGER.info("listening", extra={request_log.FACTS: told})
+        if sys.stderr.isatty():
+            print(greeting(told), file=sys.stderr)
+        else:
+            request_log.LOGGER.info("listening", extra={request_log.FACTS: told})
         for number in (signal.SIGINT, signal.SIGTERM):
             # the server raises it again when it is done; that is no failure
             signal.signal(number, lambda *_: None)
         Server(app).run([listener])
     request_log.LOGGER.info("stopped")
+
+
+def greeting(told: Mapping[str, object]) -> str:
+    """What a person reads who has started a server on a terminal.
+
+    >>> print(greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
+    Dashboard: http://127.0.0.1:8000
+    Storage:   sqlite:///purse.db
+    Ctrl-C ends it.
+    """
+    return f"Dashboard: {told['url']}\nStorage:   {told['storage']}\nCtrl-C ends it."
 
 
 def listening(host: str, port: int) -> socket.socket:

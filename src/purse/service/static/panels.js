@@ -87,7 +87,7 @@ export function value({ status, history, now }) {
     drawn.top = el("div");
     find("value").replaceChildren(drawn.top, el("h3", {}, `Reward per ${resource} over time`), drawn.node);
   }
-  drawn.top.replaceChildren(...stats({ value: history.value, resource, places: money.decimals(status.purses[0]), waiting: status.counts.settled }));
+  drawn.top.replaceChildren(...stats({ value: history.value, resource, places: money.decimals(status.purses[0]), waiting: status.counts.settled, horizon: status.horizon }));
   const { spent, overrun } = history.purses[0];
   drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: history.value, resource, now });
 }

@@ -17,7 +17,7 @@ function against(gain, other) {
 }
 
 /** The gain in numbers. */
-export function stats({ value, resource, places, waiting }) {
+export function stats({ value, resource, places, waiting, horizon }) {
   const { gain, paid, per_unit: each, best, uniform } = value;
   const range = best?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
   return [
@@ -26,7 +26,7 @@ export function stats({ value, resource, places, waiting }) {
       stat(`Reward per ${resource}`, format.number(each), waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all"),
       stat("Always the best arm", best ? `≈ ${format.number(best.gain)}` : "–", best ? `${best.arm}${range}; this campaign gained ${against(gain, best.gain)}` : "no arm has two reports yet"),
       stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : `this campaign gained ${against(gain, uniform)}`)),
-    el("p", { class: "quiet small" }, "≈ are estimates of the gain for the same money, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it."),
+    el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${horizon ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`),
   ];
 }
 
