@@ -76,7 +76,7 @@ def test_recorded_answers_are_replayed_with_every_budget(
     runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
     head, *lines = capsys.readouterr().out.splitlines()
     assert " ".join(head.split()) == "quality bought with $0.05 $0.1 $0.3 $1 $3 $10 $30"
-    found = {line[:40].strip(): line[40:].split() for line in lines}
+    found = {line[:48].strip(): line[48:].split() for line in lines}
     assert found["always small (cheapest)"] == ["25", *["50"] * 6]
     large = found["always large (largest reward a pull)"]
     assert large == ["0", "1", "3", "10", "30", "100", "100"]
