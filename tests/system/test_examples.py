@@ -130,7 +130,7 @@ def test_who_knows_the_source_of_a_prompt_buys_more(
     example = runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"))
     example["show_contexts"](n_paths=4)
     found = {
-        line[:40].strip(): [float(cell) for cell in line[40:].split()]
+        line[:48].strip(): [float(cell) for cell in line[48:].split()]
         for line in capsys.readouterr().out.splitlines()[1:]
     }
     # with $10 all 50 prompts of code can go to the large model, if one knows which they are
