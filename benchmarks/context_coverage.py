@@ -111,7 +111,7 @@ def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFr
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
     game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
-    return estimate_log(log, **told, **game | options, seed=seed).frame()
+    return estimate_log(log, **told, **game | options, seed=seed, replicates=200).frame()
 
 
 def campaign(numbers: range) -> pl.DataFrame:

@@ -27,6 +27,7 @@ LOGS = 210
 # rows of a log, and by how much budget and horizon are larger than what `PLACES` says
 SIZES = ((2_000, 1), (3_500, 1), (5_000, 2))
 PATHS, TRUTH_PATHS = 200, 10_000
+REPLICATES = 200  # logs that are drawn again from each log
 # what a pull returns: the second with the probability that `Place.means` says
 REWARDS = (-2.0, 8.0)
 LOGGERS = {
@@ -151,6 +152,7 @@ def campaign(numbers: range) -> pl.DataFrame:
             budgets=place.budget,
             horizon=place.horizon,
             n_paths=PATHS,
+            replicates=REPLICATES,
             seed=number,
             **told,
         ).frame()

@@ -111,7 +111,7 @@ def show_contexts(n_paths: int = 100) -> None:
         ]
         lines[f"{SEEING}, {name}"] = [f"{run.gain.mean():,.0f}" for run in runs]
     for player, cells in lines.items():
-        print(f"{player:<40}" + "".join(f"{cell:>12}" for cell in cells))
+        print(f"{player:<48}" + "".join(f"{cell:>12}" for cell in cells))
 
 
 def playable(data: pl.DataFrame) -> list[str]:
@@ -137,7 +137,7 @@ def show(found: TableReplay) -> None:
             f"{row['gain']:,.0f}" + (f" ± {half:.0f}" if half >= 0.5 else "")
         )
     for player, cells in lines.items():
-        print(f"{player:<40}" + "".join(f"{cell:>12}" for cell in cells))
+        print(f"{player:<48}" + "".join(f"{cell:>12}" for cell in cells))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import polars as pl
 import pytest
 
 import purse
+from purse.offline import bootstrap
 from purse.offline.as_logged import as_logged
 from purse.offline.log import read_log
 from purse.offline.log_result import LogResult
@@ -41,6 +43,13 @@ def test_the_rows_in_their_order_until_one_cannot_be_paid_or_the_game_ends() -> 
 @pytest.mark.parametrize("horizon", [None, ROWS + 1])
 def test_a_log_that_ends_before_the_game_is_too_short(horizon: int | None) -> None:
     assert logged(1_000, horizon).refused == "log too short: it ends with 700 of the budget left"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_replicates() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "REPLICATES", 10)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -76,9 +76,10 @@ def test_recorded_answers_are_replayed_with_every_budget(
     runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"), run_name="__main__")
     head, *lines = capsys.readouterr().out.splitlines()
     assert " ".join(head.split()) == "quality bought with $0.05 $0.1 $0.3 $1 $3 $10 $30"
-    found = {line[:40].strip(): line[40:].split() for line in lines}
+    found = {line[:48].strip(): line[48:].split() for line in lines}
     assert found["always small (cheapest)"] == ["25", *["50"] * 6]
-    assert found["always large (best)"] == ["0", "1", "3", "10", "30", "100", "100"]
+    large = found["always large (largest reward a pull)"]
+    assert large == ["0", "1", "3", "10", "30", "100", "100"]
     assert found["LP optimum"] == ["25", "50", "51", "55", "65", "100", "100"]
     assert "uniform" in found
 
@@ -129,7 +130,7 @@ def test_who_knows_the_source_of_a_prompt_buys_more(
     example = runpy.run_path(str(EXAMPLES / "llm_routing_replay.py"))
     example["show_contexts"](n_paths=4)
     found = {
-        line[:40].strip(): [float(cell) for cell in line[40:].split()]
+        line[:48].strip(): [float(cell) for cell in line[48:].split()]
         for line in capsys.readouterr().out.splitlines()[1:]
     }
     # with $10 all 50 prompts of code can go to the large model, if one knows which they are
