@@ -28,6 +28,9 @@ html_show_copyright = False
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures: arrays, paths and the like
+python_maximum_signature_line_length = 70
+add_module_names = False
 
 generate.write(HERE)
 pictures.draw(HERE / "pictures")

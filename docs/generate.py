@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import api
 import click
+import glossary
 
-import purse
 from purse import policies, worlds
 from purse.cli import cli
 
@@ -25,7 +26,8 @@ def write(folder: Path) -> None:
     write_pages(folder / "worlds", {name: world_page(name) for name in worlds.names()})
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
-    (reference / "api.md").write_text(api_page())
+    api.write(reference)
+    (reference / "glossary.md").write_text(glossary.page())
     (reference / "commands.md").write_text(command_page())
 
 
@@ -90,53 +92,6 @@ def markdown(text: str) -> str:
         else:
             lines.append(line)
     return "\n".join(lines + ["```"] * inside)
-
-
-def api_page() -> str:
-    """Every public name: how it is called, and its docstring."""
-    parts = ["# Python\n\nEverything below is `purse.NAME`; importing `purse` loads nothing heavy."]
-    for name in sorted((each for each in dir(purse) if each[0] != "_"), key=str.lower):
-        value = getattr(purse, name)
-        parts.append(f"## {name}")
-        if inspect.ismodule(value):
-            members = [
-                (each, getattr(value, each))
-                for each in sorted(vars(value))
-                if not each.startswith("_")
-            ]
-            own = [
-                (each, member)
-                for each, member in members
-                if inspect.isfunction(member) and member.__module__ == value.__name__
-            ]
-            parts += [
-                fenced(value.__doc__ or ""),
-                *(
-                    f"{signature(f'{name}.{each}', member)}\n{fenced(member.__doc__ or '')}"
-                    for each, member in own
-                ),
-            ]
-        elif isinstance(value, type):
-            parts.append(fenced(inspect.getdoc(value) or ""))
-            methods = [
-                (each, member)
-                for each, member in inspect.getmembers(value)
-                if not each.startswith("_")
-                and (inspect.isroutine(member) or isinstance(member, property))
-            ]
-            for each, member in methods:
-                if isinstance(member, property):
-                    parts.append(f"`.{each}` — {(member.__doc__ or '').strip()}")
-                elif getattr(member, "__module__", "").startswith("purse"):
-                    parts.append(f"{signature(f'.{each}', member)}\n{fenced(member.__doc__ or '')}")
-        else:
-            parts += [signature(name, value), fenced(inspect.getdoc(value) or "")]
-    return "\n\n".join(parts) + "\n"
-
-
-def fenced(text: str) -> str:
-    """A docstring as it stands: those of functions align their columns."""
-    return f"```text\n{inspect.cleandoc(text)}\n```"
 
 
 def command_page() -> str:
