@@ -22,6 +22,7 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "purse"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False

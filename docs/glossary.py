@@ -33,8 +33,9 @@ MORE = {
     "and a column of a log; see [Your own data](../replay.md)",
     "pacing": "spending a budget so that it lasts until the horizon; `replan` and "
     "`primal-dual-bwk` do it, see [Policies](../policies/index.md)",
-    "rate limit": "a limit on requests in a time; purse limits what is spent, not how fast, and "
-    "treats an arm whose calls fail as cooling down; see [Real traffic](../traffic.md)",
+    "rate limit": "a limit on requests in a time: `purse serve --rate` has one, see [In "
+    "production](../operations.md), and an arm whose calls fail with one cools down, see [Real "
+    "traffic](../traffic.md)",
     "regret": "how much more a reference gains than a policy, usually the best arm alone; see "
     "[Concepts](../concepts.md)",
     "normalised regret": "regret as a part of what the reference gains: 0 is as good, 1 is nothing "

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import inspect
 import re
 import shutil
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -80,6 +82,22 @@ def test_the_site_has_a_page_for_every_policy_and_world(
     expected += [f'id="purse.{name}"' for name in (*returned, "CampaignTicket", "gym.KnapsackEnv")]
     assert [each for each in expected if each not in api] == []
     assert "bounds.scaled" not in api
+
+
+def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+    pages = {path: path.read_text() for path in site.rglob("*.html")}
+    anchors = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}
+    broken = []
+    for path, text in pages.items():
+        for link in set(re.findall(r'\b(?:href|src)="([^"]+)"', text)):
+            if re.match(r"[a-z]+:|//", link):
+                continue
+            file, _, anchor = unquote(html.unescape(link)).partition("#")
+            target = (path.parent / file.partition("?")[0]).resolve() if file else path
+            known = target.is_file() and (not anchor or anchor in anchors.get(target, ()))
+            if not known and target.name not in ("search.html", "genindex.html"):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert broken == []
 
 
 @pytest.fixture(scope="module")
