@@ -22,12 +22,16 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "purse"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures: arrays, paths and the like
+python_maximum_signature_line_length = 70
+add_module_names = False
 
 generate.write(HERE)
 pictures.draw(HERE / "pictures")

@@ -5,145 +5,77 @@ from theirs.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import api
 import click
+import glossary
+import policy_pages
+from docstrings import markdown, prose, summary
 
-import purse
-from purse import policies, worlds
+from purse import worlds
+from purse.base.text import write_markdown_table
 from purse.cli import cli
+from purse.cli.groups import WORLDS, grouped
+
+WIDTH = 86  # characters of a line of help: as many as a page has room for
 
 
 def write(folder: Path) -> None:
     """Write the generated pages; all of them lie in folders of their own."""
-    shelf = {name: policies.load(name) for name in policies.names()}
-    write_pages(
-        folder / "policies", {name: inspect.getdoc(module) or "" for name, module in shelf.items()}
-    )
-    write_pages(folder / "worlds", {name: world_page(name) for name in worlds.names()})
+    policy_pages.write(folder / "policies")
+    write_worlds(folder / "worlds")
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
-    (reference / "api.md").write_text(api_page())
-    (reference / "commands.md").write_text(command_page())
-
-
-def write_pages(folder: Path, texts: dict[str, str]) -> None:
-    """A page for each name, and an index of them."""
-    folder.mkdir(exist_ok=True)
+    api.write(reference)
+    texts = {"glossary": glossary.page(), "commands": command_page()}
     for name, text in texts.items():
-        (folder / f"{slug(name)}.md").write_text(f"# {name}\n\n{markdown(text)}\n")
-    rows = "\n".join(
-        f"| [`{name}`]({slug(name)}.md) | {text.strip().splitlines()[0]} |"
-        for name, text in texts.items()
-    )
-    entries = "\n".join(slug(name) for name in texts)
-    index = (
-        f"# {folder.name.capitalize()}\n\n| | "
-        f"|\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
-    )
-    (folder / "index.md").write_text(index)
+        (reference / f"{name}.md").write_text(text, encoding="utf-8")
 
 
-def slug(name: str) -> str:
-    """The name as a file name."""
-    return name.replace("+", "p").replace(".", "-")
+def write_worlds(folder: Path) -> None:
+    """Write a page for each world, and an index in groups."""
+    folder.mkdir(exist_ok=True)
+    parts = ["# Worlds"]
+    for title, names in grouped(WORLDS, worlds.names()):
+        rows = []
+        for name in names:
+            (folder / f"{name}.md").write_text(world_page(name), encoding="utf-8")
+            about = summary(inspect.getmodule(worlds.function(name)).__doc__)
+            rows.append([f"[`{name}`]({name}.md)", prose(about, {})])
+        entries = "\n".join(names)
+        parts += [
+            f"## {title}",
+            write_markdown_table(["world", "what it is"], rows),
+            f"```{{toctree}}\n:hidden:\n\n{entries}\n```",
+        ]
+    (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def world_page(name: str) -> str:
-    """A world's module docstring, its function's signature and docstring, and an example."""
+    """Return a world's page: what it is, how its function is called, and an example."""
     function = worlds.function(name)
-    module = inspect.getmodule(function)
-    assert module is not None
+    about = inspect.getmodule(function).__doc__ or ""
+    call = f"```{{py:function}} purse.worlds.{name}{api.signature(function)}\n:no-index:\n```"
     parts = [
-        module.__doc__,
-        signature(name, function),
-        inspect.getdoc(function),
+        f"# {name}",
+        markdown(about),
+        call,
+        markdown(inspect.getdoc(function) or ""),
         "As text, with an example of its options:",
-        f"    {worlds.example(name)}",
+        f"```text\n{worlds.example(name)}\n```",
     ]
-    return "\n\n".join(part or "" for part in parts)
-
-
-def signature(name: str, function: object) -> str:
-    """How it is called, as a fenced line."""
-    assert callable(function)
-    parameters = [
-        re.sub(r": [^=]+?(?= = |$)", "", str(each))
-        for each in inspect.signature(function).parameters.values()
-        if each.name != "self"
-    ]
-    return f"```python\n{name}({', '.join(parameters)})\n```"
-
-
-def markdown(text: str) -> str:
-    """A docstring as Markdown: it nearly is; doctests become blocks of code."""
-    lines, inside = [], False
-    for line in text.strip().splitlines():
-        if line.startswith(">>>") and not inside:
-            lines += ["```pycon", line]
-            inside = True
-        elif inside and not line.strip():
-            lines += ["```", ""]
-            inside = False
-        else:
-            lines.append(line)
-    return "\n".join(lines + ["```"] * inside)
-
-
-def api_page() -> str:
-    """Every public name: how it is called, and its docstring."""
-    parts = ["# Python\n\nEverything below is `purse.NAME`; importing `purse` loads nothing heavy."]
-    for name in sorted((each for each in dir(purse) if each[0] != "_"), key=str.lower):
-        value = getattr(purse, name)
-        parts.append(f"## {name}")
-        if inspect.ismodule(value):
-            members = [
-                (each, getattr(value, each))
-                for each in sorted(vars(value))
-                if not each.startswith("_")
-            ]
-            own = [
-                (each, member)
-                for each, member in members
-                if inspect.isfunction(member) and member.__module__ == value.__name__
-            ]
-            parts += [
-                fenced(value.__doc__ or ""),
-                *(
-                    f"{signature(f'{name}.{each}', member)}\n{fenced(member.__doc__ or '')}"
-                    for each, member in own
-                ),
-            ]
-        elif isinstance(value, type):
-            parts.append(fenced(inspect.getdoc(value) or ""))
-            methods = [
-                (each, member)
-                for each, member in inspect.getmembers(value)
-                if not each.startswith("_")
-                and (inspect.isroutine(member) or isinstance(member, property))
-            ]
-            for each, member in methods:
-                if isinstance(member, property):
-                    parts.append(f"`.{each}` — {(member.__doc__ or '').strip()}")
-                elif getattr(member, "__module__", "").startswith("purse"):
-                    parts.append(f"{signature(f'.{each}', member)}\n{fenced(member.__doc__ or '')}")
-        else:
-            parts += [signature(name, value), fenced(inspect.getdoc(value) or "")]
     return "\n\n".join(parts) + "\n"
-
-
-def fenced(text: str) -> str:
-    """A docstring as it stands: those of functions align their columns."""
-    return f"```text\n{inspect.cleandoc(text)}\n```"
 
 
 def command_page() -> str:
     """The help of every command."""
     parts = ["# Command line"]
     for name, command in commands("purse", cli):
-        words = click.Context(command, info_name=name, max_content_width=100)
+        words = click.Context(
+            command, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH
+        )
         parts.append(f"## {name}\n\n```text\n{command.get_help(words)}\n```")
     return "\n\n".join(parts) + "\n"
 

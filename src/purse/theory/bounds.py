@@ -40,6 +40,22 @@ from purse.policies.exp3_bwk import gamma_of
 from purse.types import World
 from purse.worlds.theorem5 import stakes
 
+__all__ = [
+    "for_world",
+    "kappa",
+    "proposition_a",
+    "proposition_c",
+    "proved",
+    "refuted_from",
+    "table",
+    "theorem1",
+    "theorem2",
+    "theorem3",
+    "theorem4",
+    "theorem5",
+    "two_worlds",
+]  # for users
+
 PAPER = "Rangi et al. (2019), Theorem"
 OURS = "purse, page on the paper"
 ONE_COST = "all costs are one constant"

@@ -27,6 +27,8 @@ from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.types import Floats, World
 
+__all__ = ["best_fixed_distribution", "lp_optimum"]  # for users
+
 
 class FluidOptimum(NamedTuple):
     """The value of a linear program and how often each arm is pulled in its solution."""

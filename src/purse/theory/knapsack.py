@@ -29,6 +29,8 @@ from purse.errors import InvalidInput
 from purse.types import Floats, Ints, World, cap_array
 from purse.worlds._tables import costs_per_arm, per_arm
 
+__all__ = ["bounded", "dynamic_optimum", "exact", "greedy"]  # for users
+
 MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
 
 

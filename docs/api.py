@@ -1,0 +1,319 @@
+"""The reference of the Python interface: a page for each task, from signatures and docstrings.
+
+A name is on the page of the package that it is defined in. Every class that a documented function
+returns is documented, too, with its fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from docstrings import comments, markdown, prose, summary
+
+import purse
+
+
+class Page(NamedTuple):
+    """A page: its title, what it is about, and the packages that it covers."""
+
+    title: str
+    about: str
+    packages: tuple[str, ...]
+
+
+PAGES = {
+    "spend": Page(
+        "Spend a budget",
+        "A `Campaign` keeps a budget in a database, for processes and machines that spend it "
+        "together; a `Policy` plays in memory.",
+        ("purse.campaign", "purse.live"),
+    ),
+    "replay": Page(
+        "Replay your data",
+        "What policies would have gained on recorded data, and what a log teaches a policy "
+        "beforehand.",
+        ("purse.campaign.replay", "purse.offline"),
+    ),
+    "simulate": Page(
+        "Simulate and compare",
+        "Games in simulated worlds: one policy, several of them, every notion of regret, and the "
+        "leaderboard.",
+        ("purse.engine", "purse.study", "purse.ranking", "purse.types", "purse.gym"),
+    ),
+    "catalog": Page(
+        "Policies and worlds by name",
+        "[Policies](../policies/index.md) and [worlds](../worlds/index.md) have pages of their "
+        "own.",
+        ("purse.policies", "purse.worlds"),
+    ),
+    "theory": Page("Theory", "Optima and bounds that gains are compared with.", ("purse.theory",)),
+    "testing": Page(
+        "Testing",
+        "Checks for policies, worlds and storages of your own: `from purse.testing import ...`.",
+        ("purse.testing", "purse.campaign.conformance"),
+    ),
+    "client": Page(
+        "Service client",
+        "Campaigns that `purse serve` keeps, from other machines; [HTTP](../http.md) has the "
+        "service itself.",
+        ("purse.client",),
+    ),
+    "errors": Page("Errors", "All of them are a `PurseError`.", ("purse.errors",)),
+}
+ELSEWHERE = {"Ticket": "spend"}  # where the package says otherwise
+BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
+          ("policy", "world", "storage", "gpu")))  # fmt: skip
+INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
+MADE_BY_USERS = ("Client", "KnapsackEnv", "Policy")  # classes that are called
+RETURNED = "What they return"
+LONGEST = 40  # characters of a default value that a signature shows
+
+
+def write(folder: Path) -> None:
+    """Write the pages and their index."""
+    folder.mkdir(exist_ok=True)
+    items = documented()
+    known = {f"purse.{label}": f"purse.{label}" for label in items}
+    known |= {label.rpartition(".")[2]: full for label, full in zip(items, known, strict=True)}
+    for name, page in PAGES.items():
+        mine = {label: item for label, item in items.items() if page_of(label, item) == name}
+        text = "\n\n".join(page_parts(page, mine, known))
+        (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    (folder / "api.md").write_text(index(items), encoding="utf-8")
+
+
+def documented() -> dict[str, Any]:
+    """Return all that is documented, by the name below `purse`."""
+    items: dict[str, Any] = {}
+    for name in sorted(each for each in dir(purse) if not each.startswith("_")):
+        value = getattr(purse, name)
+        if inspect.ismodule(value):
+            for part in public(value):
+                items[f"{name}.{part}"] = getattr(value, part)
+        else:
+            items[name] = value
+    for path in BESIDE:
+        module, _, name = path.rpartition(".")
+        items[path.removeprefix("purse.")] = getattr(importlib.import_module(module), name)
+    known = every_class()
+    queue = list(items.values())
+    while queue:
+        for cls in returned(queue.pop(), known):
+            if cls not in items.values():
+                items[cls.__name__] = cls
+                queue.append(cls)
+    return items
+
+
+def public(module: Any) -> list[str]:
+    """Return the functions of a module that are for users: those that it names, or its own."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+    ]
+    return list(getattr(module, "__all__", own))
+
+
+def every_class() -> dict[str, type]:
+    """Return the classes of the package by their names."""
+    for info in pkgutil.walk_packages(purse.__path__, "purse."):
+        if info.name.startswith(("purse.campaign", "purse.offline", "purse.theory")):
+            importlib.import_module(info.name)
+    return {
+        value.__name__: value
+        for name, module in sorted(sys.modules.items())
+        if name.startswith("purse.") and not name.startswith(INTERNAL)
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__.startswith("purse.")
+        and not value.__module__.startswith(INTERNAL)
+        and not value.__name__.startswith("_")
+    }
+
+
+def returned(item: Any, known: dict[str, type]) -> Iterator[type]:
+    """Yield the classes that a function returns, or that the members of a class do."""
+    if inspect.isfunction(item) or inspect.ismethod(item):
+        texts = [str(item.__annotations__.get("return", ""))]
+    elif isinstance(item, type):
+        texts = [split_annotated(each)[0] for each in fields(item).values()]
+        texts += [
+            str(getattr(target(member), "__annotations__", {}).get("return", ""))
+            for _, member in members(item)
+        ]
+    else:
+        texts = []
+    for word in dict.fromkeys(re.findall(r"\w+", " ".join(texts))):
+        if word in known:
+            yield known[word]
+
+
+def page_of(label: str, item: Any) -> str:
+    """Return the page of an item: that of the longest package that its module lies in."""
+    if label in ELSEWHERE:
+        return ELSEWHERE[label]
+    found = [
+        (len(package), name)
+        for name, page in PAGES.items()
+        for package in page.packages
+        if f"{item.__module__}.".startswith(f"{package}.")
+    ]
+    assert found, f"{label} of {item.__module__} is on no page of the reference"
+    return max(found)[1]
+
+
+def page_parts(page: Page, items: dict[str, Any], known: dict[str, str]) -> Iterator[str]:
+    """Yield the parts of a page: functions and classes, then what they return."""
+    yield f"# {page.title}"
+    yield prose(page.about, known) if "](" not in page.about else page.about
+    yield "```{py:currentmodule} purse\n```"
+    direct = {label: item for label, item in items.items() if label in dir(purse) or "." in label}
+    kinds = {
+        "Functions": {k: v for k, v in direct.items() if not isinstance(v, type)},
+        "Classes": {k: v for k, v in direct.items() if isinstance(v, type)},
+        RETURNED: {k: v for k, v in items.items() if k not in direct},
+    }
+    for title, group in kinds.items():
+        if group:
+            yield f"## {title}"
+        if group and title == RETURNED:
+            yield "Nobody makes these by hand, so `purse` has no names for them."
+        module = None
+        for label, item in sorted(group.items(), key=place):
+            if "." in label and (above := label.rpartition(".")[0]) != module:
+                module = above
+                about = sys.modules.get(f"purse.{module}")
+                text = (about or getattr(purse, module)).__doc__ or ""
+                yield f"### purse.{module}\n\n{markdown(text, known)}"
+            yield describe(label, item, known)
+
+
+def place(pair: tuple[str, Any]) -> tuple[bool, str]:
+    """Return where an item stands on its page: names of modules come last, under their heading."""
+    return "." in pair[0], pair[0].lower()
+
+
+def describe(label: str, item: Any, known: dict[str, str]) -> str:
+    """Return an item as a directive of Sphinx, which makes the anchors and the index."""
+    text = markdown(inspect.getdoc(item) or "", known)
+    if not isinstance(item, type):
+        return directive(5, "function", f"{label}{signature(item)}", text)
+    parts = [text]
+    said = comments(item) if fields(item) else {}
+    for name, kind in fields(item).items():
+        plain, about = split_annotated(kind)
+        about = prose(about or said.get(name, ""), known)
+        parts.append(directive(4, "attribute", name, about, plain))
+    for name, member in members(item):
+        doc = markdown(inspect.getdoc(member) or "", known)
+        call = target(member)
+        if isinstance(inspect.getattr_static(item, name), (property, *CACHED)):
+            kind = str(call.__annotations__.get("return", ""))
+            parts.append(directive(4, "attribute", name, doc, kind))
+        else:
+            parts.append(directive(4, "method", f"{name}{signature(call)}", doc))
+    head = signature(item.__init__) if label.rpartition(".")[2] in MADE_BY_USERS else ""
+    kind = "exception" if issubclass(item, Exception) else "class"
+    return directive(5, kind, f"{label}{head}", "\n\n".join(parts))
+
+
+def directive(ticks: int, kind: str, head: str, text: str, type_: str = "") -> str:
+    """Return a directive of the Python domain."""
+    fence, option = "`" * ticks, f":type: {type_}\n" if type_ else ""
+    return f"{fence}{{py:{kind}}} {head}\n{option}\n{text}\n{fence}"
+
+
+CACHED = (type(inspect.getattr_static(purse.Problem, "c_min")),)
+
+
+def fields(cls: type) -> dict[str, str]:
+    """Return the fields of a dataclass or a named tuple with their types."""
+    if not (hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields")):
+        return {}
+    own = inspect.get_annotations(cls)
+    return {name: str(kind) for name, kind in own.items() if not name.startswith("_")}
+
+
+def split_annotated(kind: str) -> tuple[str, str]:
+    """Return the type and the sentence of `Annotated[type, "sentence"]`; else the type alone.
+
+    >>> split_annotated("Annotated[list[str], 'Names.']")
+    ('list[str]', 'Names.')
+    """
+    tree = ast.parse(kind, mode="eval").body
+    if isinstance(tree, ast.Subscript) and ast.unparse(tree.value) == "Annotated":
+        assert isinstance(tree.slice, ast.Tuple)
+        plain, about, *_ = tree.slice.elts
+        return ast.unparse(plain), str(ast.literal_eval(about))
+    return kind, ""
+
+
+def members(cls: type) -> list[tuple[str, Any]]:
+    """Return methods and properties of a class that the package defines."""
+    found = []
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        call = target(member)
+        ours = str(getattr(call, "__module__", "")).startswith("purse")
+        if not name.startswith("_") and callable(call) and ours and name not in fields(cls):
+            found.append((name, member))
+    return found
+
+
+def target(member: Any) -> Any:
+    """Return the function behind a method, a property or a class method."""
+    if isinstance(member, property):
+        return member.fget
+    return getattr(member, "func", getattr(member, "__func__", member))
+
+
+def signature(function: Any) -> str:
+    """Return parameters with types and defaults, and the type that is returned."""
+    parts, starred = [], False
+    found = inspect.signature(function)
+    for each in found.parameters.values():
+        if each.name in ("self", "cls"):
+            continue
+        if each.kind is each.KEYWORD_ONLY and not starred:
+            parts.append("*")
+        starred |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        text = f"{stars}{each.name}"
+        if each.annotation is not each.empty:
+            text += f": {each.annotation}"
+        if each.default is not each.empty:
+            value = repr(each.default)
+            text += f" = {value if len(value) <= LONGEST else '...'}"
+        parts.append(text)
+    result = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
+    return f"({', '.join(parts)}){result}"
+
+
+def index(items: dict[str, Any]) -> str:
+    """Return the index: the tasks, and every name with what it is."""
+    lines = [
+        "# Python",
+        "Everything is `purse.NAME`; importing `purse` loads nothing heavy.",
+        "| to | |\n|---|---|\n"
+        + "\n".join(
+            f"| [{page.title}]({name}.md) | {page.about} |" for name, page in PAGES.items()
+        ),
+        "## All names",
+    ]
+    rows = []
+    for label, item in sorted(items.items(), key=lambda pair: pair[0].lower()):
+        about = prose(summary(inspect.getdoc(item)), {})
+        shown = f"purse.{label}" if label in dir(purse) or "." in label else label
+        rows.append(f"| {{py:obj}}`{shown} <purse.{label}>` | {about} |")
+    entries = "\n".join(PAGES)
+    lines += ["| name | |\n|---|---|\n" + "\n".join(rows)]
+    return "\n\n".join([*lines, f"```{{toctree}}\n:hidden:\n\n{entries}\n```"]) + "\n"

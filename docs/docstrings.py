@@ -1,0 +1,99 @@
+"""Docstrings as Markdown: prose that wraps, lists of parameters, and blocks of code."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# `n_paths, seed    so many, and the seed`: names, at least two spaces, and what they are
+ENTRY = re.compile(r"([\w.*`\"'][^\s,]*(?:, ?[\w.*`\"'][^\s,]*)*) {2,}(\S.*)")
+NONE: Mapping[str, str] = MappingProxyType({})
+EMPHASIS = re.compile(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])")
+
+
+def markdown(text: str, known: Mapping[str, str] = NONE) -> str:
+    """Return a docstring as Markdown; code that is a `known` name becomes a link to what the name
+    stands for.
+    """
+    blocks = re.split(r"\n\s*\n", inspect.cleandoc(text).strip("\n"))
+    return "\n\n".join(block(each, known) for each in blocks)
+
+
+def block(text: str, known: Mapping[str, str]) -> str:
+    """Return a paragraph, a list of parameters, a table, an example or a formula."""
+    lines = text.splitlines()
+    if lines[0].lstrip().startswith(">>>"):
+        return fence("pycon", inspect.cleandoc(text))
+    if lines[0].startswith("    "):
+        return fence("text", textwrap.dedent(text))
+    if lines[0].startswith("|"):
+        return text
+    starts = [line for line in lines if not line.startswith(" ")]
+    if all(ENTRY.fullmatch(line) for line in starts):
+        return parameters(lines, known)
+    return prose(text, known)
+
+
+def fence(language: str, code: str) -> str:
+    """Return a block of code."""
+    return f"```{language}\n{code}\n```"
+
+
+def parameters(lines: list[str], known: Mapping[str, str]) -> str:
+    """Return aligned entries as a list: names as code, then what they are."""
+    entries: list[tuple[str, list[str]]] = []
+    for line in lines:
+        match = ENTRY.fullmatch(line)
+        if match and not line.startswith(" "):
+            entries.append((match[1], [match[2]]))
+        else:
+            entries[-1][1].append(line.strip())
+    return "\n".join(
+        f"- {code_names(names)}: {prose(' '.join(words), known)}" for names, words in entries
+    )
+
+
+def code_names(names: str) -> str:
+    """Return names that commas divide, each as code."""
+    return ", ".join(f"`{name.strip('` ')}`" for name in names.split(","))
+
+
+def prose(text: str, known: Mapping[str, str]) -> str:
+    """Return prose in which Markdown changes no sign, with links to what is documented."""
+    parts = re.split(r"(`[^`]*`)", text)
+    for place, part in enumerate(parts):
+        if not part.startswith("`"):
+            spared = EMPHASIS.sub("\0\\1\0", part)
+            parts[place] = re.sub(r"([*_<|])", r"\\\1", spared).replace("\0", "*")
+        elif (name := part.strip("`")) in known:
+            parts[place] = f"{{py:obj}}`{name} <{known[name]}>`"
+    return "".join(parts)
+
+
+def summary(text: str | None) -> str:
+    """Return the first sentence or paragraph of a docstring, on one line."""
+    return (inspect.cleandoc(text or "").split("\n\n")[0]).replace("\n", " ")
+
+
+def comments(cls: type) -> dict[str, str]:
+    """Return what the source says of each field of a class: the comment behind it or above it."""
+    source = textwrap.dedent(inspect.getsource(cls))
+    lines = source.splitlines()
+    found = {}
+    (tree,) = ast.parse(source).body
+    assert isinstance(tree, ast.ClassDef)
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            line = lines[(node.end_lineno or node.lineno) - 1]
+            behind = line[node.end_col_offset or 0 :].partition("#")[2].strip()
+            above: list[str] = []
+            number = node.lineno - 2
+            while number >= 0 and lines[number].strip().startswith("#"):
+                above.insert(0, lines[number].strip().lstrip("# "))
+                number -= 1
+            found[node.target.id] = " ".join(filter(None, [*above, behind]))
+    return found

@@ -1,0 +1,169 @@
+"""The pages of policies: when to use one, its scores on the leaderboard, its options, and the
+docstring of its file; and an index in groups.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import boards
+from docstrings import markdown, prose, summary
+
+from purse import policies
+from purse.base.text import MISSING, join_words, write_markdown_table
+from purse.cli.groups import POLICIES, grouped
+from purse.ranking.advice import TIE, percent, rank
+from purse.ranking.parts import name_page
+from purse.ranking.record import ADVERSARY, Record
+
+ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
+SUITES = {"1": "long games", "2": "what users have", "3": "contexts"}
+
+
+def write(folder: Path) -> None:
+    """Write a page for each policy, one for each group, and the index."""
+    source = folder / "source"
+    source.mkdir(parents=True, exist_ok=True)
+    records = {suite: boards.read(suite) for suite in SUITES}
+    index = ["# Policies", f"`{policies.DEFAULT}` is the default."]
+    entries = []
+    for title, names in grouped(POLICIES, policies.names()):
+        modules = {name: policies.load(name) for name in names}
+        for name, module in modules.items():
+            assert module.__file__ is not None
+            shutil.copy(module.__file__, source)
+            text = page(name, module, title, records)
+            (folder / f"{name_page(name)}.md").write_text(text, encoding="utf-8")
+        table = write_markdown_table(
+            ["policy", "what it is"],
+            [
+                [f"[`{name}`]({name_page(name)}.md)", prose(summary(module.__doc__), {})]
+                for name, module in modules.items()
+            ],
+        )
+        slug = "group-" + re.sub(r"\W+", "-", title.lower())
+        pages = "\n".join(map(name_page, names))
+        text = f"# {title}\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+        (folder / f"{slug}.md").write_text(text, encoding="utf-8")
+        index += [f"## {title}", table]
+        entries.append(slug)
+    listed = "\n".join(entries)
+    index.append(f"```{{toctree}}\n:hidden:\n\n{listed}\n```")
+    (folder / "index.md").write_text("\n\n".join(index) + "\n", encoding="utf-8")
+
+
+def page(name: str, module: ModuleType, group: str, records: dict[str, Record]) -> str:
+    """Return the page of a policy."""
+    assert module.__file__ is not None
+    first, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
+    body = ARXIV.sub(r"[arXiv \1](https://arxiv.org/abs/\1)", markdown(rest))
+    parts = [
+        f"# {name}",
+        prose(first, {}),
+        "## When to use it",
+        "\n".join(advice(name, group, records)),
+        *scores(name, records),
+        "## How it works",
+        body,
+        "## Options",
+        options(module),
+        f"[The source]({'source/' + Path(module.__file__).name}) is one file.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
+    """Return when to use a policy: what it is for, and where none on the leaderboard is better."""
+    lines = [f"It is in the group *{group[0].lower()}{group[1:]}*."]
+    if name == policies.DEFAULT:
+        lines.append("It is the default: take it where you do not know yet.")
+    good = []
+    played = False
+    for record in records.values():
+        for situation in record.situations:
+            choices = rank(record, [situation])
+            mine = [choice for choice in choices if choice.policy.partition(":")[0] == name]
+            played |= bool(mine)
+            # against an adversary all are alike, where the reference is known only afterwards
+            told = situation != ADVERSARY or record.suite != "1"
+            if mine and told and mine[0].mean <= choices[0].mean + TIE:
+                good.append(f"{situation} (suite {record.suite})")
+    if good:
+        lines.append(f"On the leaderboard none is better by more than half a percent with: "
+                     f"{join_words(good)}.")  # fmt: skip
+    elif played:
+        lines.append(
+            "On the leaderboard another policy is better in every situation: take this one to "
+            "compare with it, or for its guarantee."
+        )
+    return lines
+
+
+def scores(name: str, records: dict[str, Record]) -> list[str]:
+    """Return the section with the scores of a policy and of its variants, where it was played."""
+    rows = []
+    for suite, record in records.items():
+        path = f"../leaderboard/{boards.LAYOUTS[suite].NAME}.md"
+        for place, each in enumerate(record.standings, 1):
+            if each.policy.partition(":")[0] == name:
+                rows.append(
+                    [
+                        f"[{SUITES[suite]}]({path})",
+                        f"`{each.policy}`",
+                        f"{100 * each.score:.1f}",
+                        f"{place} of {len(record.standings)}",
+                        f"{each.cases} of {len(record.cases)}",
+                        f"{percent(each.worst)}: {each.worst_case}",
+                    ]
+                )
+    if not rows:
+        return []
+    head = ["suite", "policy", "mean regret, %", "place", "cases", "at worst"]
+    return [
+        "## Scores",
+        "Mean regret in percent of a reference: 0 is as good, 100 is nothing gained.",
+        write_markdown_table(head, rows, right=[2]),
+        *by_situation(name, records["1"]),
+    ]
+
+
+def by_situation(name: str, record: Record) -> list[str]:
+    """Return the table of regrets by situation, beside the default and the best."""
+    rows = []
+    for situation, cases in record.situations.items():
+        mine = record.mean_over(name, cases)
+        if mine is None:
+            continue
+        usual = record.mean_over(policies.DEFAULT, cases)
+        best = rank(record, [situation])[0]
+        rows.append(
+            [
+                situation,
+                percent(mine),
+                MISSING if usual is None else percent(usual),
+                f"{percent(best.mean)} (`{best.policy}`)",
+            ]
+        )
+    if not rows:
+        return []
+    head = ["situation of suite 1", f"`{name}`", f"`{policies.DEFAULT}`", "the best"]
+    return [write_markdown_table(head, rows, right=[1, 2])]
+
+
+def options(module: ModuleType) -> str:
+    """Return the options with their types and defaults, and what its file says of them."""
+    found = list(inspect.signature(module.params).parameters.values())[1:]
+    if not found:
+        return "None."
+    rows = [
+        [f"`{each.name}`", f"`{each.annotation}`".replace("|", "\\|"), f"`{each.default!r}`"]
+        for each in found
+    ]
+    text = markdown(inspect.getdoc(module.params) or "")
+    table = write_markdown_table(["option", "type", "default"], rows)
+    example = ",".join(f"{each.name}={each.default}" for each in found[:2])
+    return f"{table}\n\n{text}\n\nAs text: `{module.NAME}:{example}`."
