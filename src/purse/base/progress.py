@@ -133,7 +133,7 @@ class Progress:
         self.bar.start()
 
     def close(self, *, finished: bool = False) -> None:
-        """Take the bar or the line away; the last of several lines says that the work is finished."""
+        """Take the bar or the line away; the last of several lines says that all is done."""
         with self.lock:
             self.closed = True
             if finished and self.has_lines:

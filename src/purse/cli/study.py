@@ -95,7 +95,6 @@ def compare(
         places,
         budgets=budgets or defaults.DEFAULT_BUDGETS,
         n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
-        title=defaults.DEFAULT_TITLE,
         **options,
     )
     source = click.get_current_context().get_parameter_source
