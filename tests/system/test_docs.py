@@ -86,6 +86,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
     [
         "index",
         "quickstart",
+        "compare-in-five-minutes",
         "campaigns",
         "traffic",
         "outage",
