@@ -27,6 +27,7 @@ html_show_sourcelink = False
 html_show_copyright = False
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 nitpicky = True
 
 generate.write(HERE)
