@@ -75,6 +75,10 @@ INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.s
 MADE_BY_USERS = ("Client", "KnapsackEnv", "Policy")  # classes that are called
 RETURNED = "What they return"
 LONGEST = 40  # characters of a default value that a signature shows
+STARS: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 
 
 def write(folder: Path) -> None:
@@ -286,7 +290,7 @@ def signature(function: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and not starred:
             parts.append("*")
         starred |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        stars = STARS.get(each.kind, "")
         text = f"{stars}{each.name}"
         if each.annotation is not each.empty:
             text += f": {each.annotation}"

@@ -28,6 +28,7 @@ html_show_sourcelink = False
 html_show_copyright = False
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures: arrays, paths and the like
 python_maximum_signature_line_length = 70

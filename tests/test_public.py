@@ -80,3 +80,16 @@ def test_the_python_of_the_documents_runs_as_written(
     with ThreadPoolExecutor(1) as thread:
         for block in blocks:
             thread.submit(exec, compile(block, page, "exec"), scope).result()
+
+
+def test_the_policy_of_the_first_comparison_plays_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "compare-in-five-minutes.md").read_text()
+    (tmp_path / "etc.py").write_text(page.split(":caption: etc.py\n\n")[1].split("```")[0])
+    monkeypatch.chdir(tmp_path)
+    world = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
+    study = purse.compare("etc.py", world, budgets=[100, 1000])
+    ((_, grid),) = study.grids()
+    cells = re.findall(r"│ etc\.py +│ +(.*?) │ +(.*?) │", page)[0]
+    assert tuple(grid[1][1:]) == cells

@@ -114,6 +114,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "quickstart",
         "cap-llm-spending",
         "your-csv",
+        "compare-in-five-minutes",
         "campaigns",
         "traffic",
         "outage",
