@@ -225,7 +225,11 @@ def describe(label: str, item: Any, known: dict[str, str]) -> str:
             parts.append(directive(4, "attribute", name, doc, kind))
         else:
             parts.append(directive(4, "method", f"{name}{signature(call)}", doc))
-    head = signature(item.__init__) if label.rpartition(".")[2] in MADE_BY_USERS else ""
+    head = (
+        signature(inspect.getattr_static(item, "__init__"))
+        if label.rpartition(".")[2] in MADE_BY_USERS
+        else ""
+    )
     kind = "exception" if issubclass(item, Exception) else "class"
     return directive(5, kind, f"{label}{head}", "\n\n".join(parts))
 
@@ -290,8 +294,13 @@ def signature(function: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and not starred:
             parts.append("*")
         starred |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+<<<<<<< HEAD
         stars = STARS.get(each.kind, "")
         text = f"{stars}{each.name}"
+=======
+        stars = 2 if each.kind is each.VAR_KEYWORD else int(each.kind is each.VAR_POSITIONAL)
+        text = "*" * stars + each.name
+>>>>>>> ux-pages
         if each.annotation is not each.empty:
             text += f": {each.annotation}"
         if each.default is not each.empty:

@@ -26,6 +26,7 @@ html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False
+smartquotes = False  # quotes and dashes stand as the source has them
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"

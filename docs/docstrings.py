@@ -35,7 +35,8 @@ def block(text: str, known: Mapping[str, str]) -> str:
     starts = [line for line in lines if not line.startswith(" ")]
     if all(ENTRY.fullmatch(line) for line in starts):
         return parameters(lines, known)
-    return prose(text, known)
+    # on one line, because a line that begins with "+" or "-" would become an item of a list
+    return prose(text if lines[0].startswith("- ") else " ".join(lines), known)
 
 
 def fence(language: str, code: str) -> str:

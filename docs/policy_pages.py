@@ -91,7 +91,9 @@ def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
             # against an adversary all are alike, where the reference is known only afterwards
             told = situation != ADVERSARY or record.suite != "1"
             if mine and told and mine[0].mean <= choices[0].mean + TIE:
-                good.append(f"{situation} (suite {record.suite})")
+                variant = mine[0].policy.removeprefix(name).removeprefix(":")
+                how = f" and `{variant}`" if variant else ""
+                good.append(f"{situation} (suite {record.suite}{how})")
     if good:
         lines.append(f"On the leaderboard none is better by more than half a percent with: "
                      f"{join_words(good)}.")  # fmt: skip

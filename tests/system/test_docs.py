@@ -84,6 +84,23 @@ def test_the_site_has_a_page_for_every_policy_and_world(
     assert "bounds.scaled" not in api
 
 
+def squeeze(text: str) -> str:
+    """The text without spaces and marks of code."""
+    return re.sub(r"[\s`]", "", text)
+
+
+def test_the_pages_of_policies_show_every_sign_of_their_files(site: Path) -> None:
+    lost = []
+    for name in purse.policies.names():
+        file = site / "policies" / f"{name.replace('+', 'p').replace('.', '-')}.html"
+        shown = squeeze(html.unescape(re.sub(r"</?[a-z][^>]*>", "", file.read_text())))
+        for part in (inspect.getdoc(purse.policies.load(name)) or "").split("\n\n"):
+            plain = re.sub(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])", r"\1", part)
+            if not part.startswith("|") and squeeze(plain) not in shown:
+                lost.append(f"{name}: {part}")
+    assert lost == []
+
+
 def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
     pages = {path: path.read_text() for path in site.rglob("*.html")}
     anchors = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}

@@ -95,6 +95,7 @@ def compare(
         places,
         budgets=budgets or defaults.DEFAULT_BUDGETS,
         n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
+        title=None,
         **options,
     )
     source = click.get_current_context().get_parameter_source
