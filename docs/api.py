@@ -75,10 +75,6 @@ INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.s
 MADE_BY_USERS = ("Client", "KnapsackEnv", "Policy")  # classes that are called
 RETURNED = "What they return"
 LONGEST = 40  # characters of a default value that a signature shows
-STARS: dict[Any, str] = {
-    inspect.Parameter.VAR_POSITIONAL: "*",
-    inspect.Parameter.VAR_KEYWORD: "**",
-}
 
 
 def write(folder: Path) -> None:
@@ -294,13 +290,8 @@ def signature(function: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and not starred:
             parts.append("*")
         starred |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-<<<<<<< HEAD
-        stars = STARS.get(each.kind, "")
-        text = f"{stars}{each.name}"
-=======
         stars = 2 if each.kind is each.VAR_KEYWORD else int(each.kind is each.VAR_POSITIONAL)
         text = "*" * stars + each.name
->>>>>>> ux-pages
         if each.annotation is not each.empty:
             text += f": {each.annotation}"
         if each.default is not each.empty:
