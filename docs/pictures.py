@@ -11,10 +11,12 @@ import polars as pl
 from context_pictures import draw_digits, draw_prompts
 
 import purse
+from purse.base.files import write_text
 from purse.engine.draws import draws
 from purse.report.charts.base import Figure, Panel
-from purse.report.charts.export import write_figure
+from purse.report.charts.export import render_svg
 from purse.report.charts.style import LIGHT, NEUTRAL, linear
+from purse.report.charts.themed import themed
 
 WORLD = "bernoulli:rewards=[.42,.5,.4],costs=[.3,.5,.6]"
 RANDOM_COSTS = "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2"
@@ -27,7 +29,7 @@ def draw(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     figures = (the_game(), stop_rules(), efficiency(), regret(), draw_digits(), draw_prompts())
     for figure in figures:
-        write_figure(figure, folder, kinds=("svg",))
+        write_text(folder / f"{figure.name}.svg", themed(render_svg(figure.spec)))
 
 
 def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, float, float]]:

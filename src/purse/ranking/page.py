@@ -28,6 +28,10 @@ NAME = "which-policy"  # of the file
 TITLE = "Which policy should I use?"
 MONEY = "only money is limited: one resource, no horizon"
 MORE = ("budget and horizon", "several resources")  # situations with other limits than money
+COARSE = (
+    "Numbers without an interval were read from an earlier heat map: those above 9.5% are known to "
+    "a whole percent, or half a percent off, and so are means and orders made from them."
+)
 TWINS = {  # policies that play alike, and why
     (
         "sao",
@@ -92,6 +96,7 @@ def score_sections(record: Record, picture: str, pages: str | None) -> list[str]
         "Mean regret in percent with half its 95% interval, where that was kept, for the best "
         f"policies of each situation and the default.\n[{table}]({table}) has all policies on all "
         "cases.",
+        *([COARSE] if any(score.half is None for score in record.scores.values()) else []),
         *situation_tables(record, pages),
     ]
     if record.wins:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 KNOWN_COSTS = "needs to know what each arm costs"
 COMPARED = 12  # policies of which the record has who beats whom
 DIGITS = 6  # of a score
+SMALL = 0.095  # a smaller score has a tenth of a percent in a heat map
 ADVERSARY = "an adversary"  # the situation
 
 
@@ -42,6 +43,15 @@ class Standing(NamedTuple):
     rank: float  # mean rank
     worst: float  # the largest mean score
     worst_case: str
+
+
+def rounded(score: Score) -> float:
+    """Return the mean to the digits that are known: without its interval, those that a heat map
+    shows, a whole percent or a tenth of a small one.
+    """
+    if score.half is not None:
+        return score.mean
+    return round(score.mean, 2 if score.mean >= SMALL else 3)
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class Record:
 
         situations = {case.name: case.situation for case in self.cases}
         rows = [
-            (case, situations[case], policy, *score)
+            (case, situations[case], policy, rounded(score), score.half)
             for (policy, case), score in self.scores.items()
         ]
         columns = ["case", "situation", "policy", "regret", "half_interval"]
