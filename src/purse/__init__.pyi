@@ -18,6 +18,7 @@ from .errors import HorizonReached as HorizonReached
 from .errors import InvalidInput as InvalidInput
 from .errors import MissingExtra as MissingExtra
 from .errors import NoSuchCampaign as NoSuchCampaign
+from .errors import NoSuchStorage as NoSuchStorage
 from .errors import PurseError as PurseError
 from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError

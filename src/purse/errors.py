@@ -89,6 +89,10 @@ class StorageUnavailable(PurseError):
     """A storage or a server that does not answer; a repeat of the request has no second effect."""
 
 
+class NoSuchStorage(StorageUnavailable):
+    """A file with campaigns that does not exist: a repeat of the request is refused, too."""
+
+
 class MissingExtra(PurseError):
     """A package that a call needs and that is not installed; the message says how to install it."""
 

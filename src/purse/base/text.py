@@ -15,6 +15,16 @@ MISSING = "—"
 COLUMNS = 80  # of a terminal
 
 
+def legible(text: str, most: int) -> str:
+    r"""Return the text on one line, without what cannot be printed, cut to so many characters.
+
+    >>> legible("502 Bad Gateway\n<html>", 15)
+    '502 Bad Gateway'
+    """
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(printable.split())[:most]
+
+
 def format_rough(number: float) -> str:
     """Write a number to the nearest whole, or with two digits where it is below one.
 

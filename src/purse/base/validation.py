@@ -58,7 +58,10 @@ def rewards(values: Any) -> list[float]:
     if type(values) is float:
         return [number("reward", values)]  # at once: it is the usual case
     given = np.asarray(values, object).ravel().tolist()
-    return numbers("reward", [int(each) if is_truth(each) else each for each in given])
+    try:
+        return [number("reward", int(each) if is_truth(each) else each) for each in given]
+    except ValueError:
+        raise invalid("reward", values, "must be a number, or one for each play") from None
 
 
 def is_truth(value: Any) -> bool:

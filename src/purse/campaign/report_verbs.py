@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from purse.base.text import legible
 from purse.campaign import operations
 from purse.campaign.base_campaign import BaseCampaign
 from purse.campaign.operations import Report
 from purse.campaign.read_report import read_costs, read_report, read_rewards
 from purse.campaign.results import CampaignTicket, Receipt
 from purse.errors import PurseError, invalid
+
+REASON = 200  # characters of a reason that the journal keeps
 
 
 class ReportVerbs(BaseCampaign):
@@ -87,7 +90,7 @@ class ReportVerbs(BaseCampaign):
         """Report that the call of a ticket did not work, and return a receipt.
 
         cost     what it cost all the same, as for `tell`; 0: nothing
-        reason   at most 200 printable characters for people, kept in the journal
+        reason   for people; the journal keeps the first 200 printable characters
 
         The cost is spent, the rest of the hold released, and nothing is learnt. The next ask
         repeats an initial pull that failed. A repeat has no second effect.
@@ -96,10 +99,11 @@ class ReportVerbs(BaseCampaign):
         before.
         Raise `TicketError` as `tell` does.
         """
-        if not isinstance(reason, str) or len(reason) > 200 or not reason.isprintable():
-            raise invalid("reason", reason, "must be text of at most 200 printable characters")
+        if not isinstance(reason, str):
+            raise invalid("reason", reason, "must be text")
         number = self._number(ticket)
-        return self._committer.do(operations.fail(number, read_costs(self.terms, cost), reason))
+        costs = read_costs(self.terms, cost)
+        return self._committer.do(operations.fail(number, costs, legible(reason, REASON)))
 
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing.

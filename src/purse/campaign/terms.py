@@ -372,12 +372,12 @@ class Terms:
         """Raise `CampaignExists` where the campaign that was found has other terms than these; what
         purse says of a campaign by itself does not count.
         """
-        for field in fields(self):
+        for field in sorted(fields(self), key=lambda each: each.name == "cost_min"):
             mine, other = getattr(self, field.name), getattr(found, field.name)
             if field.name not in OWN_FACTS and mine != other:
                 raise CampaignExists(
-                    f"there is a campaign {self.name!r} already, and its {field.name} is another; "
-                    "Campaign.open opens it"
+                    f"there is a campaign {self.name!r} already, with other {field.name} than "
+                    "these; open it as it is, or give the new one another name"
                 )
 
     def copied(self, name: str | None) -> Terms:

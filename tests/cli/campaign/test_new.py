@@ -29,7 +29,7 @@ def test_a_repeat_takes_what_is_there_only_where_all_is_the_same(
     assert "exist_ok" in complaint(f"{LINE} --cost-min 0.01")
     assert run(f"{LINE} --cost-min 0.01 --exist-ok").stdout == first
     other = complaint(f"{LINE} --cost-min 0.01 --exist-ok --seed 1")
-    assert "there is a campaign 'x' already, and its seed is another" in other
+    assert "there is a campaign 'x' already, with other seed than these" in other
 
 
 def test_the_policy_is_compiled_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -41,7 +41,13 @@ from purse.campaign.storage.base import (
 from purse.campaign.storage.file_identity import refuse_dangerous
 from purse.campaign.storage.sqlite_file import SqliteFile
 from purse.campaign.storage.sqlite_migration import check_version
-from purse.errors import CampaignExists, NoSuchCampaign, StorageUnavailable, invalid
+from purse.errors import (
+    CampaignExists,
+    NoSuchCampaign,
+    NoSuchStorage,
+    StorageUnavailable,
+    invalid,
+)
 
 HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
 FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id
@@ -90,7 +96,10 @@ class Sqlite(SqliteFile):
             raise StorageUnavailable(f"there is no folder {path.parent}")
         refuse_dangerous(self.path)
         if not create and (not path.exists() or self._version() == 0):
-            raise StorageUnavailable(f"there is no file {self.path} with campaigns")
+            raise NoSuchStorage(
+                f"there is no file {self.path} with campaigns; name another with storage=..., on "
+                "the command line with --storage or PURSE_STORAGE"
+            )
         if not path.exists() or self._version() != len(schema.SQLITE):
             with self._locked():
                 pass  # makes the tables, or refuses a file that is newer

@@ -139,7 +139,9 @@ class Failure(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "429 rate limit"}]})
 
     cost: Paid = 0
-    reason: Annotated[str, Field(max_length=200, description="For people.")] = ""
+    reason: Annotated[
+        str, Field(description="For people; the first 200 printable characters are kept.")
+    ] = ""
 
 
 class Report(Outcome):
