@@ -43,7 +43,7 @@ def test_every_error_is_a_purse_error() -> None:
         for name in NAMES
         if isinstance(value := getattr(purse, name), type) and issubclass(value, Exception)
     ]
-    assert len(errors) == 15
+    assert len(errors) == 16
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
@@ -91,5 +91,5 @@ def test_the_policy_of_the_first_comparison_plays_as_printed(
     world = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
     study = purse.compare("etc.py", world, budgets=[100, 1000])
     ((_, grid),) = study.grids()
-    cells = re.findall(r"│ etc\.py +│ +(.*?) │ +(.*?) │", page)[0]
+    cells = re.findall(r"\n  etc\.py +(\S+ ± \S+) +(\S+ ± \S+)", page)[0]
     assert tuple(grid[1][1:]) == cells

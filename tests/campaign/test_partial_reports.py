@@ -241,13 +241,19 @@ def test_what_cannot_be_changes_nothing(harness: StorageHarness) -> None:
         ("reward", (1.5,)),
         ("reward", ([1, 1],)),
         ("fail", (-1,)),
-        ("fail", (0, "a\nb")),
         ("fail", (0, 7)),
     ]
     for verb, arguments in calls:
         with pytest.raises(InvalidInput):
             getattr(campaign, verb)(ticket, *arguments)
         assert campaign.status().entries == 2, (verb, arguments)
+
+
+def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **TERMS)
+    campaign.fail(campaign.ask(), reason="502 Bad Gateway\n<html>" + "x" * 300)
+    (entry,) = [each for each in campaign.journal() if each.kind == "failed"]
+    assert entry.body["reason"] == "502 Bad Gateway <html>" + "x" * 178
 
 
 def test_settled_tickets_are_not_archived_and_failed_ones_answer_as_before(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from purse.offline.estimates import METHODS
 from purse.offline.log_result import LogResult
@@ -21,11 +22,12 @@ from tests.support.charts import checked_spec
 def answered(*rows: tuple[str, str, float, float]) -> pl.DataFrame:
     """Estimates with intervals, by policy and method; a half below zero is a refusal."""
     texts, numbers = ["policy", "method", "refused", "kind"], ["budget", "estimate", "low", "high"]
+    numbers.append("rounds")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
     found = [
-        (policy, method, "why", kind_of(policy), 5.0, None, None, None)
+        (policy, method, "why", kind_of(policy), 5.0, None, None, None, None)
         if half < 0
-        else (policy, method, None, kind_of(policy), 5.0, mean, mean - half, mean + half)
+        else (policy, method, None, kind_of(policy), 5.0, mean, mean - half, mean + half, 9.0)
         for policy, method, mean, half in rows
     ]
     return pl.DataFrame(found, schema, orient="row")
@@ -128,6 +130,37 @@ def test_a_finding_does_not_tell_apart_what_overlaps() -> None:
     assert plain(log_replay.finding(found)).endswith(
         "the interval of `b` overlaps with its own: this log does not tell them apart."
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "lead"),
+    [
+        (
+            [("always x", 5, 1), ("always y", 4.8, 1), ("a", 4.5, 1), ("as logged", 4, 1)],
+            "**The log cannot tell what is best**: `always x` has the largest estimate, **5 ± 1**, "
+            "and all policies and arms lie within the intervals.",
+        ),
+        (
+            [("a", 0, -1), ("always x", 0, -1), ("as logged", 1.6, 1.5)],
+            "**This log is too small to tell**: as logged, the budget gained **1.6 ± 1.5**",
+        ),
+        (
+            [("always x", -2, 0.5), ("always y", -4, 0.5), ("a", -3, 0.1)],
+            "**Buy nothing**: the least that is lost is **-2 ± 0.5**, by `always x`.",
+        ),
+    ],
+)
+def test_a_finding_says_where_nothing_can_be_told_or_gained(
+    rows: list[tuple[str, float, float]], lead: str
+) -> None:
+    found = answered(*((player, "snips", mean, half) for player, mean, half in rows))
+    assert plain(log_replay.finding(found)).startswith(lead)
+
+
+def test_a_budget_that_pays_for_no_pull_says_so() -> None:
+    found = answered(("a", "snips", 0, 0), ("always x", "snips", 0, 0))
+    says = plain(log_replay.finding(found.with_columns(rounds=pl.lit(0.0))))
+    assert says.startswith("**The budget pays for no pull**: nothing can be bought with it.")
 
 
 def test_methods_that_disagree_or_refuse_are_named() -> None:

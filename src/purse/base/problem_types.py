@@ -52,7 +52,7 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.StorageUnavailable: ProblemType(
         "storage-unavailable", 503, "The storage does not answer", exit_codes.UNAVAILABLE
     ),
-    errors.NoSuchStorage: ProblemType("no-such-storage", 503, "There is no such storage"),
+    errors.NoSuchStorage: ProblemType("no-such-storage", 500, "There is no such storage"),
     errors.MissingExtra: ProblemType("missing-extra", 500, "The server lacks a package"),
     PurseError: ProblemType("error", 500, "The server could not do this"),
 }

@@ -15,12 +15,13 @@ from purse.offline.source import Source
 # by what the column is: words that its name may be, or have among others
 WORDS = {
     "probability": "probability propensity prob pscore p chance",
-    "cost": "cost price usd eur dollars dollar euros cents spend spent expense fee charge",
+    "cost": "cost price spend spent expense fee charge usd eur dollars dollar euros cents",
     "reward": "reward score clicked click clicks converted conversion success quality rating "
     "revenue profit gain outcome correct solved accuracy value label",
     "arm": "arm model variant action option choice treatment ad supplier vendor provider route "
     "algorithm strategy offer",
 }
+CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
 NO_PROBABILITY = (
     "A log without probabilities needs --probability uniform, if every arm was as likely in every "
     "round, or --probability frequency, if the choice had nothing to do with the round"
@@ -59,26 +60,32 @@ def plain(name: str) -> str:
 
 def guesses(columns: Sequence[str]) -> dict[str, str]:
     """What the columns may be, by their names: the whole name tells more than a word of it, and an
-    earlier word more than a later one.
+    earlier word more than a later one; a currency alone tells least.
 
     >>> guesses(["timestamp", "model", "clicked", "cost_usd", "propensity"])
     {'arm': 'model', 'reward': 'clicked', 'cost': 'cost_usd', 'probability': 'propensity'}
+    >>> guesses(["Ad Name", "Revenue (USD)", "Spend (USD)"])
+    {'arm': 'Ad Name', 'reward': 'Revenue (USD)', 'cost': 'Spend (USD)'}
     """
+    ranked = [
+        (rank, role, column)
+        for role, words in WORDS.items()
+        for column in columns
+        for rank in ranks(column, words.split())
+    ]
     found: dict[str, str] = {}
-    for role, words in WORDS.items():
-        free = [column for column in columns if column not in found.values()]
-        ranked = [(rank, column) for column in free for rank in ranks(column, words.split())]
-        if ranked:
-            found[role] = min(ranked, key=lambda each: each[0])[1]
+    for _, role, column in sorted(ranked, key=lambda each: each[0]):
+        if role not in found and column not in found.values():
+            found[role] = column
     return {role: found[role] for role in reversed(WORDS) if role in found}
 
 
-def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, int]]:
+def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
     """How well a column fits each word that it has; the less, the better."""
     parts = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
     for place, word in enumerate(words):
         if word in parts:
-            yield len(parts) > 1, place
+            yield word in CURRENCIES, len(parts) > 1, place
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:

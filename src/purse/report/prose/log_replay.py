@@ -126,6 +126,18 @@ def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, An
     """What is estimated best of all."""
     best = answered[0]
     amount = f"**{tight(best)}**{method_of(best)}"
+    if not by_kind["policy"] and not by_kind["arm"]:
+        return f"**This log is too small to tell**: as logged, the budget gained {amount}."
+    if all(row["rounds"] == 0 for row in answered):
+        return "**The budget pays for no pull**: nothing can be bought with it."
+    if best["estimate"] < 0:
+        return f"**Buy nothing**: the least that is lost is {amount}, by {code(best['policy'])}."
+    others = [row for row in answered if row is not best and row["kind"] != "log"]
+    if by_kind["arm"] and others and all(row["high"] >= best["low"] for row in others):
+        return (
+            f"**The log cannot tell what is best**: {code(best['policy'])} has the largest "
+            f"estimate, {amount}, and all policies and arms lie within the intervals."
+        )
     if best["kind"] == "arm":
         arm = code(best["policy"].removeprefix("always "))
         return f"**Buy {arm} in every round**: it is estimated to gain {amount}."

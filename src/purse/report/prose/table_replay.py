@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from purse.report.data import TableData
 
 THOROUGH = 1_000  # orders from which on nothing is said about more
-GAIN = "Gain is the sum of rewards, in the unit of the data; more is better."
+GAIN = (
+    "Gain is the sum of rewards, in the unit of the data; more is better. The ± is the chance in "
+    "the order of these rows; how much other rows would differ, it does not say."
+)
 LP = (
     "The {name} is what a player can expect who knows the mean reward and the mean cost of "
     "every arm, does not see a round before choosing, and keeps to the budget on average."
