@@ -189,10 +189,13 @@ def test_options_of_a_policy_file_are_checked(in_turn: str) -> None:
         ),
         (
             "import nothing_of_this_name\n",
-            "policy file {path!r} does not load: ModuleNotFoundError: No module named "
-            "'nothing_of_this_name'",
+            "policy file {path!r} does not load: line 1: ModuleNotFoundError: No module "
+            "named 'nothing_of_this_name'",
         ),
-        ("1 / 0\n", "policy file {path!r} does not load: ZeroDivisionError: division by zero"),
+        (
+            "1 / 0\n",
+            "policy file {path!r} does not load: line 1: ZeroDivisionError: division by zero",
+        ),
     ],
 )
 def test_a_file_that_is_no_policy_gets_one_clear_line(

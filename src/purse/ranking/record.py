@@ -26,7 +26,7 @@ SMALL = 0.095  # a smaller score has a tenth of a percent in a heat map
 ADVERSARY = "an adversary"  # the situation
 
 
-class Score(NamedTuple):
+class MeanScore(NamedTuple):
     """A mean normalised regret, and half of its 95% interval where that was kept."""
 
     mean: float
@@ -45,7 +45,7 @@ class Standing(NamedTuple):
     worst_case: str
 
 
-def rounded(score: Score) -> float:
+def rounded(score: MeanScore) -> float:
     """Return the mean to the digits that are known: without its interval, those that a heat map
     shows, a whole percent or a tenth of a small one.
     """
@@ -61,7 +61,7 @@ class Record:
     suite: str
     cases: tuple[Case, ...]
     standings: tuple[Standing, ...]
-    scores: dict[tuple[str, str], Score]  # (policy, case)
+    scores: dict[tuple[str, str], MeanScore]  # (policy, case)
     known_costs: frozenset[str]  # policies that need to know what each arm costs
     wins: dict[str, dict[str, int]]  # in how many cases the first beats the second
     alone: dict[str, Alone]  # case -> what arms alone earn
@@ -120,7 +120,7 @@ def record_of(board: Leaderboard) -> Record:
     for policy, case in board.scores:
         found = board.score(policy, case)
         assert found is not None
-        scores[policy, case] = Score(found.mean, found.high - found.mean)
+        scores[policy, case] = MeanScore(found.mean, found.high - found.mean)
     best = [each.policy for each in standings[:COMPARED]]
     wins = {
         policy: dict(zip(best, map(int, row), strict=True))
@@ -166,7 +166,7 @@ def read_record(path: Path, suites: dict[str, tuple[Case, ...]]) -> Record:
         suites[parts["suite"]],
         tuple(Standing(policy, *row) for policy, row in parts["standings"].items()),
         {
-            (policy, case): Score(*score)
+            (policy, case): MeanScore(*score)
             for policy, row in parts["scores"].items()
             for case, score in row.items()
         },
