@@ -12,6 +12,7 @@ from types import ModuleType
 
 import boards
 from docstrings import markdown, prose, summary
+from score_bars import Bars, draw
 
 from purse import policies
 from purse.base.text import MISSING, join_words, write_markdown_table
@@ -134,14 +135,15 @@ def scores(name: str, records: dict[str, Record]) -> list[str]:
 
 
 def by_situation(name: str, record: Record) -> list[str]:
-    """Return the table of regrets by situation, beside the default and the best."""
-    rows = []
+    """Return a picture and a table of regrets by situation, beside the default and the best."""
+    rows, bars = [], []
     for situation, cases in record.situations.items():
         mine = record.mean_over(name, cases)
         if mine is None:
             continue
         usual = record.mean_over(policies.DEFAULT, cases)
         best = rank(record, [situation])[0]
+        bars.append(Bars(situation, mine, usual, best.mean))
         rows.append(
             [
                 situation,
@@ -153,7 +155,7 @@ def by_situation(name: str, record: Record) -> list[str]:
     if not rows:
         return []
     head = ["situation of suite 1", f"`{name}`", f"`{policies.DEFAULT}`", "the best"]
-    return [write_markdown_table(head, rows, right=[1, 2])]
+    return [draw(name, policies.DEFAULT, bars), write_markdown_table(head, rows, right=[1, 2])]
 
 
 def options(module: ModuleType) -> str:
