@@ -30,6 +30,8 @@ from tests.support.storages import MemoryHarness
         ({"arms": {"red": 1, "green": 2}}, ("cost_max=1", "left out")),
         ({"cost_max": None}, ("cost_max=None", "most")),
         ({"cost_max": -1}, ("cost_max",)),
+        ({"cost_max": [-1, 2], "cost_min": None}, ("cost_max='-1'", "positive")),
+        ({"cost_max": [0, 2], "cost_min": None}, ("cost_max='0'", "positive")),
         ({"cost_max": [1, 2, 3]}, ("cost_max=[1, 2, 3]", "2 arms")),
         ({"cost_max": {"red": 1}}, ("cost_max=", "'green'")),
         ({"cost_max": {"red": 1, "gren": 2}}, ("'gren'", "'green'")),

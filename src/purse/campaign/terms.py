@@ -154,7 +154,9 @@ class Terms:
         by_arm = {field: in_order(field, value, armed, stuff) for field, value in by_arm.items()}
         if cost_min is None:
             units = amounts.cost_array("cost_max", by_arm["cost_max"], len(armed), len(stuff))
-            by_arm["cost_min"] = least_costs(units) if costs is None else by_arm["costs"]
+            by_arm["cost_min"] = (
+                least_costs(units, free=horizon is not None) if costs is None else by_arm["costs"]
+            )
         problem = Problem.of(
             n_arms=len(armed),
             budget=by_name("budget", budget, stuff, "resource"),
@@ -401,14 +403,21 @@ class Terms:
         return tuple(units.ravel().tolist())
 
 
-def least_costs(most: NDArray[np.int64]) -> list[list[str]]:
+def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
     """The least that a pull costs where nobody says it, from the most that it costs, in units: a
     thousandth, and at least one unit of what the arm uses at all. It is small, because what costs
     less than declared raises an alarm, and the default policy hardly depends on it.
 
+    Raise `InvalidInput` when an arm costs less than nothing or, unless that is `free` to it,
+    nothing.
+
     >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
     [['0.00001', '0'], ['0.00005', '0.000000001']]
     """
+    for row in most.tolist():
+        if min(row) < 0 or (max(row) == 0 and not free):
+            wrong = amounts.text(min(row) if min(row) < 0 else 0)
+            raise invalid("cost_max", wrong, "must be positive, at least 1e-9")
     return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
 
 
