@@ -359,7 +359,7 @@ def test_cost_and_reward_may_come_apart_and_a_call_may_fail() -> None:
         ("1/settle", {}),
         ("1/settle", {"cost": -1}),
         ("1/reward", {"reward": 2}),
-        ("3/fail", {"reason": "x" * 201}),
+        ("3/fail", {"reason": 7}),
         ("3/fail", {"why": ""}),
     ):
         assert client.post(f"{at}/{path}", json=body).status_code == 400
