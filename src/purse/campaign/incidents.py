@@ -12,7 +12,7 @@ KINDS = ("overrun", "conflict", "presumed", "outside-range")  # kinds of alarms
 
 
 class Incidents:
-    """What happened of late that a person should look at."""
+    """Recent events that a person should look at."""
 
     def __init__(self, terms: Terms) -> None:
         self.range = terms.reward_range

@@ -19,6 +19,14 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 campaign_argument = click.argument("name", shell_complete=complete.campaigns)
 policy_argument = click.argument("policy", shell_complete=complete.policies)
+world_option = click.option(
+    "-w",
+    "--world",
+    required=True,
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"{WORLD_HELP}.",
+)
 policies_argument = click.argument(
     "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete.policies
 )

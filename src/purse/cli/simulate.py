@@ -6,28 +6,20 @@ from typing import Any
 
 import click
 
-from purse.cli import complete
 from purse.cli.options import (
-    WORLD_HELP,
     Budget,
     common,
     delay_option,
     device_option,
     policy_argument,
+    world_option,
 )
 from purse.cli.output import print_json, print_notions
 
 
 @click.command()
 @policy_argument
-@click.option(
-    "-w",
-    "--world",
-    required=True,
-    metavar="WORLD",
-    shell_complete=complete.worlds,
-    help=f"{WORLD_HELP}.",
-)
+@world_option
 @click.option(
     "-b",
     "--budget",
@@ -78,14 +70,7 @@ def simulate(
 
 @click.command()
 @policy_argument
-@click.option(
-    "-w",
-    "--world",
-    required=True,
-    metavar="WORLD",
-    shell_complete=complete.worlds,
-    help=f"{WORLD_HELP}.",
-)
+@world_option
 @click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
 @common

@@ -10,15 +10,14 @@ import click
 from click.core import ParameterSource
 
 from purse.base.optional import needs
-from purse.cli import complete
 from purse.cli.options import (
-    WORLD_HELP,
     Budget,
     json_option,
     out_option,
     policies_argument,
     seed_option,
     workers_option,
+    world_option,
 )
 from purse.cli.output import print_bounds, print_json
 from purse.errors import InvalidInput
@@ -195,14 +194,7 @@ def bounds(
 
 
 @click.command()
-@click.option(
-    "-w",
-    "--world",
-    required=True,
-    metavar="WORLD",
-    shell_complete=complete.worlds,
-    help=f"{WORLD_HELP}.",
-)
+@world_option
 @click.option(
     "-b",
     "--budget",

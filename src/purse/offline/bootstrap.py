@@ -27,7 +27,7 @@ from purse.theory.notions import LEVEL, Estimate
 from purse.types import Floats, Ints, Run, World
 
 REPLICATES = 100  # R, logs drawn from the log
-THOROUGH_REPLICATES = 1_000  # of who has the time
+THOROUGH_REPLICATES = 1_000  # with `--thorough`
 REPLICATE_PATHS = 16  # on each of them; fewer where games are long, whose paths are much alike
 REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, where that allows two
 # beside a seed: whoever made the log may have used that seed, too, and replicates must not follow

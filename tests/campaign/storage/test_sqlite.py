@@ -24,20 +24,21 @@ TERMS: dict[str, Any] = {
 }
 
 
-def test_several_processes_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+def test_several_threads_may_open_a_new_file_at_once(tmp_path: Path) -> None:
     errors: list[Exception] = []
 
-    def work() -> None:
+    def work(number: int) -> None:
         try:
-            connect(f"sqlite:///{tmp_path}/new.db").names()
+            connect(f"sqlite:///{tmp_path}/new-{number}.db").names()
         except Exception as error:  # told to the test
             errors.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for number in range(10):  # threads that wait for each other's turns meet by chance
+        threads = [threading.Thread(target=work, args=(number,)) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert errors == []
 
 

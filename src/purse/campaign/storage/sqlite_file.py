@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, cast
@@ -72,8 +73,7 @@ class SqliteFile:
         """A transaction that nobody else writes beside; committed at the end, undone where anything
         is raised.
         """
-        with self._translate_errors(), self._taking_turns():
-            self._follow_files()
+        with self._translate_errors(), self._current_turn():
             db = self._writer = self._writer or self._opened()
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -91,6 +91,23 @@ class SqliteFile:
                     f"{self.path}: the file or its write-ahead log was replaced while this was "
                     "written, so it may be lost; do it again with the same request_id"
                 )
+
+    @contextmanager
+    def _current_turn(self) -> Iterator[None]:
+        """A turn in which all connections have the files open that the path names.
+
+        Where they have not, the turn ends before they are let go: that waits for other threads,
+        which may wait for their turn.
+        """
+        latest = time.monotonic() + RECONNECT_S
+        while True:
+            with self._taking_turns():
+                if self._is_current():
+                    yield
+                    return
+            if time.monotonic() > latest:
+                raise StorageUnavailable(self._replaced())
+            self._follow_files()
 
     @contextmanager
     def _taking_turns(self) -> Iterator[None]:
@@ -127,11 +144,9 @@ class SqliteFile:
         All connections of this process have to go, because SQLite shares memory among them.
         Raise `StorageUnavailable` where another thread does not leave the file.
         """
-        found = identify(self.path, self._real)
-        sharing = [each for each in list(_open) if each._real == self._real]
-        if all(known == found for each in sharing for known in list(each._files.values())):
+        if self._is_current():
             return
-        for each in sharing:
+        for each in self._sharing():
             with ExitStack() as held:
                 if not each._write_lock.acquire(timeout=RECONNECT_S):
                     raise StorageUnavailable(self._replaced())
@@ -139,6 +154,16 @@ class SqliteFile:
                 if not held.enter_context(each._readers.drained(each._close_reader, RECONNECT_S)):
                     raise StorageUnavailable(self._replaced())
                 each._drop_writer()
+
+    def _sharing(self) -> list[SqliteFile]:
+        """All objects of this process for this file, this one included."""
+        return [each for each in list(_open) if each._real == self._real]
+
+    def _is_current(self) -> bool:
+        """Whether all connections of this process have the files open that the path names."""
+        found = identify(self.path, self._real)
+        known = (files for each in self._sharing() for files in list(each._files.values()))
+        return all(files == found for files in known)
 
     def _replaced(self) -> str:
         return (
