@@ -96,6 +96,7 @@ from purse.types import STOP, Floats, Now, Play, Problem
 
 NAME, PLAYS, INITIAL_PULLS, PENDING = "best-arm", 1, True, True
 FREE = 1e-4  # what a pull counts for at least, in largest costs
+NONE, UNSURE = -1, -2  # in the place of an arm that is the answer
 
 
 class BestArmParams(NamedTuple):
@@ -216,13 +217,21 @@ def is_beaten(params: BestArmParams, state: BestArmState, leader: int, i: int) -
     return state.lower[leader] + params.within >= state.upper[i]
 
 
-@kernel
-def is_sure(params: BestArmParams, state: BestArmState, leader: int, challenger: int) -> bool:
+@cold
+def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
     """Whether the leader is the answer; where there is no leader, that all arms are out."""
-    if leader < 0:
-        return challenger < 0
-    beaten = challenger < 0 or is_beaten(params, state, leader, challenger)
-    return beaten and state.most[leader] <= params.cap
+    for i in range(state.pulls.shape[0]):
+        rival = i != leader and not is_out(params, state, i)
+        if rival and (leader < 0 or not is_beaten(params, state, leader, i)):
+            return False
+    return leader < 0 or state.most[leader] <= params.cap
+
+
+@cold
+def answer(params: BestArmParams, state: BestArmState) -> int:
+    """The best arm, `NONE` where no arm keeps to the cap, or `UNSURE`."""
+    leader = find_leader(params, state)
+    return leader if is_sure(params, state, leader) else UNSURE  # no leader is `NONE`
 
 
 @cold
@@ -265,14 +274,13 @@ def find_stand_in(params: BestArmParams, state: BestArmState, now: Now) -> int:
 def next_arm(params: BestArmParams, state: BestArmState, now: Now) -> int:
     """The arm to pull; `STOP` where the answer is sure."""
     leader = find_leader(params, state)
-    challenger = find_challenger(params, state, now, leader)
-    if params.open and is_sure(params, state, leader, challenger):
+    if params.open and is_sure(params, state, leader):
         return STOP
     if params.uniform:
         return find_fewest(state, now)
-    arm = challenger
+    arm = find_challenger(params, state, now, leader)
     if leader >= 0:
-        only_cap = challenger < 0 or is_beaten(params, state, leader, challenger)
+        only_cap = arm < 0 or is_beaten(params, state, leader, arm)
         if only_cap or leader_is_due(params, state, now, leader):
             arm = leader
     return arm if is_allowed(now, arm) else find_stand_in(params, state, now)
