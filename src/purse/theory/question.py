@@ -1,0 +1,90 @@
+"""What is asked of the arms: best by reward or by reward per cost, under a cap, how nearly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, cast
+
+from purse.base import validation
+from purse.base.recommendation import CRITERIA, RATIO, REWARD, Criterion
+from purse.errors import invalid
+from purse.theory.arm_bounds import Arm
+
+Condition = Callable[[float, float], bool]  # of ln(2 / delta) of a bound, and times as many pulls
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    by: Criterion
+    cap: float | None
+    within: float
+
+    @property
+    def needs_costs(self) -> bool:
+        """Whether the answer depends on costs."""
+        return self.by == RATIO or self.cap is not None
+
+    def value(self, arm: Arm) -> float:
+        """What the best arm has the most of, so far."""
+        return arm.reward if self.by == REWARD else arm.ratio
+
+    def bounds(self, arm: Arm, log_term: float, times: float = 1.0) -> tuple[float, float]:
+        """Bounds on it."""
+        of = arm.reward_bounds if self.by == REWARD else arm.ratio_bounds
+        return of(log_term, times)
+
+    def is_above_cap(self, arm: Arm, log_term: float, times: float = 1.0) -> bool:
+        """Whether an arm costs more than the cap, for certain."""
+        return self.cap is not None and arm.cost_bounds(log_term, times)[0] > self.cap
+
+    def keeps_cap(self, arm: Arm, log_term: float, times: float = 1.0) -> bool:
+        """Whether an arm costs at most the cap, for certain."""
+        return self.cap is None or arm.cost_bounds(log_term, times)[1] <= self.cap
+
+    def leader(self, arms: Sequence[Arm]) -> Arm | None:
+        """The best arm so far among those that were tried and keep to the cap so far."""
+        tried = [arm for arm in arms if arm.n and (self.cap is None or arm.cost <= self.cap)]
+        return max(tried, key=self.value, default=None)
+
+    def conditions(self, arms: Sequence[Arm], leader: Arm | None) -> list[Condition]:
+        """What has to hold so that the leader is certain; without a leader, so that every arm is
+        above the cap.
+        """
+        if leader is None:
+            return [partial(self.is_above_cap, arm) for arm in arms]
+        rivals = (arm for arm in arms if arm is not leader)
+        return [
+            partial(self.keeps_cap, leader),
+            *(partial(self.is_settled, leader, rival) for rival in rivals),
+        ]
+
+    def is_settled(self, leader: Arm, rival: Arm, log_term: float, times: float = 1.0) -> bool:
+        """Whether a rival is not better than the leader by more than `within`, or is above the
+        cap, for certain.
+        """
+        low = self.bounds(leader, log_term, times)[0]
+        high = self.bounds(rival, log_term, times)[1]
+        return low + self.within >= high or self.is_above_cap(rival, log_term, times)
+
+
+def read_question(by: str, cap: float | None, within: float) -> Question:
+    """Return a question from what a user gives.
+
+    Raise `InvalidInput` when a value is not allowed.
+    """
+    return Question(
+        cast(Criterion, validation.choice("by", by, CRITERIA)),
+        None if cap is None else validation.number("cap", cap, above=0),
+        validation.number("within", within, low=0),
+    )
+
+
+def read_confidence(confidence: float) -> float:
+    """Return a confidence, checked; raise `InvalidInput` when it is not above 0 and below 1."""
+    given = validation.number("confidence", confidence)
+    if not 0 < given < 1:
+        hint = f"; {given:g}% is {given / 100:g}" if 1 < given < 100 else ""
+        raise invalid("confidence", confidence, f"must be above 0 and below 1{hint}")
+    return given
