@@ -79,10 +79,10 @@ class Recommendation:
             near = f" or at most {format_digits(self.within)} worse" if self.within else ""
             return f"{self.arm} is best{near} {self._question}, with {self._sureness} confidence"
         if self.arm is not None:
-            return (
-                f"not sure yet: {self.arm} leads {self._question}, with {self._sureness} "
-                f"confidence where {100 * self.wanted:.6g}% was asked for{self._others}"
-            )
+            wanted = f"{100 * self.wanted:.6g}% was asked for"
+            sure = f", with {self._sureness} confidence where {wanted}"
+            so_far = sure if self.confidence >= 0.001 else " so far"
+            return f"not sure yet: {self.arm} leads {self._question}{so_far}{self._others}"
         if self.certain:
             return f"no arm costs at most {self._cap} a pull, with {self._sureness} confidence"
         if self.cap is not None and any(each.pulls for each in self.arms):

@@ -22,6 +22,7 @@ from purse.campaign.ledger import Ledger
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.operator_verbs import OperatorVerbs
 from purse.campaign.read_terms import IGNORE
+from purse.campaign.recommend_verb import RecommendVerb
 from purse.campaign.record_verbs import RecordVerbs
 from purse.campaign.report_verbs import ReportVerbs
 from purse.campaign.restore import restore
@@ -36,7 +37,7 @@ from purse.policies import DEFAULT
 MAX_BATCH = 1_000  # tickets in one request
 
 
-class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
+class Campaign(ReportVerbs, OperatorVerbs, RecommendVerb, RecordVerbs):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and

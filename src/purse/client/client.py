@@ -14,10 +14,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from purse.base.optional import needs
+from purse.base.recommendation import Recommendation
 from purse.campaign.journal import Entry
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.states import OPEN
-from purse.client.wire import T, encoded, error_of, path, pause_of, refusal, result_of
+from purse.client.wire import (
+    T,
+    amount_text,
+    encoded,
+    error_of,
+    path,
+    pause_of,
+    refusal,
+    result_of,
+)
 from purse.errors import (
     ArmsCoolingDown,
     CampaignExists,
@@ -258,6 +268,32 @@ class Client:
     def expire(self, name: str) -> Status:
         """Expire the tickets past their deadline, as every ask does; return the new status."""
         return self._result(Status, "POST", path(name, "expire"))
+
+    def recommend(
+        self,
+        name: str,
+        by: str | None = None,
+        *,
+        cap: Any = None,
+        confidence: float | None = None,
+        within: float | None = None,
+        resource: str | None = None,
+    ) -> Recommendation:
+        """Return which arm is best, and how sure that is.
+
+        by, cap, confidence, within, resource   as for `Campaign.recommend`; None: its defaults
+
+        Raise `InvalidInput` when the policy chooses arms by the context.
+        """
+        query = given(
+            by=by, cap=amount_text(cap), confidence=confidence, within=within, resource=resource
+        )
+        return self._send(
+            lambda answer: result_of(Recommendation, answer.json()),
+            "GET",
+            path(name, "recommendation"),
+            query=query,
+        )
 
     def tickets(
         self, name: str, states: Sequence[str] = OPEN, limit: int = 1000

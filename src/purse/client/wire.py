@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
+from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.results import (
     Alarm,
     BalanceStatus,
@@ -29,11 +30,14 @@ HINTS: dict[Any, dict[str, Any]] = {
     kind: get_type_hints(kind)
     for kind in (
         Alarm,
+        ArmVerdict,
         BalanceStatus,
         CampaignTicket,
         CoolingArm,
         FeatureStatus,
+        MeanBounds,
         Receipt,
+        Recommendation,
         Status,
     )
 }
@@ -63,6 +67,17 @@ def plain(value: Any) -> Any:
         if isinstance(value, Mapping)
         else list(value)
     )
+
+
+def amount_text(amount: Any) -> Any:
+    """An amount for a query, where all is text: a number as decimal text.
+
+    >>> amount_text(1e-5), amount_text("0.01"), amount_text(3)
+    ('0.000010000', '0.01', 3)
+    """
+    if isinstance(amount, float):
+        return f"{amount:.9f}"
+    return format(amount, "f") if isinstance(amount, Decimal) else amount
 
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
