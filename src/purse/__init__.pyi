@@ -27,6 +27,7 @@ from .offline.prior_from_log import prior_from_log as prior_from_log
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.scores import Leaderboard as Leaderboard
 from .study.compare import compare as compare
+from .study.recommendations import recommend as recommend
 from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets
 from .study.results import Study as Study

@@ -1,4 +1,4 @@
-"""What the Tab key completes: policies, worlds and the names of campaigns."""
+"""What the Tab key completes: policies, worlds, criteria and the names of campaigns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import click
 
+from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
 
 
@@ -21,6 +22,11 @@ def worlds(context: click.Context, parameter: click.Parameter, typed: str) -> li
     from purse.worlds import names
 
     return [name for name in names() if name.startswith(typed)]
+
+
+def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return what an arm may be best by, of that which begins with what was typed."""
+    return [name for name in CRITERIA if name.startswith(typed)]
 
 
 def campaigns(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:

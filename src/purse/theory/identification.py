@@ -2,8 +2,9 @@
 
 Each mean has bounds that hold after every report at once (`purse.kernels.mean_bounds`), so that one
 may ask again and again, and stop as soon as the answer is certain. With K arms and confidence
-1 - delta each bound fails with probability delta / K at most, or delta / (2K) where costs that are
-not known matter, too; so all of them hold together with probability 1 - delta.
+1 - delta there are K intervals, one for each mean reward, and where costs matter as many more as
+there are arms whose cost is not known. Each fails with probability delta over their number at most,
+so all of them hold together with probability 1 - delta.
 
 The leader is the arm with the largest mean so far, among those whose mean cost is at most the cap.
 It is certain when its lower bound, plus `within`, is at least the upper bound of every other arm
@@ -97,8 +98,7 @@ def recommend(
             strict=True,
         )
     ]
-    known = all(arm.cost_range[0] == arm.cost_range[1] for arm in arms)
-    n_intervals = (n_arms or len(arms)) * (2 if question.needs_costs and not known else 1)
+    n_intervals = question.n_intervals(arms, n_arms or len(arms))
     shared = mean_bounds.log_term_of(0.0, n_intervals)  # where delta is 1
     log_term = mean_bounds.log_term_of(confidence, n_intervals)
     leader = question.leader(arms)

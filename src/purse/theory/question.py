@@ -26,6 +26,14 @@ class Question(NamedTuple):
         """Whether the answer depends on costs."""
         return self.by == RATIO or self.cap is not None
 
+    def n_intervals(self, arms: Sequence[Arm], n_arms: int) -> int:
+        """Among how many intervals the probability of error is shared, with `n_arms` arms in all,
+        those included that are not given here.
+        """
+        varying = sum(arm.cost_range[0] < arm.cost_range[1] for arm in arms)
+        others = n_arms - len(arms) if varying else 0
+        return n_arms + (varying + others if self.needs_costs else 0)
+
     def value(self, arm: Arm) -> float:
         """What the best arm has the most of, so far."""
         return arm.reward if self.by == REWARD else arm.ratio
