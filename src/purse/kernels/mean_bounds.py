@@ -22,7 +22,7 @@ import math
 from purse.compiler.jit import cold, kernel
 from purse.kernels.fastmath import exp, log
 
-STEPS = 8  # of Newton's method; tests hold the bounds against bisection
+STEPS = 6  # of Newton's method; tests hold the bounds against bisection
 FURTHEST = 700.0  # exp(-700) is the least bound but 0
 NOTHING = 1e-300  # smaller numbers have no logarithm here
 
