@@ -37,7 +37,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 @pytest.mark.parametrize(
-    "verb", ["ask", "ask_many", "probabilities", "add_arm", "retire_arm", "set_arm"]
+    "verb", ["ask", "ask_many", "probabilities", "add_arm", "retire_arm", "set_arm", "recommend"]
 )
 def test_a_verb_is_called_like_that_of_a_campaign(verb: str) -> None:
     own, other = (inspect.signature(getattr(kind, verb)).parameters for kind in (Client, Campaign))

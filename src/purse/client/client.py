@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from purse.base.optional import needs
-from purse.base.recommendation import Recommendation
+from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.journal import Entry
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.states import OPEN
@@ -272,16 +272,16 @@ class Client:
     def recommend(
         self,
         name: str,
-        by: str | None = None,
+        by: str = REWARD,
         *,
         cap: Any = None,
-        confidence: float | None = None,
-        within: float | None = None,
+        confidence: float = CONFIDENCE,
+        within: float = 0.0,
         resource: str | None = None,
     ) -> Recommendation:
         """Return which arm is best, and how sure that is.
 
-        by, cap, confidence, within, resource   as for `Campaign.recommend`; None: its defaults
+        by, cap, confidence, within, resource   as for `Campaign.recommend`
 
         Raise `InvalidInput` when the policy chooses arms by the context.
         """

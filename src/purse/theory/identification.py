@@ -98,7 +98,7 @@ def recommend(
             strict=True,
         )
     ]
-    n_intervals = question.n_intervals(arms, n_arms or len(arms))
+    n_intervals = question.n_intervals(arms, n_arms or len(arms) or 1)
     shared = mean_bounds.log_term_of(0.0, n_intervals)  # where delta is 1
     log_term = mean_bounds.log_term_of(confidence, n_intervals)
     leader = question.leader(arms)
