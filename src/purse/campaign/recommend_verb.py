@@ -150,9 +150,9 @@ def notes(told: list[ArmSums], head: CampaignRecord, arms: Arms) -> Iterator[str
             "about those that did"
         )
     if waiting:
-        yield f"{count(waiting, 'pull')} with a known cost await the reward, and do not count yet"
+        yield f"not counted yet: {count(waiting, 'pull')} with a known cost and no reward so far"
     if counts["presumed"]:
-        yield f"{count(counts['presumed'], 'ticket')} without a report do not count"
+        yield f"not counted: {count(counts['presumed'], 'ticket')} without a report"
     if counts["overruns"]:
         yield (
             f"{count(counts['overruns'], 'report')} cost more than was held: above an arm's "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, PlainValidator, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from purse.base import recommendation
 from purse.base.recommendation import CONFIDENCE, REWARD, Criterion
 from purse.service.schemas import examples
-from purse.service.schemas.fields import MOST_NAME, TEXT
+from purse.service.schemas.fields import MOST_NAME, TEXT, check_amount
 from purse.service.schemas.from_results import Described
 from purse.service.schemas.known_fields import KnownFields
 
@@ -22,9 +22,10 @@ class RecommendationQuery(KnownFields):
         Criterion, Field(description="The mean reward, or the mean reward over the mean cost.")
     ] = REWARD
     cap: Annotated[
-        str | SkipJsonSchema[None],
+        str | None,
+        PlainValidator(check_amount),
+        WithJsonSchema({"type": "string", "pattern": rf"^{TEXT.pattern}$"}),
         Field(
-            pattern=rf"^{TEXT.pattern}$",
             description="The most that a pull of the best arm may cost, on average: above 0, as "
             "decimal text. Without it an arm may cost anything.",
         ),
