@@ -115,6 +115,8 @@ def group_of(item: pytest.Item) -> str:
         return f"policies/{TOGETHER.get(stem, stem)}"
     if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
         return "engine with scripts"
+    if path.name == "test_recommend_worlds.py":
+        return "policies/best_arm"
     folder = path.parent.name
     return folder if folder in ("offline", "paper", "report") else path.as_posix()
 

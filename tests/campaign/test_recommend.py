@@ -40,11 +40,15 @@ def verdicts(found: Recommendation) -> dict[str, str]:
 
 def test_the_answer_is_that_of_the_sums_of_the_journal() -> None:
     campaign = busy()
-    for question in ({}, {"by": "ratio"}, {"cap": 0.5}, {"confidence": 0.5, "within": 0.1}):
-        expected = recommend(
-            ["red", "green"], [60, 60], [12, 48], [48, 6], cost_min=0.1, **question,  # type: ignore[arg-type]
-            resource="units",
-        )  # fmt: skip
+    questions: list[dict[str, Any]] = [
+        {},
+        {"by": "ratio"},
+        {"cap": 0.5},
+        {"confidence": 0.5, "within": 0.1},
+    ]
+    for question in questions:
+        sums = [60, 60], [12, 48], [48, 6]
+        expected = recommend(["red", "green"], *sums, cost_min=0.1, resource="units", **question)
         found = campaign.recommend(**question)
         assert found.as_dict() == pytest.approx(expected.as_dict())
         assert (found.arm, found.certain, found.notes) == ("green", True, ())

@@ -42,7 +42,7 @@ def test_the_answer_is_that_of_the_campaign() -> None:
         "cap": "0.012",
         "confidence": 0.5,
         "within": 1,
-        "resource": PROMPTS["resources"][0],
+        "resource": "USD",
     }
     more = client.get(f"{AT}/recommendation", params=query).json()
     asked = campaign.recommend("ratio", cap="0.012", confidence=0.5, within=1)
