@@ -7,6 +7,7 @@ time, and to compile them takes seconds.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from purse.compiler.interpret import interpret
@@ -60,6 +61,7 @@ class Arm(NamedTuple):
         return _over(low, dear if low > 0 else cheap), _over(high, cheap if high > 0 else dear)
 
 
+@lru_cache(10_000)  # the leader's are wanted again for every rival
 def _bounds(
     total: float, n: int, within: tuple[float, float], log_term: float, times: float
 ) -> tuple[float, float]:
