@@ -7,9 +7,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from purse.campaign.audit import ARCHIVED, unchanged
-from purse.campaign.campaign import Campaign
 from purse.campaign.checkpoint import HISTORY
 from purse.campaign.history import History
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.errors import PurseError
 
@@ -19,7 +19,7 @@ CHECKPOINT_EVERY = 50_000  # entries
 class FollowedHistory:
     """The history of one campaign as it grows."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: LocalCampaign) -> None:
         self.campaign = campaign
         self.history = History(campaign.terms)
         stored = campaign.storage.checkpoint(campaign.name, HISTORY)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from purse.base.json import compact
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.base import Storage
 from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service.auth import actor, admin, reader
@@ -59,7 +59,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     )
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone
-        made = cache.put(Campaign.create(**body.model_dump(), storage=cache.storage))
+        made = cache.put(LocalCampaign.create(**body.model_dump(), storage=cache.storage))
         return status_answer(made.status(), 201)
 
     @router.get(
