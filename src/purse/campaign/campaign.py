@@ -117,33 +117,33 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs):
         that was created with other values.
         Raise `InvalidInput` when a value is not allowed.
         """
-        terms = dict(
-            arms=arms,
-            budget=budget,
-            cost_min=cost_min,
-            cost_max=cost_max,
-            resources=resources,
-            plays=plays,
-            horizon=horizon,
-            costs=costs,
-            caps=caps,
-            policy=policy,
-            seed=seed,
-            expires_after=expires_after,
-            on_expiry=on_expiry,
-            stop=stop,
-            cooldown=cooldown,
-            cooldown_max=cooldown_max,
-            reward_within=reward_within,
-            missing_reward=missing_reward,
-            reward_range=reward_range,
-            explore=explore,
-            capacity=capacity,
-            cost_floor=cost_floor,
-            cost_ceiling=cost_ceiling,
-            features=features,
-            per_arm=per_arm,
-        )
+        terms = {
+            "arms": arms,
+            "budget": budget,
+            "cost_min": cost_min,
+            "cost_max": cost_max,
+            "resources": resources,
+            "plays": plays,
+            "horizon": horizon,
+            "costs": costs,
+            "caps": caps,
+            "policy": policy,
+            "seed": seed,
+            "expires_after": expires_after,
+            "on_expiry": on_expiry,
+            "stop": stop,
+            "cooldown": cooldown,
+            "cooldown_max": cooldown_max,
+            "reward_within": reward_within,
+            "missing_reward": missing_reward,
+            "reward_range": reward_range,
+            "explore": explore,
+            "capacity": capacity,
+            "cost_floor": cost_floor,
+            "cost_ceiling": cost_ceiling,
+            "features": features,
+            "per_arm": per_arm,
+        }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 
     @classmethod
@@ -198,23 +198,23 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs):
     @classmethod
     @abstractmethod
     def _create(
-        cls, name: str, terms: dict[str, Any], storage: Place, token: str | None, exist_ok: bool
+        cls, name: str, terms: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
     ) -> Self: ...
 
     @classmethod
     @abstractmethod
-    def _open(cls, name: str, storage: Place, token: str | None) -> Self: ...
+    def _open(cls, name: str, storage: Any, token: str | None) -> Self: ...
 
     @classmethod
     @abstractmethod
-    def _names(cls, storage: Place, token: str | None) -> list[str]: ...
+    def _names(cls, storage: Any, token: str | None) -> list[str]: ...
 
     @classmethod
     @abstractmethod
     def _restore(
         cls,
         file: str | Path | IO[str],
-        storage: Place,
+        storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
     ) -> Self: ...

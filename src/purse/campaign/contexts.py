@@ -12,7 +12,9 @@ import orjson
 
 from purse.base.features import LARGEST, Features
 from purse.campaign.arms import Arms
-from purse.campaign.entry import CLIPPED, CONTEXT, UNUSED
+from purse.campaign.entry import CLIPPED as CLIPPED
+from purse.campaign.entry import CONTEXT as CONTEXT
+from purse.campaign.entry import UNUSED as UNUSED
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
         cls,
         name: str,
         terms: dict[str, Any],
-        storage: str | Storage,
+        storage: Any,
         token: str | None,
         exist_ok: bool,
     ) -> Self:
@@ -65,7 +65,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
         return cls(made, kept)
 
     @classmethod
-    def _open(cls, name: str, storage: str | Storage, token: str | None) -> Self:
+    def _open(cls, name: str, storage: Any, token: str | None) -> Self:
         kept = connected(storage, token, create=False)
         try:
             (first,) = kept.entries(name, 0, 1)
@@ -74,14 +74,14 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
         return cls(Terms.from_dict(first.body), kept)
 
     @classmethod
-    def _names(cls, storage: str | Storage, token: str | None) -> list[str]:
+    def _names(cls, storage: Any, token: str | None) -> list[str]:
         return connected(storage, token, create=False).names()
 
     @classmethod
     def _restore(
         cls,
         file: str | Path | IO[str],
-        storage: str | Storage,
+        storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
     ) -> Self:
