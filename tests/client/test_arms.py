@@ -31,7 +31,7 @@ COOLING = {
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
     made = Place()
-    monkeypatch.setattr("purse.client.client.time.sleep", made.waits.append)
+    monkeypatch.setattr("purse.client.connection.time.sleep", made.waits.append)
     made.client.create("prompts", **TERMS, **ROOM)
     return made
 

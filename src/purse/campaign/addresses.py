@@ -26,6 +26,13 @@ def class_of(storage: object) -> Any:
     return getattr(import_module(module), found)
 
 
+def connected(storage: str) -> Any:
+    """Return what an address leads to, connected: a storage, or a connection to a server. Several
+    campaigns there can be opened with it.
+    """
+    return class_of(storage)._connected(storage, None)
+
+
 def is_server(address: str) -> bool:
     """Whether an address is that of a server which speaks HTTP.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 from purse.campaign import defaults
 from purse.campaign.addresses import class_of
@@ -21,11 +21,8 @@ from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
 from purse.policies import DEFAULT
 
-if TYPE_CHECKING:
-    from purse.campaign.storage.base import Storage
-
 # an address; or a storage, or a `purse.Client`, that is connected already
-Place: TypeAlias = "str | Storage | Any"
+Place: TypeAlias = str | Any
 
 
 class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs):
@@ -194,6 +191,10 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs):
     def _at(cls, storage: Place) -> type[Self]:
         """Return the class of campaigns at an address; a class that is not abstract is its own."""
         return class_of(storage) if cls is Campaign else cls
+
+    @staticmethod
+    @abstractmethod
+    def _connected(storage: Any, token: str | None) -> Any: ...
 
     @classmethod
     @abstractmethod

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from purse.base.optional import needs
+from purse.campaign.addresses import REMOTE
 from purse.client.address import address_of, headers_of
 from purse.client.exchange import Answer, Lost, R, Request, Verb, conversation
 
@@ -27,6 +28,8 @@ class Sender(Protocol):
 
 class Connection:
     """A connection to a server, which several threads may share."""
+
+    campaign_class = REMOTE  # of `Campaign.open(name, storage=connection)`
 
     def __init__(
         self,

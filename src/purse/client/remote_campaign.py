@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
+from typing import IO, Any, NoReturn, Self
 
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
@@ -17,9 +17,6 @@ from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
 from purse.errors import InvalidInput, PurseError, invalid
-
-if TYPE_CHECKING:
-    from purse.client.client import Client
 
 ABSENT = ("storage", "terms")  # what only a campaign has whose database this process reaches
 
@@ -49,6 +46,18 @@ class RemoteCampaign(Campaign):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @staticmethod
+    def _connected(storage: Any, token: str | None) -> Connection:
+        """Return a connection to the server at an address, or the one that is given."""
+        if isinstance(storage, str):
+            return Connection(storage, token)
+        found = getattr(storage, "connection", storage)  # of a client
+        if not isinstance(found, Connection):
+            raise invalid("storage", storage, "must be the address of a server, or a client of it")
+        if token is not None:
+            raise InvalidInput("token: must be left out, since the client has its own")
+        return found
+
     @classmethod
     def _create(
         cls,
@@ -58,7 +67,7 @@ class RemoteCampaign(Campaign):
         token: str | None,
         exist_ok: bool,
     ) -> Self:
-        connection = connected(storage, token)
+        connection = cls._connected(storage, token)
         status = connection.do(operators.create(name, without_defaults(terms), exist_ok))
         if status.promise is not None:
             warnings.warn(status.promise, stacklevel=3)
@@ -66,13 +75,13 @@ class RemoteCampaign(Campaign):
 
     @classmethod
     def _open(cls, name: str, storage: Any, token: str | None) -> Self:
-        connection = connected(storage, token)
+        connection = cls._connected(storage, token)
         connection.do(records.status(name))
         return cls(name, connection)
 
     @classmethod
     def _names(cls, storage: Any, token: str | None) -> list[str]:
-        return connected(storage, token).do(records.names())
+        return cls._connected(storage, token).do(records.names())
 
     @classmethod
     def _restore(
@@ -186,17 +195,6 @@ class RemoteCampaign(Campaign):
 
     def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         records.archive(self.name, file, before=before)
-
-
-def connected(storage: str | Client, token: str | None) -> Connection:
-    """Return a connection to the server at an address, or that of a client."""
-    if isinstance(storage, str):
-        return Connection(storage, token)
-    if not hasattr(storage, "connection"):
-        raise invalid("storage", storage, "must be the address of a server, or a `purse.Client`")
-    if token is not None:
-        raise InvalidInput("token: must be left out, since the client has its own")
-    return storage.connection
 
 
 def without_defaults(terms: Mapping[str, Any]) -> dict[str, Any]:

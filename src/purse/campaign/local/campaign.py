@@ -35,6 +35,13 @@ MAX_BATCH = 1_000  # tickets in one request
 class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
     """A campaign in a file or a database, or behind a Unix socket."""
 
+    @staticmethod
+    def _connected(storage: Any, token: str | None, *, create: bool = False) -> Storage:
+        """Return the storage behind an address; `create` says whether a missing file is made."""
+        if token is not None:
+            raise InvalidInput("token: must be left out, since only a server has tokens")
+        return connect(storage, create=create)
+
     @classmethod
     def _create(
         cls,
@@ -48,7 +55,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
         made.check_state()
         if made.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=3)
-        kept = connected(storage, token)
+        kept = cls._connected(storage, token, create=True)
         transaction = Transaction(Ledger(made), kept.now())
         transaction.add("created", made.as_dict())
         try:
@@ -66,7 +73,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
 
     @classmethod
     def _open(cls, name: str, storage: Any, token: str | None) -> Self:
-        kept = connected(storage, token, create=False)
+        kept = cls._connected(storage, token)
         try:
             (first,) = kept.entries(name, 0, 1)
         except NoSuchCampaign as error:
@@ -75,7 +82,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
 
     @classmethod
     def _names(cls, storage: Any, token: str | None) -> list[str]:
-        return connected(storage, token, create=False).names()
+        return cls._connected(storage, token).names()
 
     @classmethod
     def _restore(
@@ -161,13 +168,6 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecords, Campaign):
 
     def _arms(self) -> Arms:
         return Arms(self.terms, self.storage.overview(self.name).head.arms)
-
-
-def connected(storage: str | Storage, token: str | None, *, create: bool = True) -> Storage:
-    """Return the storage behind an address, which has no use for a token."""
-    if token is not None:
-        raise InvalidInput("token: must be left out, since only a server has tokens")
-    return connect(storage, create=create)
 
 
 def with_hint(error: NoSuchCampaign, name: str, storage: Storage) -> NoSuchCampaign:
