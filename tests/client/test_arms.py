@@ -12,7 +12,7 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CoolingArm, Status
 from purse.client.client import Client
 from purse.client.wire import error_of, result_of

@@ -13,7 +13,7 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.storage.memory import Memory
 from purse.client.client import Client

@@ -179,6 +179,8 @@ class UnixHarness(ServedHarness):
     def serve(self) -> Iterator[str]:
         from tests.support.socket_server import serving
 
-        with TemporaryDirectory(prefix="purse-") as folder:  # a socket's path has 107 bytes
-            with serving(self.storage(), f"{folder}/s"):
-                yield f"unix:{folder}/s"
+        with (
+            TemporaryDirectory(prefix="purse-") as folder,  # a socket's path has 107 bytes at most
+            serving(self.storage(), f"{folder}/s"),
+        ):
+            yield f"unix:{folder}/s"
