@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
@@ -64,7 +65,8 @@ class AsyncCampaign(AsyncVerbs):
         if connection is None:
             make = partial(Campaign.create, storage=storage, token=token, exist_ok=exist_ok)
             return cls(name, await asyncio.to_thread(make, name, **terms))
-        status = await connection.do(operators.create(name, terms, exist_ok))
+        async with closed_on_error(connection):
+            status = await connection.do(operators.create(name, terms, exist_ok))
         if status.promise is not None:
             warnings.warn(status.promise, stacklevel=2)
         return cls(name, connection)
@@ -77,7 +79,8 @@ class AsyncCampaign(AsyncVerbs):
         if connection is None:
             find = partial(Campaign.open, storage=storage, token=token)
             return cls(name, await asyncio.to_thread(find, name))
-        await connection.do(records.status(name))
+        async with closed_on_error(connection):
+            await connection.do(records.status(name))
         return cls(name, connection)
 
     @classmethod
@@ -116,6 +119,16 @@ class AsyncCampaign(AsyncVerbs):
         """Close all connections to the server; a file or a database stays open."""
         if isinstance(self._kept, AsyncConnection):
             await self._kept.close()
+
+
+@asynccontextmanager
+async def closed_on_error(connection: AsyncConnection) -> AsyncIterator[None]:
+    """Close a connection that nobody will have, since no campaign was found."""
+    try:
+        yield
+    except BaseException:
+        await connection.close()
+        raise
 
 
 def connected(storage: Place, token: str | None) -> AsyncConnection | None:
