@@ -4,6 +4,7 @@ from . import worlds as worlds
 from ._version import __version__ as __version__
 from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
+from .client.async_campaign import AsyncCampaign as AsyncCampaign
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
 from .errors import ArmsCoolingDown as ArmsCoolingDown

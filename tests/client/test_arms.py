@@ -12,7 +12,7 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CoolingArm, Status
 from purse.client.client import Client
 from purse.client.wire import error_of, result_of
@@ -31,7 +31,7 @@ COOLING = {
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
     made = Place()
-    monkeypatch.setattr("purse.client.client.time.sleep", made.waits.append)
+    monkeypatch.setattr("purse.client.connection.time.sleep", made.waits.append)
     made.client.create("prompts", **TERMS, **ROOM)
     return made
 

@@ -7,10 +7,12 @@ imports nothing heavy, for the client's sake.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from purse.base import html
+from purse.base.plain_validation import choice, number
 from purse.base.text import MISSING, align_columns, format_digits, join_words
+from purse.errors import invalid
 
 Criterion = Literal["reward", "ratio"]  # what the best arm has the most of
 REWARD, RATIO = CRITERIA = get_args(Criterion)
@@ -166,3 +168,22 @@ class Recommendation:
         """The arms as a table under the answer, for notebooks."""
         table = html.table(HEAD, self._grid(), title=self.answer, texts=(0, 2, 3, 4, 5))
         return table + "".join(map(html.paragraph, (*self._forecast, *self.notes)))
+
+
+def check_criterion(by: str) -> Criterion:
+    """Return what the best arm has the most of; raise `InvalidInput` when it is neither."""
+    return cast(Criterion, choice("by", by, CRITERIA))
+
+
+def check_within(within: float) -> float:
+    """Return by how much the best arm may be missed; raise `InvalidInput` when it is negative."""
+    return number("within", within, low=0)
+
+
+def check_confidence(confidence: float) -> float:
+    """Return a confidence; raise `InvalidInput` when it is not above 0 and below 1."""
+    given = number("confidence", confidence)
+    if not 0 < given < 1:
+        hint = f"; {given:g}% is {given / 100:g}" if 1 < given < 100 else ""
+        raise invalid("confidence", confidence, f"must be above 0 and below 1{hint}")
+    return given

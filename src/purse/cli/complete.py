@@ -33,9 +33,9 @@ def campaigns(context: click.Context, parameter: click.Parameter, typed: str) ->
     """Return the campaigns of the storage whose names begin with what was typed; none where the
     storage cannot be read: who types a command sees no error then.
     """
-    from purse.campaign.storage.connect import connect
+    from purse.campaign.campaign import Campaign
 
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):
-        return [name for name in connect(storage, create=False).names() if name.startswith(typed)]
+        return [name for name in Campaign.names(storage=storage) if name.startswith(typed)]
     return []

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.results import (
     Alarm,
+    Audit,
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
@@ -19,10 +20,7 @@ from purse.campaign.results import (
     Receipt,
     Status,
 )
-from purse.errors import ArmsCoolingDown, InvalidInput, PurseError, shorten
-
-if TYPE_CHECKING:
-    import httpx
+from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
@@ -31,6 +29,7 @@ HINTS: dict[Any, dict[str, Any]] = {
     for kind in (
         Alarm,
         ArmVerdict,
+        Audit,
         BalanceStatus,
         CampaignTicket,
         CoolingArm,
@@ -109,15 +108,6 @@ def value_of(hint: Any, value: Any) -> Any:
     return result_of(hint, value) if hint in HINTS else value
 
 
-def refusal(response: httpx.Response) -> PurseError:
-    """The error that an answer stands for."""
-    try:
-        return error_of(response.json())
-    except (KeyError, TypeError, ValueError):
-        return PurseError(f"the server answered {response.status_code}: {shorten(response.text)}")
-
-
-def pause_of(response: httpx.Response) -> float:
+def seconds_of(wanted: str) -> float:
     """The seconds that the server wants to be left alone, up to a minute."""
-    wanted = response.headers.get("Retry-After", "")
     return min(float(wanted), LONGEST_PAUSE) if wanted.isdecimal() else 0.0

@@ -13,14 +13,14 @@ import numpy as np
 
 from purse.base import amounts, html, validation
 from purse.base.progress import Progress, progress
-from purse.base.recommendation import CONFIDENCE, RATIO, REWARD, Criterion
+from purse.base.recommendation import CONFIDENCE, RATIO, REWARD, Criterion, check_confidence
 from purse.base.text import align_columns, count, format_digits, join_words
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, invalid
 from purse.kernels.mean_bounds import log_term_of
 from purse.theory.arm_bounds import Arm
-from purse.theory.question import Question, read_confidence, read_question
+from purse.theory.question import Question, read_question
 from purse.types import World
 from purse.worlds import make
 
@@ -126,7 +126,7 @@ def recommend(
     Raise `InvalidInput` when a value is not allowed, or when the means of the world change: then
     no arm is best.
     """
-    question, confidence = read_question(by, units_of(cap), within), read_confidence(confidence)
+    question, confidence = read_question(by, units_of(cap), within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
     place = make(world, budget)
     right = right_answers(place, question)

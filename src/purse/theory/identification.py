@@ -37,11 +37,12 @@ from purse.base.recommendation import (
     MeanBounds,
     Recommendation,
     Verdict,
+    check_confidence,
 )
 from purse.errors import invalid
 from purse.kernels import mean_bounds
 from purse.theory.arm_bounds import Arm
-from purse.theory.question import Condition, Question, read_confidence, read_question
+from purse.theory.question import Condition, Question, read_question
 
 SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
 MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
@@ -85,7 +86,7 @@ def recommend(
 
     Raise `InvalidInput` when a value is not allowed.
     """
-    question, confidence = read_question(by, cap, within), read_confidence(confidence)
+    question, confidence = read_question(by, cap, within), check_confidence(confidence)
     arms = [
         Arm(name, n, float(reward), float(cost), reward_range, (least, most))
         for name, n, reward, cost, least, most in zip(

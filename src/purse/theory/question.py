@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from purse.base import validation
-from purse.base.recommendation import CRITERIA, RATIO, REWARD, Criterion
-from purse.errors import invalid
+from purse.base.recommendation import RATIO, REWARD, Criterion, check_criterion, check_within
 from purse.theory.arm_bounds import Arm
 
 Condition = Callable[[float, float], bool]  # of ln(2 / delta) of a bound, and times as many pulls
@@ -83,16 +82,7 @@ def read_question(by: str, cap: float | None, within: float) -> Question:
     Raise `InvalidInput` when a value is not allowed.
     """
     return Question(
-        cast(Criterion, validation.choice("by", by, CRITERIA)),
+        check_criterion(by),
         None if cap is None else validation.number("cap", cap, above=0),
-        validation.number("within", within, low=0),
+        check_within(within),
     )
-
-
-def read_confidence(confidence: float) -> float:
-    """Return a confidence, checked; raise `InvalidInput` when it is not above 0 and below 1."""
-    given = validation.number("confidence", confidence)
-    if not 0 < given < 1:
-        hint = f"; {given:g}% is {given / 100:g}" if 1 < given < 100 else ""
-        raise invalid("confidence", confidence, f"must be above 0 and below 1{hint}")
-    return given

@@ -119,6 +119,14 @@ RECOMMENDATION = as_json(
         resource="USD",
     )
 )
+AUDIT: dict[str, Any] = {
+    "entries": 3,
+    "findings": [],
+    "digest": "d9387f52ddad155417612c58fbd14fe220122318028dc1a7172e8c27d8c04485",
+    "after": 0,
+    "notes": [],
+    "ok": True,
+}
 ENTRY: dict[str, Any] = {
     "seq": 3,
     "at": 1767225600000,

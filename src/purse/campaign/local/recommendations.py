@@ -1,4 +1,4 @@
-"""The verb of those who want to know which arm is best."""
+"""Which arm is best, from the journal in a storage."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.base.text import count
 from purse.campaign.arm_stats import ArmSums
 from purse.campaign.arms import Arms
-from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.followed_history import FollowedHistory, ReadCampaign
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.group_commit import check_same
-from purse.campaign.record_verbs import RecordVerbs
+from purse.campaign.local.records import LocalRecords
 from purse.campaign.records import CampaignRecord
 from purse.campaign.terms import Terms
+from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.engine.job import make_policy, sees_contexts
 from purse.errors import InvalidInput
 
 
-class RecommendVerb(RecordVerbs):
+class LocalRecommendations(LocalRecords, RecommendVerb):
     """Which arm of a campaign is best."""
 
     def recommend(
@@ -34,24 +35,6 @@ class RecommendVerb(RecordVerbs):
         within: float = 0.0,
         resource: str | None = None,
     ) -> Recommendation:
-        """Return which arm is best, and how sure that is.
-
-        by           "reward": the mean reward; "ratio": the mean reward over the mean cost
-        cap          an amount, the most that a pull of the best arm may cost, on average; None:
-                     anything
-        confidence   that is wanted, above 0 and below 1
-        within       by how much the best arm may be missed, in rewards or in rewards per cost
-        resource     what costs are counted in; None: the first resource
-
-        The confidence stays valid however often one asks, and whenever one stops. It takes for
-        granted that the pulls of an arm are independent and that no arm drifts. Retired arms are
-        not recommended.
-
-        Like every method that only reads, it neither waits for a writer nor makes one wait.
-
-        Raise `InvalidInput` when a value is not allowed, or when the policy chooses arms by the
-        context: then the arms were tried on different requests, and their means cannot be compared.
-        """
         from purse.theory.identification import recommend
 
         place, terms = self._place(resource), self.terms
@@ -105,7 +88,7 @@ class RecommendVerb(RecordVerbs):
 class SharedHistory:
     """A campaign's history that is kept from one question to the next, for all threads."""
 
-    def __init__(self, campaign: RecordVerbs) -> None:
+    def __init__(self, campaign: ReadCampaign) -> None:
         self.campaign = campaign
         self.renew()
         reset_after_fork(self)
