@@ -24,8 +24,8 @@ A path without an answer counts as wrong.
 COSTS = """\
 ## What an answer costs
 
-Money until the answer is sure at {sure:.0%}, mean and standard error, beside uniform sampling with \
-the same end.
+Money until the answer is sure at {sure:.0%}, mean and standard error, beside uniform sampling \
+with the same end.
 `best-arm` saves from {least} to {most} of it.
 """
 RIVAL = """\

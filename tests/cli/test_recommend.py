@@ -83,7 +83,7 @@ def test_mistakes_are_one_line(
 def test_a_world_whose_means_change_has_no_best_arm(command: Command) -> None:
     changing = purse.worlds.example("switching")
     code, _, err = command("recommend -b 10 -w", changing)
-    assert (code, "its means change, so that no arm is best" in err) == (exit_codes.MISTAKE, True)
+    assert (code, "nobody knows them, so that no arm is best" in err) == (exit_codes.MISTAKE, True)
 
 
 def test_the_tab_key_knows_what_an_arm_is_best_by() -> None:

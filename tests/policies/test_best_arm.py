@@ -17,6 +17,7 @@ from purse.policies import best_arm
 from purse.testing import check_policy
 from purse.types import Problem, World
 from tests.support.policies import make_live, refuses, tell_all
+from tests.support.soak import SOAK
 
 EXACT = {"rel": 1e-12, "abs": 1e-12}
 SURE = "best-arm:confidence=0.5"
@@ -163,7 +164,7 @@ def test_parameters_as_numbers() -> None:
     assert known.least.tolist() == known.most.tolist() == [0.375, 0.125, 1]
 
 
-def answers(policy: str, world: World, budget: float, n_paths: int, **told: Any) -> list[int]:
+def answers(policy: str, world: World, budget: Any, n_paths: int, **told: Any) -> list[int]:
     """The leader of each path; -1 where no arm keeps to the cap, -2 where it is not sure."""
     job = make_job(policy, world, budget, **told)
     _, states = cpu.play_block(job, n_paths)
@@ -242,3 +243,14 @@ def test_free_pulls_do_not_hide_the_other_arms() -> None:
 @pytest.mark.parametrize("options", ["by=ratio,cap=0.55,confidence=0.5", "sampling=uniform"])
 def test_passes_the_checks_with_options(options: str) -> None:
     check_policy(f"best-arm:{options}", quick=True)
+
+
+def test_several_resources_are_paid_and_the_first_one_counts() -> None:
+    """By reward per cost of the first resource arm 1 is best; by that of the second, arm 0."""
+    world = worlds.function("bernoulli")([0.8, 0.8, 0.3], [[0.9, 0.2], [0.2, 0.9], [0.5, 0.5]])
+    known = make_job("best-arm:by=ratio,cap=0.45", world, [10, 10]).params
+    assert known.least.tolist() == pytest.approx([1, 0.2 / 0.9, 0.5 / 0.9], **EXACT)
+    assert known.cap == pytest.approx(0.5, **EXACT)
+    if SOAK:
+        check_policy("best-arm:by=ratio", world, quick=True)
+        assert answers(f"{SURE},by=ratio", world, [1e4, 1e4], 20).count(1) > 15

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from benchmarks import recommend, recommend_page, record
+
 from purse import worlds
 from purse.policies import best_arm
 from tests.support.soak import SOAK

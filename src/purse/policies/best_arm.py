@@ -35,12 +35,12 @@ Options: by="reward" or "ratio"; confidence=0.95; cap=None, the most that the be
 pull, on average; within=0, by how much its value may be below the best; sampling="lucb", the rule
 above, or "uniform", each arm as often, with the same stop.
 
-Guarantee: for i.i.d. rewards in [0, 1] and costs between their declared bounds, the probability
-that the game EVER ends with a wrong leader is at most 1 - confidence: one with a mean cost above
-the cap, or with a value more than `within` below that of an arm with a mean cost of at most the
-cap. It ends for sure where the best arm is alone and no mean cost is the cap itself. Where the
-budget is spent before, the game ends without an answer; `recommend` says how sure the leader is.
-Means that change void the guarantee.
+Guarantee: for i.i.d. rewards in [0, 1] and i.i.d. costs between their declared bounds, the
+probability that the game EVER ends with a wrong leader is at most 1 - confidence: one with a mean
+cost above the cap, or with a value more than `within` below that of an arm whose mean cost is at
+most the cap. Where all values differ and no mean cost is the cap itself, the game ends, given the
+money. Where the budget is spent before, it ends without an answer. Means that change void the
+guarantee, and so do reports whose delay depends on the reward.
 
 Departures from the paper: LUCB pulls the leader and the challenger in every round, knows no costs,
 and has bounds for each time rather than for all. Track-and-stop follows shares that a program

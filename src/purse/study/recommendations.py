@@ -166,7 +166,9 @@ def spec_of(world: World, question: Question, confidence: float, sampling: str) 
 def right_answers(world: World, question: Question) -> list[bool]:
     """(K,) Whether each arm is a right answer; all False where no arm keeps to the cap."""
     if world.reward_means is None or world.cost_means is None:
-        raise InvalidInput(f"world {world.name}: its means change, so that no arm is best")
+        raise InvalidInput(
+            f"world {world.name}: its means change, or nobody knows them, so that no arm is best"
+        )
     low, high = world.reward_range
     arms = [
         # one report at the mean stands for the truth
