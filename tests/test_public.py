@@ -56,6 +56,7 @@ PAGES = [
             "campaigns",
             "cap-llm-spending",
             "contexts-live",
+            "remote",
             "traffic",
             "studies",
             "notebooks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -23,19 +23,13 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
-HINTS: dict[Any, dict[str, Any]] = {
-    kind: get_type_hints(kind)
-    for kind in (
-        Alarm,
-        Audit,
-        BalanceStatus,
-        CampaignTicket,
-        CoolingArm,
-        FeatureStatus,
-        Receipt,
-        Status,
-    )
-}
+RESULTS = (Alarm, Audit, BalanceStatus, CampaignTicket, CoolingArm, FeatureStatus, Receipt, Status)
+
+
+@cache
+def hints(kind: Any) -> dict[str, Any]:
+    """The types of the fields of a result."""
+    return get_type_hints(kind)
 
 
 def path(name: str, *parts: object) -> str:
@@ -53,6 +47,8 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def plain(value: Any) -> Any:
     """What JSON does not know, in words that it does."""
+    from decimal import Decimal  # here: few send such amounts
+
     return (
         format(value, "f")
         if isinstance(value, Decimal)
@@ -80,7 +76,7 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     return kind(
         **{
             field: value_of(hint, facts[field])
-            for field, hint in HINTS[kind].items()
+            for field, hint in hints(kind).items()
             if field in facts
         }
     )
@@ -90,7 +86,7 @@ def value_of(hint: Any, value: Any) -> Any:
     """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
     if get_origin(hint) is tuple:
         return tuple(value_of(get_args(hint)[0], each) for each in value)
-    return result_of(hint, value) if hint in HINTS else value
+    return result_of(hint, value) if hint in RESULTS else value
 
 
 def seconds_of(wanted: str) -> float:
