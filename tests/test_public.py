@@ -57,6 +57,7 @@ PAGES = [
             "cap-llm-spending",
             "contexts-live",
             "recommend",
+            "remote",
             "traffic",
             "studies",
             "notebooks",

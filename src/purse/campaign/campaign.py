@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import IO, Any, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
 
+from purse.base.default_policy import DEFAULT
 from purse.campaign import defaults
 from purse.campaign.addresses import class_of
 from purse.campaign.verbs.asks import AskVerbs
@@ -20,7 +20,9 @@ from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
-from purse.policies import DEFAULT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # an address; or a storage, or a `purse.Client`, that is connected already
 Place: TypeAlias = str | Any

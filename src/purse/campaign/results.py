@@ -12,7 +12,6 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from purse.base import html
 from purse.campaign.states import (
     FAILED,
     HELD,
@@ -233,6 +232,8 @@ class Status:
 
     def _repr_html_(self) -> str:
         """The balances as a table and the rest as lines, for notebooks."""
+        from purse.base import html  # which a program has no use for
+
         title, *lines = str(self).splitlines()
         head = ["resource", "budget", "spent", "held", "presumed", "left", "overrun"]
         rows = [[getattr(each, name) for name in head] for each in self.purses]

@@ -5,7 +5,6 @@ is sent again, how long to wait before, and which error stands for an answer.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -104,7 +103,7 @@ def attempts(request: Request[R], url: str, retries: int) -> Attempts[R]:
     """
     trouble = ""
     for attempt in range(retries + 1):
-        wait = random.uniform(0, min(LONGEST, SHORTEST * 2**attempt))
+        wait = 0.0  # that the server wants
         heard = yield request
         if isinstance(heard, Lost):
             trouble = heard.why
@@ -117,9 +116,11 @@ def attempts(request: Request[R], url: str, retries: int) -> Attempts[R]:
             refused = refusal(heard, url)
             if heard.status not in AGAIN or isinstance(refused, ArmsCoolingDown):
                 raise told_as_such(refused) if attempt else refused
-            trouble, wait = str(refused), wait + seconds_of(heard.retry_after)
+            trouble, wait = str(refused), seconds_of(heard.retry_after)
         if attempt < retries:
-            yield wait
+            from random import uniform  # which takes a while to import, and is seldom needed
+
+            yield wait + uniform(0, min(LONGEST, SHORTEST * 2**attempt))
     raise StorageUnavailable(
         f"{url} does not answer after {retries + 1} attempts: {shorten(trouble)}"
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import IO, Any, NoReturn, Self
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
@@ -18,6 +17,9 @@ from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
 from purse.errors import InvalidInput, PurseError, invalid
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ABSENT = ("storage", "terms")  # what only a campaign has whose database this process reaches
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -24,22 +24,25 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
-HINTS: dict[Any, dict[str, Any]] = {
-    kind: get_type_hints(kind)
-    for kind in (
-        Alarm,
-        ArmVerdict,
-        Audit,
-        BalanceStatus,
-        CampaignTicket,
-        CoolingArm,
-        FeatureStatus,
-        MeanBounds,
-        Receipt,
-        Recommendation,
-        Status,
-    )
-}
+RESULTS = (
+    Alarm,
+    ArmVerdict,
+    Audit,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    FeatureStatus,
+    MeanBounds,
+    Receipt,
+    Recommendation,
+    Status,
+)
+
+
+@cache
+def hints(kind: Any) -> dict[str, Any]:
+    """The types of the fields of a result."""
+    return get_type_hints(kind)
 
 
 def path(name: str, *parts: object) -> str:
@@ -57,6 +60,8 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def plain(value: Any) -> Any:
     """What JSON does not know, in words that it does."""
+    from decimal import Decimal  # here: few send such amounts
+
     return (
         format(value, "f")
         if isinstance(value, Decimal)
@@ -68,15 +73,17 @@ def plain(value: Any) -> Any:
     )
 
 
-def amount_text(amount: Any) -> Any:
-    """An amount for a query, where all is text: a number as decimal text.
+def amount_text(amount: Any) -> str | None:
+    """An amount for a query, as decimal text; None where there is none.
 
     >>> amount_text(1e-5), amount_text("0.01"), amount_text(3)
-    ('0.000010000', '0.01', 3)
+    ('0.000010000', '0.01', '3')
     """
     if isinstance(amount, float):
         return f"{amount:.9f}"
-    return format(amount, "f") if isinstance(amount, Decimal) else amount
+    if hasattr(amount, "as_tuple"):  # a decimal number
+        return format(amount, "f")
+    return None if amount is None else str(amount)
 
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
@@ -95,7 +102,7 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     return kind(
         **{
             field: value_of(hint, facts[field])
-            for field, hint in HINTS[kind].items()
+            for field, hint in hints(kind).items()
             if field in facts
         }
     )
@@ -105,7 +112,7 @@ def value_of(hint: Any, value: Any) -> Any:
     """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
     if get_origin(hint) is tuple:
         return tuple(value_of(get_args(hint)[0], each) for each in value)
-    return result_of(hint, value) if hint in HINTS else value
+    return result_of(hint, value) if hint in RESULTS else value
 
 
 def seconds_of(wanted: str) -> float:

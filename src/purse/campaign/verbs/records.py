@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from purse.campaign.entry import Entry, without_contexts, write_as
 from purse.campaign.results import Archived, Audit, CampaignTicket, Status
 from purse.campaign.states import OPEN
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class RecordVerbs(ABC):
@@ -99,7 +102,9 @@ class RecordVerbs(ABC):
         contexts   whether the contexts of asks are written, too; a journal without them can be
                    restored where the policy does not see contexts
         """
-        if isinstance(file, (str, Path)):
+        if isinstance(file, (str, os.PathLike)):
+            from pathlib import Path
+
             from purse.base.files import write_atomically
 
             counts: list[int] = []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from purse.base.plain_validation import choice, integer
 from purse.base.recommendation import (
@@ -23,6 +22,9 @@ from purse.client.exchange import Request
 from purse.client.verbs.common import LARGEST, Ticket, given, number_of, result, tickets_of
 from purse.client.wire import amount_text, path, result_of
 from purse.errors import PurseError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE_SIZE = 1_000  # entries of a journal at a time
 MOST = 1_000  # tickets in one answer
