@@ -69,15 +69,17 @@ def plain(value: Any) -> Any:
     )
 
 
-def amount_text(amount: Any) -> Any:
-    """An amount for a query, where all is text: a number as decimal text.
+def amount_text(amount: Any) -> str | None:
+    """An amount for a query, as decimal text; None where there is none.
 
     >>> amount_text(1e-5), amount_text("0.01"), amount_text(3)
-    ('0.000010000', '0.01', 3)
+    ('0.000010000', '0.01', '3')
     """
     if isinstance(amount, float):
         return f"{amount:.9f}"
-    return format(amount, "f") if isinstance(amount, Decimal) else amount
+    if hasattr(amount, "as_tuple"):  # a decimal number
+        return format(amount, "f")
+    return None if amount is None else str(amount)
 
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
