@@ -20,8 +20,8 @@ from typing import Any
 
 import apsw
 
-from purse import Campaign
 from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets
 REWARDS = 7  # different ones

@@ -10,7 +10,8 @@ import random
 from collections.abc import Callable, Collection
 from typing import Any
 
-from purse import ArmsCoolingDown, AskRefused, Campaign
+from purse import ArmsCoolingDown, AskRefused
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}

@@ -34,7 +34,7 @@ PAGES = {
         "Spend a budget",
         "A `Campaign` keeps a budget in a database, for processes and machines that spend it "
         "together; a `Policy` plays in memory.",
-        ("purse.campaign", "purse.live"),
+        ("purse.campaign", "purse.live", "purse.base.recommendation"),
     ),
     "replay": Page(
         "Replay your data",
@@ -72,6 +72,8 @@ ELSEWHERE = {"Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "storage", "gpu")))  # fmt: skip
 INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
+# a result that lies there for the client's sake
+RESULTS = ("purse.base.recommendation",)
 MADE_BY_USERS = ("Client", "KnapsackEnv", "Policy")  # classes that are called
 RETURNED = "What they return"
 LONGEST = 40  # characters of a default value that a signature shows
@@ -131,13 +133,18 @@ def every_class() -> dict[str, type]:
     return {
         value.__name__: value
         for name, module in sorted(sys.modules.items())
-        if name.startswith("purse.") and not name.startswith(INTERNAL)
+        if name.startswith("purse.") and not is_internal(name)
         for value in vars(module).values()
         if isinstance(value, type)
         and value.__module__.startswith("purse.")
-        and not value.__module__.startswith(INTERNAL)
+        and not is_internal(value.__module__)
         and not value.__name__.startswith("_")
     }
+
+
+def is_internal(module: str) -> bool:
+    """Return whether users never meet what a module defines."""
+    return module.startswith(INTERNAL) and module not in RESULTS
 
 
 def returned(item: Any, known: dict[str, type]) -> Iterator[type]:

@@ -23,6 +23,7 @@ SYNONYMS = {
     "path": ("run", "repetition", "replicate"),
     "journal": ("event log", "audit log"),
     "overrun": ("overspend",),
+    "recommendation": ("best arm", "winner", "best-arm identification"),
 }
 # words of the field that are no nouns of the project
 MORE = {

@@ -26,6 +26,7 @@ from tests.support.storages import (
     PostgresHarness,
     SqliteHarness,
     StorageHarness,
+    UnixHarness,
 )
 
 # compiling makes many objects that stay; to look through them less often saves a twentieth
@@ -115,6 +116,8 @@ def group_of(item: pytest.Item) -> str:
         return f"policies/{TOGETHER.get(stem, stem)}"
     if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
         return "engine with scripts"
+    if path.name == "test_recommend_worlds.py":
+        return "policies/best_arm"
     folder = path.parent.name
     return folder if folder in ("offline", "paper", "report") else path.as_posix()
 
@@ -185,6 +188,8 @@ def make_harness(
             made.append(SqliteHarness(tmp_path / f"purse-{len(made)}.db"))
         elif kind == "http":
             made.append(HttpHarness(tmp_path / f"purse-{len(made)}.db"))
+        elif kind == "unix":
+            made.append(UnixHarness(tmp_path / f"purse-{len(made)}.db"))
         else:
             made.append(PostgresHarness(request.getfixturevalue("postgres_address")))
         return made[-1]

@@ -56,6 +56,8 @@ PAGES = [
             "campaigns",
             "cap-llm-spending",
             "contexts-live",
+            "recommend",
+            "remote",
             "traffic",
             "studies",
             "notebooks",

@@ -4,6 +4,7 @@ from . import worlds as worlds
 from ._version import __version__ as __version__
 from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
+from .client.async_campaign import AsyncCampaign as AsyncCampaign
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
 from .errors import ArmsCoolingDown as ArmsCoolingDown
@@ -27,6 +28,7 @@ from .offline.prior_from_log import prior_from_log as prior_from_log
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.scores import Leaderboard as Leaderboard
 from .study.compare import compare as compare
+from .study.recommendations import recommend as recommend
 from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets
 from .study.results import Study as Study

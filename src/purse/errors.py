@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class PurseError(Exception):
@@ -121,5 +120,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     >>> suggest("promts", ["prompts", "ads"]), suggest("zzz", ["prompts", "ads"])
     ("did you mean 'prompts'?", '')
     """
+    from difflib import get_close_matches  # what `import purse` needs not
+
     near = get_close_matches(name, list(known), 1)
     return f"did you mean {near[0]!r}?" if near else ""

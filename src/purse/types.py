@@ -48,6 +48,10 @@ balance     of one resource: budget, spent, held, presumed, left
 transaction the entries that are written together, and the ledger that they lead to
 learner     the policy of a campaign with what the journal has taught it
 group commit  operations of several threads in one transaction
+recommendation  the arm that is best by the reports so far, and the confidence that it is
+confidence  1 less the probability that a recommendation is ever certain and wrong
+cost cap    the most that a recommended arm may cost a pull, on average
+verdict     what the reports say of an arm: best, may be best, worse, above the cap or not tried
 
 Letters for sizes, in docs and shapes:
 K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints, F features,

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, Conflict, InvalidInput, PurseError
+from purse import Conflict, InvalidInput, PurseError
 from purse.campaign import archive as archive_module
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.storages import MemoryHarness, StorageHarness
 
 TERMS: dict[str, Any] = {

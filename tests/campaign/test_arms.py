@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignClosed, InvalidInput
+from purse import CampaignClosed, InvalidInput
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import MemoryHarness, StorageHarness
 

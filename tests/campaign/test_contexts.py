@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from purse import (
     AskRefused,
-    Campaign,
     Conflict,
     InvalidInput,
     Policy,
@@ -24,6 +23,7 @@ from purse import (
     prior_from_log,
 )
 from purse.campaign import contexts, group_commit, terms
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
 from tests.support.storages import MemoryHarness, StorageHarness

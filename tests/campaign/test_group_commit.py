@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, StorageUnavailable
+from purse import StorageUnavailable
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.campaign.storage.memory import Memory
 

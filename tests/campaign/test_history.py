@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign
 from purse.campaign.history import SHOWN, History
 from purse.campaign.journal import Entry
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import POINTS, LastMinute

@@ -5,11 +5,11 @@ from typing import Any
 import orjson
 import pytest
 
-from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.checkpoint import Checkpoint, checkpoint
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.history import History
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 
 START = 1_700_000_000_000

@@ -12,7 +12,7 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CoolingArm, Status
 from purse.client.client import Client
 from purse.client.wire import error_of, result_of
@@ -31,13 +31,13 @@ COOLING = {
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
     made = Place()
-    monkeypatch.setattr("purse.client.client.time.sleep", made.waits.append)
+    monkeypatch.setattr("purse.client.connection.time.sleep", made.waits.append)
     made.client.create("prompts", **TERMS, **ROOM)
     return made
 
 
 @pytest.mark.parametrize(
-    "verb", ["ask", "ask_many", "probabilities", "add_arm", "retire_arm", "set_arm"]
+    "verb", ["ask", "ask_many", "probabilities", "add_arm", "retire_arm", "set_arm", "recommend"]
 )
 def test_a_verb_is_called_like_that_of_a_campaign(verb: str) -> None:
     own, other = (inspect.signature(getattr(kind, verb)).parameters for kind in (Client, Campaign))

@@ -13,14 +13,14 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CampaignTicket, Receipt, Status
 from purse.campaign.storage.memory import Memory
 from purse.client.client import Client
 from purse.client.wire import error_of, result_of
 from tests.support.service import HERE, PROMPTS, TestClient, service
 
-HEAVY = {"apsw", "click", "numba", "numpy", "polars", "rich", "scipy"}
+HEAVY = {"apsw", "click", "httpx", "numba", "numpy", "orjson", "polars", "rich", "scipy"}
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
 
 
@@ -86,7 +86,7 @@ class Place:
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
     made = Place()
-    monkeypatch.setattr("purse.client.client.time.sleep", made.waits.append)
+    monkeypatch.setattr("purse.client.connection.time.sleep", made.waits.append)
     made.client.create("prompts", **TERMS)
     return made
 
@@ -122,7 +122,7 @@ def test_the_verbs_are_those_of_a_campaign_and_so_are_the_answers(place: Place) 
 
 
 def test_a_journal_of_several_pages(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.client.client.PAGE_SIZE", 2)
+    monkeypatch.setattr("purse.client.verbs.records.PAGE_SIZE", 2)
     for _ in range(4):
         place.client.ask("prompts")
     assert [entry.seq for entry in place.client.journal("prompts")] == [1, 2, 3, 4, 5]
@@ -271,14 +271,17 @@ def test_a_creation_that_may_have_happened_is_told_as_such(place: Place) -> None
 def test_the_token_is_sent_and_connections_are_let_go() -> None:
     seen: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(request.headers["Authorization"])
-        return httpx.Response(200, json={"campaigns": []})
+    class Recorded(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            seen.append(request.headers["Authorization"])
+            return httpx.Response(200, json={"campaigns": []})
 
-    with Client(HERE, token="purse_secret", transport=httpx.MockTransport(answer)) as client:
+        def close(self) -> None:
+            seen.append("closed")
+
+    with Client(HERE, token="purse_secret", transport=Recorded()) as client:
         assert client.campaigns() == []
-    assert seen == ["Bearer purse_secret"]
-    assert client._http.is_closed
+    assert seen == ["Bearer purse_secret", "closed"]
 
 
 def test_an_answer_that_is_no_problem_is_still_told(place: Place) -> None:

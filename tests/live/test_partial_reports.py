@@ -14,13 +14,13 @@ import pytest
 
 from purse import (
     BudgetExhausted,
-    Campaign,
     Conflict,
     InvalidInput,
     Policy,
     Ticket,
     TicketError,
 )
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.types import STOP_RULES
 from tests.live.test_masks import PENDING
 from tests.support.live_policies import LIVE, make, refusal, standing

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, Campaign
+from purse import ArmsCoolingDown
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from purse.service import problems
 from purse.service.schemas.new_campaign import NewCampaign

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from tests.client.test_client import TERMS, Place
 from tests.support.service import PROMPTS, running, service

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from purse import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served

@@ -14,8 +14,8 @@ import apsw
 import httpx
 import pytest
 
-from purse import Campaign
 from purse.campaign import incidents
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.records import COUNTS
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.memory import Memory

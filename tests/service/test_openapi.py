@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
+from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.journal import Entry
 from purse.campaign.results import (
     Alarm,
@@ -218,6 +219,8 @@ def test_examples_are_true() -> None:
         "created_at": status["created_at"],
         "changed_at": status["changed_at"],
     }
+    advice = client.get("/campaigns/prompts/recommendation").json()
+    assert advice == example["Recommendation"]
     assert client.post("/campaigns/prompts/top-ups", json=example["TopUp"]).status_code == 200
     found = client.post("/campaigns/prompts/probabilities", json=example["Look"]).json()
     assert set(found["probabilities"]) == set(example["Probabilities"]["probabilities"])
@@ -238,6 +241,9 @@ def test_examples_are_true() -> None:
         ("Feature", FeatureStatus, []),
         ("Status", Status, []),
         ("Entry", Entry, []),
+        ("Recommendation", Recommendation, []),
+        ("ArmVerdict", ArmVerdict, []),
+        ("MeanBounds", MeanBounds, []),
     ],
 )
 def test_a_response_model_has_the_fields_of_its_result_type(

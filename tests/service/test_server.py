@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 import purse
+from purse.campaign.local.campaign import LocalCampaign
 from purse.cli import main
 from purse.client.client import Client
 from tests.support.service import PROMPTS
@@ -134,7 +135,7 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     assert server.wait() == 0
     assert json.loads(server.lines[-1])["message"] == "stopped"
 
-    campaign = purse.Campaign.open("prompts", storage=f"sqlite:///{file}")
+    campaign = LocalCampaign.open("prompts", storage=f"sqlite:///{file}")
     stored = {
         entry.request: entry.body["tickets"][0]["id"]
         for entry in campaign.journal()

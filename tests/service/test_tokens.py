@@ -58,6 +58,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/acknowledge"): "admin",
     ("POST", "/campaigns/prompts/expire"): "act",
     ("GET", "/campaigns/prompts/journal"): "read",
+    ("GET", "/campaigns/prompts/recommendation"): "read",
     ("GET", "/campaigns/prompts/picture"): "read",
     ("GET", "/campaigns/prompts/events"): "read",
     ("GET", "/overview"): "read",

@@ -41,11 +41,8 @@ shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_si
 
 
 @st.composite
-def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
-    """Terms of a campaign.
-
-    plain   only those of 0.1.0, and the defaults of the others
-    """
+def all_terms(draw: st.DrawFn, policy: str) -> Terms:
+    """Terms of a campaign."""
     n_arms = draw(st.sampled_from([2, 3, 1]))
     plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
     n_resources = draw(st.sampled_from([1, 2]))
@@ -84,7 +81,7 @@ def all_terms(draw: st.DrawFn, policy: str, plain: bool = False) -> Terms:
         on_expiry=draw(st.sampled_from(["presume", "presume", "release"])),
         initial=policy in STARTS_WITH_PULLS,
     )
-    return terms if plain else draw(live_terms(terms, policy))
+    return draw(live_terms(terms, policy))
 
 
 @st.composite

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from purse import (
-    Campaign,
     PurseError,
 )
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support import storages
 from tests.support.storages import StorageHarness
 

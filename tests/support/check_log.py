@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from purse import Campaign
 from purse.base import amounts
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 Line = dict[str, Any]
 

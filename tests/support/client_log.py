@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import AskRefused, Campaign, Conflict, InvalidInput, PurseError, StorageUnavailable
+from purse import AskRefused, Conflict, InvalidInput, PurseError, StorageUnavailable
 from purse.campaign.archive_file import complete
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
 from tests.support.check_log import check_line, check_sums
 from tests.support.contexts import SEES

@@ -23,7 +23,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from purse import Campaign, StorageUnavailable
+from purse import StorageUnavailable
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.client_log import TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 

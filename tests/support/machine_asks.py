@@ -33,7 +33,6 @@ class AskMachine(ReportMachine):
     def ask(self, n: int, named: bool) -> None:
         self.ask_for(n, f"request-{next(self.requests)}" if named else None)
 
-    @precondition(lambda self: self.whole)
     @rule(n=st.sampled_from([1, 1, 2, 12]), named=st.booleans(), data=st.data())
     def ask_for_some_arms(self, n: int, named: bool, data: st.DataObject) -> None:
         request_id = f"request-{next(self.requests)}" if named else None
@@ -61,14 +60,13 @@ class AskMachine(ReportMachine):
     @rule(data=st.data(), past=st.integers(1, 5), which=picks)
     def say_what_cannot_be(self, data: st.DataObject, past: int, which: int) -> None:
         """Arms, tickets and reports that are not there or not possible: each is refused."""
-        if self.whole:
-            bad = data.draw(st.sampled_from(BAD_MASKS))
-            good = self.as_asked(self.draw_contexts(1))
-            self.refuses(lambda: self.campaign.ask(arms=bad, **good), Refusal("InvalidInput"))
-            context = data.draw(st.sampled_from(BAD_CONTEXTS))
-            if self.terms.features is None:
-                context = [1, 1]
-            self.refuses(lambda: self.campaign.ask(context=context), Refusal("InvalidInput"))
+        bad = data.draw(st.sampled_from(BAD_MASKS))
+        good = self.as_asked(self.draw_contexts(1))
+        self.refuses(lambda: self.campaign.ask(arms=bad, **good), Refusal("InvalidInput"))
+        context = data.draw(st.sampled_from(BAD_CONTEXTS))
+        if self.terms.features is None:
+            context = [1, 1]
+        self.refuses(lambda: self.campaign.ask(context=context), Refusal("InvalidInput"))
         self.use_a_ticket_that_was_never_issued(past)
         if self.has_tickets:
             self.tell_what_cannot_be(which, data)
@@ -79,7 +77,7 @@ class AskMachine(ReportMachine):
         request_id = list(self.ledger.requests)[which % len(self.ledger.requests)]
         kind, *rest = self.ledger.requests[request_id]
         n, mask, seen = rest if kind == "ask" else (1, None, None)
-        if self.whole and not masked and other:
+        if not masked and other:
             mask = tuple(self.draw_mask(data).items())
         assert isinstance(n, int)
         n += other * masked
@@ -191,7 +189,7 @@ class AskMachine(ReportMachine):
             ticket = self.pick(-1)
             self.tell_once(ticket, self.report(ticket, reward, parts), by_id=True)
 
-    @precondition(lambda self: self.whole and self.terms.plays == 1)
+    @precondition(lambda self: self.terms.plays == 1)
     @rule(
         which=picks,
         ends=st.lists(st.sampled_from(["fail", "fail", "settle", "void"]), min_size=1, max_size=3),
@@ -216,7 +214,7 @@ class AskMachine(ReportMachine):
                 self.ask_for(1, None, only)
             self.harness.clock += max(0, self.ledger.wait(next(iter(only))) - early)
 
-    @precondition(lambda self: self.whole and self.terms.reward_within is not None)
+    @precondition(lambda self: self.terms.reward_within is not None)
     @rule(reward=rewards, parts=shares, ms=st.sampled_from([WITHIN, WITHIN - 1, DAY, -DAY]))
     def wait_for_a_reward(self, reward: list[float], parts: list[int], ms: int) -> None:
         """A cost comes, and its reward too late, or just in time."""
@@ -231,7 +229,7 @@ class AskMachine(ReportMachine):
         self.say("reward", ticket, report)
         self.tell_once(ticket, report, by_id=True)
 
-    @precondition(lambda self: self.whole and self.terms.plays == 1)
+    @precondition(lambda self: self.terms.plays == 1)
     @rule(n=st.sampled_from([21, 19]), void=st.booleans())
     def ask_in_silence(self, n: int, void: bool) -> None:
         """Many tickets of one cheap arm, and nobody says what they bring."""
@@ -257,12 +255,11 @@ class AskMachine(ReportMachine):
     def expire_now(self) -> None:
         assert self.campaign.expire() == self.ledger.expire()
 
-    @precondition(lambda self: self.whole)
     @rule(masked=st.booleans(), data=st.data())
     def look_at_probabilities(self, masked: bool, data: st.DataObject) -> None:
         """An ask would choose nothing that is not shown."""
         mask = self.draw_mask(data) if masked else None
-        if self.policy != UNIFORM or not hasattr(self.campaign, "probabilities"):
+        if self.policy != UNIFORM:
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
         arms |= self.as_asked(self.draw_contexts(1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple
-from inspect import signature
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -16,14 +15,14 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
-from purse import Campaign, Client, PurseError
+from purse import Campaign, PurseError
 from purse.campaign.archive_file import complete
 from purse.campaign.storage.memory import Memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
 from tests.support.reference_ledger import Ledger, Refusal, Report, written
 from tests.support.soak import SOAK
-from tests.support.storages import START, HttpHarness, StorageHarness
+from tests.support.storages import START, StorageHarness
 
 names = count()
 
@@ -36,11 +35,7 @@ class BaseMachine(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        # over HTTP the new verbs are there as soon as the client has them
-        self.whole = (
-            not isinstance(self.harness, HttpHarness) or "arms" in signature(Client.ask).parameters
-        )
-        self.terms = terms = data.draw(all_terms(self.policy, plain=not self.whole))
+        self.terms = terms = data.draw(all_terms(self.policy))
         self.name = f"campaign-{next(names)}"
         self.harness.clock = START
         self.campaign = self.harness.create(
@@ -136,8 +131,7 @@ class BaseMachine(RuleBasedStateMachine):
         out = [ticket for ticket in ledger.tickets.values() if ticket.state in ("held", "presumed")]
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
-        if self.whole:
-            self.arms_agree(status)
+        self.arms_agree(status)
 
     def arms_agree(self, status: Any) -> None:
         """Which arms there are, and which cool down until when."""
@@ -175,8 +169,6 @@ class BaseMachine(RuleBasedStateMachine):
 
     def check_copy(self, audit: Any) -> None:
         """A copy made from the export comes to the same."""
-        if not hasattr(self.campaign, "export"):
-            return
         file = StringIO()
         self.campaign.export(file)
         file.seek(0)

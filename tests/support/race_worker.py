@@ -17,7 +17,8 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import Any
 
-from purse import Campaign, PurseError
+from purse import PurseError
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 

@@ -5,11 +5,13 @@ a clock that stands still.
 from __future__ import annotations
 
 import warnings
-from functools import partial
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from purse import Campaign, Client
+from purse import Campaign
 from purse.campaign.storage.memory import Memory
 
 START = 1_800_000_000_000  # ms since 1970
@@ -24,6 +26,7 @@ class StorageHarness:
 
     examples = 12  # of random sequences, in a short test
     quick = False
+    archives = True  # whether entries can be moved to a file
 
     def __init__(self) -> None:
         self.clock = START
@@ -124,59 +127,60 @@ class PostgresHarness(StorageHarness):
             connection.execute(statement)
 
 
-class Remote:
-    """A campaign on a server, with the verbs of one that is here. What a client cannot ask for is
-    done beside the server, in the same storage.
-    """
-
-    def __init__(self, harness: HttpHarness, name: str) -> None:
-        self.harness, self.name = harness, name
-
-    def __getattr__(self, verb: str) -> Any:
-        return partial(getattr(self.harness.client, verb), self.name)
-
-    def expire(self) -> int:
-        return Campaign.open(self.name, storage=self.harness.storage()).expire()
-
-    def audit(self) -> Any:
-        return Campaign.open(self.name, storage=self.harness.storage()).audit()
-
-
-class HttpHarness(SqliteHarness):
-    """A server over SQLite, and a client of it."""
+class ServedHarness(SqliteHarness):
+    """A server over SQLite in a thread of this process, which is reached by its address alone."""
 
     examples = 4
-    client: Any
-    server: Any = None
+    archives = False
+    serving: AbstractContextManager[str] | None = None
 
-    def start_server(self) -> None:
-        """Start the server anew."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Using `httpx`")  # starlette recommends its successor
-            from fastapi.testclient import TestClient
+    def serve(self) -> AbstractContextManager[str]:
+        """A server, and its address, until the block ends."""
+        raise NotImplementedError
 
-        from purse.service.app import make_app
-        from purse.service.settings import Settings
-
+    def start_server(self) -> str:
+        """Start the server anew; its address."""
         self.close()
-        self.server = TestClient(make_app(Settings(storage=self.storage())))
-        self.server.__enter__()
-        self.client = Client("http://127.0.0.1", transport=self.server._transport)
+        self.serving = self.serve()
+        return self.serving.__enter__()
 
     def close(self) -> None:
         """Stop the server, too."""
-        if self.server is not None:
-            self.server.__exit__()
-            self.server = None
+        if self.serving is not None:
+            serving, self.serving = self.serving, None
+            serving.__exit__(None, None, None)
         super().close()
 
     def create(self, name: str, **terms: Any) -> Any:
-        self.start_server()
+        address = self.start_server()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "on_expiry='release'")
-            self.client.create(name, **terms)
-        return Remote(self, name)
+            return Campaign.create(name, **terms, storage=address)
 
     def open(self, name: str) -> Any:
-        self.start_server()
-        return Remote(self, name)
+        return Campaign.open(name, storage=self.start_server())
+
+
+class HttpHarness(ServedHarness):
+    """A server of HTTP on a free port."""
+
+    @contextmanager
+    def serve(self) -> Iterator[str]:
+        from tests.support.server import served
+
+        with served(storage=self.storage()) as at:
+            yield at.url
+
+
+class UnixHarness(ServedHarness):
+    """A server of a Unix socket."""
+
+    @contextmanager
+    def serve(self) -> Iterator[str]:
+        from tests.support.socket_server import serving
+
+        with (
+            TemporaryDirectory(prefix="purse-") as folder,  # a socket's path has 107 bytes at most
+            serving(self.storage(), f"{folder}/s"),
+        ):
+            yield f"unix:{folder}/s"

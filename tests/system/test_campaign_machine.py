@@ -67,7 +67,6 @@ class CampaignMachine(AskMachine):
         }[to]
         self.same(change, lambda: self.ledger.switch(to))
 
-    @precondition(lambda self: self.whole)
     @rule(
         verb=st.sampled_from(["set_arm", "add_arm"]),
         name=st.sampled_from(NAMES),
@@ -90,7 +89,6 @@ class CampaignMachine(AskMachine):
             lambda: getattr(self.ledger, verb)(name, least, most),
         )
 
-    @precondition(lambda self: self.whole)
     @rule(name=st.sampled_from(NAMES[:3]))
     def retire_an_arm(self, name: str) -> None:
         self.same(lambda: self.campaign.retire_arm(name), lambda: self.ledger.retire_arm(name))
@@ -101,7 +99,7 @@ class CampaignMachine(AskMachine):
             self.harness.drop_checkpoints(self.name)
         self.campaign = self.harness.open(self.name)
 
-    @precondition(lambda self: hasattr(self.campaign, "archive"))
+    @precondition(lambda self: self.harness.archives)
     @rule()
     def archive(self) -> None:
         path = Path(self.folder.name, str(len(self.archives)))
@@ -135,7 +133,7 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
 
 
 @pytest.mark.parametrize("policy", [UNIFORM, INITIAL])
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
 def test_no_sequence_of_calls_breaks_the_books(
     make_harness: Callable[[str], StorageHarness], kind: str, policy: str
 ) -> None:

@@ -78,7 +78,10 @@ def test_the_site_has_a_page_for_every_policy_and_world(
     expected = [f'id="purse.{name}"' for name in names if name not in modules]
     expected += [f'id="purse.{name}.' for name in modules]
     # what they return, with its fields, and what stands beside the package
-    returned = ("Run.gain", "Run.by_budget", "World.costs", "Status.purses", "Receipt.refunded")
+    returned = (
+        *("Run.gain", "Run.by_budget", "World.costs", "Status.purses", "Receipt.refunded"),
+        *("Recommendation.confidence", "ArmVerdict.verdict", "RecommendationStudy.results"),
+    )
     expected += [f'id="purse.{name}"' for name in (*returned, "CampaignTicket", "gym.KnapsackEnv")]
     assert [each for each in expected if each not in api] == []
     assert "bounds.scaled" not in api

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from purse import AskRefused, Campaign, Policy, policies
+from purse import AskRefused, Policy, policies
 from purse.base import amounts
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing.games import suitable

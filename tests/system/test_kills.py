@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from purse import Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support import kill_worker
 from tests.support.client_log import TERMS, FileClientLog, check_promises
 from tests.support.fault_injection import LABELS

@@ -15,7 +15,8 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import Campaign, StorageUnavailable
+from purse import StorageUnavailable
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage import sqlite
 from tests.support.client_log import TERMS, ClientLog, LoggingClient, check_promises
 from tests.support.crash_vfs import Disk, mounted, nothing

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignExists, InvalidInput, PurseError
+from purse import CampaignExists, InvalidInput, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.sample_campaigns import FOLDER, SAMPLES, initial_pulls
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -14,9 +14,10 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import Campaign, InvalidInput, NoSuchCampaign, StorageUnavailable
+from purse import InvalidInput, NoSuchCampaign, StorageUnavailable
 from purse.campaign import operations
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.storages import MemoryHarness, PostgresHarness, StorageHarness
 
 TERMS: dict[str, Any] = {

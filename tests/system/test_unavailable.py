@@ -13,7 +13,8 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import Campaign, StorageUnavailable
+from purse import StorageUnavailable
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS

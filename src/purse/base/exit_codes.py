@@ -15,6 +15,7 @@ HELD: Final = 4
 UNAVAILABLE: Final = 5
 COOLING: Final = 6
 PAUSED: Final = 7
+UNSURE: Final = 8
 INTERRUPTED: Final = 130  # as a shell says of SIGINT
 BROKEN_PIPE: Final = 141  # as a shell says of SIGPIPE
 
@@ -27,5 +28,6 @@ MEANINGS: Final = {
     UNAVAILABLE: "the storage does not answer; the same command again does no harm",
     COOLING: "calls of all allowed arms failed just now; ask again soon",
     PAUSED: "the campaign is paused",
+    UNSURE: "the best arm is not certain yet; ask again after more reports",
     INTERRUPTED: "interrupted by Ctrl-C",
 }

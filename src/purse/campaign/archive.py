@@ -11,7 +11,7 @@ import codecs
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 import orjson
 
@@ -23,6 +23,7 @@ from purse.campaign.group_commit import check_same, write_set
 from purse.campaign.journal import ARCHIVABLE, Entry, write_lines
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
+from purse.campaign.results import Archived
 from purse.campaign.rules import Transaction
 from purse.campaign.states import TOLD, UNFINISHED
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
@@ -31,15 +32,6 @@ from purse.errors import PurseError
 
 MOST_TICKETS = 5_000  # in a transaction
 MOST_ENTRIES = 10_000
-
-
-class Archived(NamedTuple):
-    """What was archived."""
-
-    file: str
-    first: int  # entry
-    last: int
-    tickets: int
 
 
 def archive(terms: Terms, storage: Storage, path: Path, before: int | None) -> Archived:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from purse.base import amounts
 from purse.campaign.states import OPEN
 
 Z = 1.959963984540054  # 95% of a normal distribution lies within ± Z
+
+
+class ArmSums(NamedTuple):
+    """What was reported of one arm up to some moment."""
+
+    told: int
+    failed: int
+    settled: int
+    reward: float
+    costs: tuple[int, ...]  # (d,) units
 
 
 class ArmStats:
@@ -37,6 +47,10 @@ class ArmStats:
         self.squares[0] += reward * reward
         self.squares[1] += cost * cost
         self.cross += reward * cost
+
+    def sums(self) -> ArmSums:
+        """The sums as they are now."""
+        return ArmSums(self.told, self.failed, self.settled, self.reward, tuple(self.costs))
 
     def as_list(self) -> list[Any]:
         """All that it knows."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from purse.campaign.archive_file import complete
@@ -18,6 +17,7 @@ from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
 from purse.campaign.replay_journal import JournalReplay
+from purse.campaign.results import Audit
 from purse.campaign.states import STATES, TOLD
 from purse.campaign.storage.base import LockedState, Overview, ReadSet, Storage, WriteSet
 from purse.campaign.terms import Terms
@@ -27,23 +27,6 @@ from purse.errors import InvalidInput, StorageUnavailable
 PAGE_SIZE = 5_000
 ARCHIVED = ""  # the digest of an entry that was archived
 READ_ATTEMPTS = 20  # so often what differs is looked at again while the campaign goes on
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What a journal comes to, and where a campaign differs from it."""
-
-    entries: int
-    findings: tuple[str, ...]
-    digest: str  # a hash of purses, counts, tickets and the policy's state
-    # entries up to this one were found right by an earlier audit
-    after: int = field(default=0, compare=False)
-    notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything agrees."""
-        return not self.findings
 
 
 def audit(

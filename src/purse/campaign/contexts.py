@@ -12,12 +12,13 @@ import orjson
 
 from purse.base.features import LARGEST, Features
 from purse.campaign.arms import Arms
+from purse.campaign.entry import CLIPPED as CLIPPED
+from purse.campaign.entry import CONTEXT as CONTEXT
+from purse.campaign.entry import UNUSED as UNUSED
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
     from purse.campaign.terms import Terms
-
-CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # the words of an entry
 
 
 class Context(NamedTuple):
@@ -161,11 +162,3 @@ def lacks_contexts(body: Mapping[str, Any]) -> bool:
     return isinstance(tickets, list) and not any(
         isinstance(each, dict) and CONTEXT in each for each in tickets
     )
-
-
-def without_contexts(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of an entry without what it says of contexts."""
-    kept = {name: value for name, value in body.items() if name not in WORDS}
-    if "tickets" in kept:
-        kept["tickets"] = [without_contexts(ticket) for ticket in kept["tickets"]]
-    return kept

@@ -9,7 +9,9 @@ from typing import Final
 STORAGE = "sqlite:///purse.db"
 RESOURCES = ("units",)
 EXPIRES_AFTER = 3600  # seconds
+ON_EXPIRY: Final = "presume"
 STOP: Final = "fit"
 COOLDOWN = 1  # seconds
 COOLDOWN_MAX = 300  # seconds
+MISSING_REWARD: Final = "ignore"
 LEAST_SHARE = 1_000  # cost_max / cost_min where only cost_max is given

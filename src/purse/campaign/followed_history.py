@@ -4,22 +4,39 @@ checkpoints for the next who looks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Protocol
 
 from purse.campaign.audit import ARCHIVED, unchanged
-from purse.campaign.campaign import Campaign
 from purse.campaign.checkpoint import HISTORY
+from purse.campaign.entry import Entry
 from purse.campaign.history import History
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
+from purse.campaign.terms import Terms
 from purse.errors import PurseError
 
 CHECKPOINT_EVERY = 50_000  # entries
 
 
+class ReadCampaign(Protocol):
+    """A campaign whose storage this process reaches."""
+
+    terms: Terms
+    storage: Storage
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def journal(self, after: int = 0) -> Iterator[Entry]:
+        """Yield the entries of the journal whose number is above `after`, in order."""
+
+
 class FollowedHistory:
     """The history of one campaign as it grows."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: ReadCampaign) -> None:
         self.campaign = campaign
         self.history = History(campaign.terms)
         stored = campaign.storage.checkpoint(campaign.name, HISTORY)

@@ -9,7 +9,7 @@ import orjson
 
 from purse.base import amounts
 from purse.base.json import compact
-from purse.campaign.arm_stats import ArmStats, ExpectedPulls
+from purse.campaign.arm_stats import ArmStats, ArmSums, ExpectedPulls
 from purse.campaign.baselines import value
 from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
 from purse.campaign.incidents import Incidents
@@ -79,6 +79,10 @@ class History:
                 self.running = kind in ("created", "resumed")
             self._incidents.see(kind, at, ticket, body)
             self.seq = seq
+
+    def arm_sums(self) -> dict[str, ArmSums]:
+        """What the reports of each arm come to, by its name, in the order of the places."""
+        return {name: arm.sums() for name, arm in zip(self._names, self._arms, strict=False)}
 
     def checkpoint(self, digest: str) -> Checkpoint:
         """What was folded so far; `digest` is that of the journal up to it."""

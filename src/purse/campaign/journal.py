@@ -30,15 +30,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Any
 
 import orjson
 
-from purse._version import __version__
 from purse.base.json import compact
+from purse.campaign.entry import FORMAT, write_as
+from purse.campaign.entry import Entry as Entry
 from purse.errors import InvalidInput, shorten
 
-FORMAT = 1
 KINDS = (
     "created",
     "asked",
@@ -68,17 +68,6 @@ DIGEST_BYTES = 16
 OF_THIS_COPY = ("name", "id", "restored_from")  # terms that a copy of a campaign has of its own
 
 
-class Entry(NamedTuple):
-    """One line of the journal; amounts in it are whole numbers of units of 1e-9."""
-
-    seq: int  # 1, 2, ... without a gap
-    at: Annotated[int, "Milliseconds since 1970."]
-    kind: str
-    request: str | None
-    ticket: int | None
-    body: dict[str, Any]
-
-
 def chain(digest: str, entry: Entry) -> str:
     """Return the digest of a journal up to an entry, from the digest up to the one before.
 
@@ -95,13 +84,7 @@ def write_lines(file: IO[str], name: str, entries: Iterable[Entry], **more: int)
     """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
     number of entries.
     """
-    head = {"purse": __version__, "format": FORMAT, "campaign": name, **more}
-    file.write(compact(head) + "\n")
-    count = 0
-    for entry in entries:
-        file.write(compact(entry._asdict()) + "\n")
-        count += 1
-    return count
+    return write_as(compact, file, name, entries, **more)
 
 
 def read_head(lines: Iterator[str]) -> dict[str, Any]:

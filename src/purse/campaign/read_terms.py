@@ -10,11 +10,11 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import in_order
-from purse.campaign.defaults import COOLDOWN_MAX
+from purse.campaign.defaults import COOLDOWN_MAX, MISSING_REWARD
 from purse.errors import invalid
 
 MOST_SECONDS = 10 * 365 * 86_400
-IGNORE = "ignore"  # a reward that does not come in time counts as nothing
+IGNORE = MISSING_REWARD  # a reward that does not come in time counts as nothing
 MONEY, UNIFORM = EXPLORATIONS = ("money", "uniform")
 MOST_EXPLORED = 0.5
 MOST_ARMS = 10_000

@@ -1,4 +1,4 @@
-"""What a campaign answers: tickets, receipts, status. Amounts are decimal text, one per
+"""What a campaign answers: tickets, receipts, status, audits. Amounts are decimal text, one per
 resource.
 
 The service describes these types in its API, and the client builds them from JSON. The text in an
@@ -9,10 +9,9 @@ sake.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from purse.base import html
 from purse.campaign.states import (
     FAILED,
     HELD,
@@ -124,6 +123,32 @@ class Receipt(NamedTuple):
         return self._asdict()
 
 
+@dataclass(frozen=True)
+class Audit:
+    """What a journal comes to, and where a campaign differs from it."""
+
+    entries: int
+    findings: tuple[str, ...]
+    digest: str  # a hash of purses, counts, tickets and the policy's state
+    # entries up to this one were found right by an earlier audit
+    after: int = field(default=0, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything agrees."""
+        return not self.findings
+
+
+class Archived(NamedTuple):
+    """What was archived."""
+
+    file: str
+    first: int  # entry
+    last: int
+    tickets: int
+
+
 @dataclass(frozen=True, slots=True)
 class BalanceStatus:
     """One resource."""
@@ -207,6 +232,8 @@ class Status:
 
     def _repr_html_(self) -> str:
         """The balances as a table and the rest as lines, for notebooks."""
+        from purse.base import html  # which a program has no use for
+
         title, *lines = str(self).splitlines()
         head = ["resource", "budget", "spent", "held", "presumed", "left", "overrun"]
         rows = [[getattr(each, name) for name in head] for each in self.purses]

@@ -16,7 +16,7 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import catalog, replay, serve, simulate, study, theory
+from purse.cli import catalog, recommend, replay, serve, simulate, study, theory
 from purse.cli.campaign import write
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
@@ -37,6 +37,7 @@ def cli() -> None:
     \b
     purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25
     purse campaign ask prompts         spend a real budget: ask, tell, watch
+    purse recommend prompts            which arm is best, and how sure is that?
     purse replay data.csv --budget 25  which policy would have spent it best?
     purse compare                      the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
@@ -55,7 +56,7 @@ def version() -> None:
 
 cli.add_sections(
     {
-        "Spend a budget": [write.campaign, serve.serve, serve.token],
+        "Spend a budget": [write.campaign, recommend.recommend, serve.serve, serve.token],
         "Ask your own data": [replay.replay],
         "Compare policies": [study.compare, simulate.simulate, simulate.regret, theory.leaderboard],
         "Studies in files": [study.init, study.run, study.status, study.show, study.report],

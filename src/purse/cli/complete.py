@@ -1,4 +1,4 @@
-"""What the Tab key completes: policies, worlds and the names of campaigns."""
+"""What the Tab key completes: policies, worlds, criteria and the names of campaigns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import click
 
+from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
 
 
@@ -23,13 +24,18 @@ def worlds(context: click.Context, parameter: click.Parameter, typed: str) -> li
     return [name for name in names() if name.startswith(typed)]
 
 
+def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return what an arm may be best by, of that which begins with what was typed."""
+    return [name for name in CRITERIA if name.startswith(typed)]
+
+
 def campaigns(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
     """Return the campaigns of the storage whose names begin with what was typed; none where the
     storage cannot be read: who types a command sees no error then.
     """
-    from purse.campaign.storage.connect import connect
+    from purse.campaign.campaign import Campaign
 
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):
-        return [name for name in connect(storage, create=False).names() if name.startswith(typed)]
+        return [name for name in Campaign.names(storage=storage) if name.startswith(typed)]
     return []

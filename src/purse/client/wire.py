@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
+from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.results import (
     Alarm,
+    Audit,
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
@@ -18,25 +20,29 @@ from purse.campaign.results import (
     Receipt,
     Status,
 )
-from purse.errors import ArmsCoolingDown, InvalidInput, PurseError, shorten
-
-if TYPE_CHECKING:
-    import httpx
+from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
-HINTS: dict[Any, dict[str, Any]] = {
-    kind: get_type_hints(kind)
-    for kind in (
-        Alarm,
-        BalanceStatus,
-        CampaignTicket,
-        CoolingArm,
-        FeatureStatus,
-        Receipt,
-        Status,
-    )
-}
+RESULTS = (
+    Alarm,
+    ArmVerdict,
+    Audit,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    FeatureStatus,
+    MeanBounds,
+    Receipt,
+    Recommendation,
+    Status,
+)
+
+
+@cache
+def hints(kind: Any) -> dict[str, Any]:
+    """The types of the fields of a result."""
+    return get_type_hints(kind)
 
 
 def path(name: str, *parts: object) -> str:
@@ -54,6 +60,8 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def plain(value: Any) -> Any:
     """What JSON does not know, in words that it does."""
+    from decimal import Decimal  # here: few send such amounts
+
     return (
         format(value, "f")
         if isinstance(value, Decimal)
@@ -63,6 +71,19 @@ def plain(value: Any) -> Any:
         if isinstance(value, Mapping)
         else list(value)
     )
+
+
+def amount_text(amount: Any) -> str | None:
+    """An amount for a query, as decimal text; None where there is none.
+
+    >>> amount_text(1e-5), amount_text("0.01"), amount_text(3)
+    ('0.000010000', '0.01', '3')
+    """
+    if isinstance(amount, float):
+        return f"{amount:.9f}"
+    if hasattr(amount, "as_tuple"):  # a decimal number
+        return format(amount, "f")
+    return None if amount is None else str(amount)
 
 
 def error_of(problem: Mapping[str, Any]) -> PurseError:
@@ -81,7 +102,7 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     return kind(
         **{
             field: value_of(hint, facts[field])
-            for field, hint in HINTS[kind].items()
+            for field, hint in hints(kind).items()
             if field in facts
         }
     )
@@ -91,18 +112,9 @@ def value_of(hint: Any, value: Any) -> Any:
     """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
     if get_origin(hint) is tuple:
         return tuple(value_of(get_args(hint)[0], each) for each in value)
-    return result_of(hint, value) if hint in HINTS else value
+    return result_of(hint, value) if hint in RESULTS else value
 
 
-def refusal(response: httpx.Response) -> PurseError:
-    """The error that an answer stands for."""
-    try:
-        return error_of(response.json())
-    except (KeyError, TypeError, ValueError):
-        return PurseError(f"the server answered {response.status_code}: {shorten(response.text)}")
-
-
-def pause_of(response: httpx.Response) -> float:
+def seconds_of(wanted: str) -> float:
     """The seconds that the server wants to be left alone, up to a minute."""
-    wanted = response.headers.get("Retry-After", "")
     return min(float(wanted), LONGEST_PAUSE) if wanted.isdecimal() else 0.0

@@ -10,11 +10,11 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from purse.base.catalog import as_catalog
+from purse.base.default_policy import DEFAULT as DEFAULT
 from purse.base.loading import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 
-DEFAULT = "replan"  # what the leaderboard recommends to who knows nothing
 as_catalog(__name__)
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "choose", "update")

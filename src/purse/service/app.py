@@ -22,6 +22,7 @@ from purse.service.routes.arms import arm_routes
 from purse.service.routes.campaigns import campaigns
 from purse.service.routes.dashboard import dashboard
 from purse.service.routes.health import health_routes
+from purse.service.routes.recommendation import recommendation_routes
 from purse.service.routes.tickets import tickets
 from purse.service.settings import Settings
 from purse.service.threads import Threads
@@ -54,6 +55,7 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (
         campaigns(cache, threads),
         arm_routes(cache, threads),
+        recommendation_routes(cache, threads),
         tickets(cache, threads, metrics),
         health_routes(cache, threads, metrics),
         dashboard(views, Overview(cache, views, settings.storage), reader),

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import Status
 from purse.campaign.storage.base import Storage
 from purse.service.policy_files import refuse_file
@@ -22,25 +22,25 @@ class CampaignCache:
 
     def __init__(self, storage: Storage, allow_policy_files: bool = False) -> None:
         self.storage, self.allow_policy_files = storage, allow_policy_files
-        self._open: OrderedDict[str, Campaign] = OrderedDict()
+        self._open: OrderedDict[str, LocalCampaign] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, name: str) -> Campaign:
+    def get(self, name: str) -> LocalCampaign:
         """The campaign of this name."""
         with self._lock:
             if name in self._open:
                 self._open.move_to_end(name)
                 return self._open[name]
-        return self.put(Campaign.open(name, storage=self.storage))
+        return self.put(LocalCampaign.open(name, storage=self.storage))
 
-    def get_to_ask(self, name: str) -> Campaign:
+    def get_to_ask(self, name: str) -> LocalCampaign:
         """The campaign of this name, if its policy may be run here."""
         campaign = self.get(name)
         if not self.allow_policy_files:
             refuse_file(name, campaign.terms.policy)
         return campaign
 
-    def put(self, campaign: Campaign) -> Campaign:
+    def put(self, campaign: LocalCampaign) -> LocalCampaign:
         """Keep a campaign; the one that is here already where another thread was faster."""
         with self._lock:
             kept = self._open.setdefault(campaign.name, campaign)

@@ -15,8 +15,8 @@ import anyio
 from anyio.to_thread import run_sync
 
 from purse.base.json import compact
-from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.base import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NoSuchCampaign, PurseError
@@ -49,7 +49,7 @@ class ViewVersion(NamedTuple):
 class LiveView:
     """One campaign's history as it grows."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: LocalCampaign) -> None:
         self.campaign = campaign
         self._followed = FollowedHistory(campaign)
         self._lock = threading.Lock()
@@ -124,7 +124,7 @@ class LiveViews:
             if name in self._views:
                 self._views.move_to_end(name)
                 return self._views[name]
-        opened = LiveView(Campaign.open(name, storage=self.storage))
+        opened = LiveView(LocalCampaign.open(name, storage=self.storage))
         with self._lock:
             kept = self._views.setdefault(name, opened)
             if len(self._views) > MOST_KEPT:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from purse.campaign.server.socket_file import SocketFile
-from purse.campaign.server.socket_server import SocketServer
+from tests.support.socket_server import LONG as LONG
+from tests.support.socket_server import serving as serving
 
-LONG = 30.0  # seconds after which something that should have happened never will
 Serving = Callable[..., Any]
 
 
@@ -34,23 +30,6 @@ def folder() -> Iterator[Path]:
 def path(folder: Path) -> str:
     """Where the socket is."""
     return str(folder / "s")
-
-
-@contextmanager
-def serving(storage: Any, path: str) -> Iterator[SocketServer]:
-    """A server in a thread, until the block ends."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    server = SocketServer(storage, SocketFile(path))
-    asyncio.run_coroutine_threadsafe(server.start(), loop).result(LONG)
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(LONG)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(LONG)
-        loop.close()
 
 
 def started(storage: str, path: str) -> subprocess.Popen[str]:

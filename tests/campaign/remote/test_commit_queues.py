@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from purse import Campaign
 from purse.campaign import group_commit, operations
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.operations import OPERATIONS, Operation
 from purse.campaign.server import commit_queues
 from purse.campaign.server.commit_queues import Call, CommitQueue, CommitQueues, answer

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignExists, Conflict, InvalidInput, PurseError, StorageUnavailable
+from purse import CampaignExists, Conflict, InvalidInput, PurseError, StorageUnavailable
 from purse.campaign import operations
 from purse.campaign.checkpoint import KINDS
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.states import STATES
 from purse.campaign.storage.base import ReadSet, Storage
 from purse.campaign.storage.connect import connect

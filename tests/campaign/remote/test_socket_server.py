@@ -14,8 +14,9 @@ from typing import Any
 import orjson
 import pytest
 
-from purse import Campaign, InvalidInput, StorageUnavailable
+from purse import InvalidInput, StorageUnavailable
 from purse._version import __version__
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.server import client_connection, socket_server
 from purse.campaign.server.serve import serve, shown
 from purse.campaign.storage.memory import Memory

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, Campaign, InvalidInput
+from purse import ArmsCoolingDown, InvalidInput
 from purse.base import exit_codes
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from tests.campaign.remote.conftest import serving
 from tests.support.campaign_cli import NEW, Complaint, Run, data

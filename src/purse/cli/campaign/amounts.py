@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from purse.errors import InvalidInput, invalid, unknown
+
+if TYPE_CHECKING:
+    from purse.campaign.campaign import Campaign
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,11 +58,11 @@ def listed(text: str) -> str | list[str]:
     return parts if len(parts) > 1 else text
 
 
-def typed(field: str, text: str, resources: Sequence[str]) -> str | list[str]:
-    """Return one amount, or one for each of several resources between commas."""
+def typed(field: str, text: str, campaign: Campaign) -> str | list[str]:
+    """Return one amount, or one for each of several resources of a campaign between commas."""
     parts = listed(text)
-    if isinstance(parts, list) and len(parts) != len(resources):
-        raise invalid(field, text, allowed(text, len(resources)))
+    if isinstance(parts, list) and len(parts) != (count := len(campaign.status().purses)):
+        raise invalid(field, text, allowed(text, count))
     return parts
 
 

@@ -225,13 +225,14 @@ def least_of(cost_min: str | None, arms: dict[str, list[str]], count: int) -> di
 
 
 def compile_now(made: Campaign) -> None:
-    """Compile the policy, so that the first ask need not; where the storage's server asks the
-    policy, it compiles itself.
+    """Compile the policy, so that the first ask need not; where a server asks the policy, it
+    compiles itself.
     """
     from purse.base.progress import progress
     from purse.campaign.learner import Learner
+    from purse.campaign.local.campaign import LocalCampaign
 
-    if hasattr(made.storage, "committer"):
+    if not isinstance(made, LocalCampaign) or hasattr(made.storage, "committer"):
         return
     with progress(made.name) as bar, bar.busy(f"compiling {made.terms.policy}, once"):
         Learner(made.terms)

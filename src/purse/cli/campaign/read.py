@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,6 @@ from purse.errors import invalid
 if TYPE_CHECKING:
     from purse.campaign.campaign import Campaign
     from purse.campaign.results import CampaignTicket, Receipt
-    from purse.campaign.storage.base import Storage
 
 
 @click.command()
@@ -50,10 +49,11 @@ def listed(as_json: bool, storage: str) -> None:
 
 def print_list(as_json: bool, storage: str) -> None:
     """Print a line for each campaign."""
-    from purse.campaign.storage.connect import connect
+    from purse.campaign.addresses import connected
+    from purse.campaign.campaign import Campaign
 
-    place = connect(storage, create=False)
-    found = [opened(name, place).status() for name in place.names()]
+    place = connected(storage)
+    found = [opened(name, place).status() for name in Campaign.names(storage=place)]
     if as_json:
         print_json({"campaigns": [each.as_dict() for each in found]})
         return
@@ -98,7 +98,7 @@ def tickets(name: str, states: tuple[str, ...], limit: int, as_json: bool, stora
     print_tickets(opened(name, storage).tickets(states, limit), as_json, with_state=True)
 
 
-def opened(name: str, storage: str | Storage) -> Campaign:
+def opened(name: str, storage: Any) -> Campaign:
     """Return a campaign of a storage."""
     from purse.campaign.campaign import Campaign
 

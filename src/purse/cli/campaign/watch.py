@@ -16,6 +16,7 @@ from purse.base.text import format_digits, format_time
 from purse.campaign.states import OPEN
 from purse.cli.campaign.read import opened
 from purse.cli.options import campaign_argument, stored
+from purse.errors import PurseError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +72,12 @@ def changes(
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
     from purse.campaign.followed_history import FollowedHistory
+    from purse.campaign.local.campaign import LocalCampaign
 
+    if not isinstance(campaign, LocalCampaign):
+        raise PurseError(
+            "`watch` needs the database's own address; the dashboard of the server shows the same"
+        )
     followed = FollowedHistory(campaign)
     while True:
         history = followed.follow()

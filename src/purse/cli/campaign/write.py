@@ -80,7 +80,7 @@ def ask(
 
     seen = [context_of(text) for text in contexts]
     found = read.opened(name, storage)
-    with progress("ask") as bar, bar.busy(f"the first one compiles {found.terms.policy}"):
+    with progress("ask") as bar, bar.busy(waits_for(found)):
         if count == 1 and len(seen) < 2:
             context = seen[0] if seen else None
             tickets = [found.ask(request_id, arms=chosen(names, most), context=context)]
@@ -123,8 +123,14 @@ def tell(
     elif reward is None or cost is None:
         raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
     else:
-        reports = [(read.number_of(ticket), reward, typed("cost", cost, found.terms.resources))]
+        reports = [(read.number_of(ticket), reward, typed("cost", cost, found))]
     send(found, reports, as_json)
+
+
+def waits_for(found: Campaign) -> str:
+    """Return what an ask may have to wait for."""
+    terms = getattr(found, "terms", None)  # a server has the policy compiled
+    return "the server answers" if terms is None else f"the first one compiles {terms.policy}"
 
 
 def report_of(number: int, line: str) -> tuple[int, Any, Any]:
@@ -186,7 +192,7 @@ def send(target: Campaign, reports: list[tuple[int, Any, Any]], as_json: bool) -
 def settle(name: str, ticket: str, cost: str, storage: str) -> None:
     """Report the cost of a ticket whose reward comes later."""
     found = read.opened(name, storage)
-    amount = typed("cost", cost, found.terms.resources)
+    amount = typed("cost", cost, found)
     read.print_receipt(found.settle(read.number_of(ticket), amount))
 
 
@@ -209,7 +215,7 @@ def reward(name: str, ticket: str, gained: float, storage: str) -> None:
 def fail(name: str, ticket: str, cost: str, reason: str, storage: str) -> None:
     """Report that a call did not work: its cost is spent, and nothing is learnt."""
     found = read.opened(name, storage)
-    amount = typed("cost", cost, found.terms.resources)
+    amount = typed("cost", cost, found)
     read.print_receipt(found.fail(read.number_of(ticket), amount, reason))
 
 
@@ -235,7 +241,7 @@ def void(name: str, ticket: str, storage: str) -> None:
 def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None:
     """Add an amount to the budget."""
     found = read.opened(name, storage)
-    added = typed("amount", amount, found.terms.resources)
+    added = typed("amount", amount, found)
     click.echo(str(found.top_up(added, request_id)))
 
 

@@ -1,24 +1,27 @@
-"""Routes of whole campaigns: list, create, status, top up, pause, resume, close, alarms,
+"""Routes of whole campaigns: list, create, status, top up, pause, resume, close, alarms, audit,
 journal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Body, Depends, Query, Response
 
 from purse.base.json import compact
-from purse.campaign.campaign import Campaign
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.base import Storage
 from purse.errors import CampaignClosed, CampaignExists, Conflict
+from purse.service import problems
 from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
 from purse.service.policy_files import without_folder
 from purse.service.routes.common import Key, Name, answer, request_of, status_answer
 from purse.service.schemas import examples, responses
+from purse.service.schemas.audit import AuditWish
 from purse.service.schemas.new_campaign import NewCampaign
 from purse.service.schemas.requests import Acknowledgement, JournalQuery, TopUp
 from purse.service.threads import Threads
@@ -59,7 +62,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     )
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone
-        made = cache.put(Campaign.create(**body.model_dump(), storage=cache.storage))
+        made = cache.put(LocalCampaign.create(**body.model_dump(), storage=cache.storage))
         return status_answer(made.status(), 201)
 
     @router.get(
@@ -117,12 +120,29 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         "/campaigns/{name}/expire",
         summary="Expire the tickets past their deadline, as every ask does",
         dependencies=[Depends(actor)],
-        response_model=responses.Status,
+        response_model=responses.Expired,
         responses=refusals(body=True),
     )
     def expire_tickets(name: Name) -> Response:
-        cache.get(name).expire()
-        return status_answer(cache.get(name).status())
+        campaign = cache.get(name)
+        expired = campaign.expire()
+        return answer({**without_folder(campaign.status().as_dict()), "expired": expired})
+
+    @router.post(
+        "/campaigns/{name}/audit",
+        summary="Check a campaign against its journal",
+        dependencies=manage,
+        response_model=responses.Audit,
+        responses=refusals(body=True, more=(problems.POLICY_FILE,)),
+    )
+    def audit_campaign(
+        name: Name,
+        body: Annotated[AuditWish, Body()] = AuditWish(),  # noqa: B008 - it never changes
+    ) -> Response:
+        noted = None if body.noted is None else (body.noted.entries, body.noted.digest)
+        campaign = cache.get_to_ask(name)  # an audit plays the policy again
+        found = campaign.audit(full=body.full, acknowledged=body.acknowledged, noted=noted)
+        return answer({**asdict(found), "ok": found.ok})
 
     @router.get(
         "/campaigns/{name}/journal",

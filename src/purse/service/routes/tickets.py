@@ -187,7 +187,7 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         responses=refusals(),
     )
     def list_tickets(name: Name, choice: Annotated[TicketQuery, Query()]) -> Response:
-        found = cache.get(name).tickets(choice.state, choice.limit)
+        found = cache.get(name).tickets(choice.state, choice.limit, choice.after)
         return answer({"tickets": [ticket.as_dict() for ticket in found]})
 
     @router.get(

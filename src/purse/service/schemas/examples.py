@@ -7,13 +7,15 @@ from typing import Any
 import orjson
 
 from purse.base.json import compact
+from purse.base.recommendation import Recommendation
 from purse.campaign.records import COUNTS
 from purse.campaign.results import BalanceStatus, CampaignTicket, Receipt, Status
+from purse.theory.identification import recommend
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0
 
 
-def as_json(result: CampaignTicket | Receipt | Status) -> dict[str, Any]:
+def as_json(result: CampaignTicket | Receipt | Status | Recommendation) -> dict[str, Any]:
     """A result as the service sends it."""
     return dict(orjson.loads(compact(result.as_dict())))
 
@@ -104,6 +106,27 @@ STATUS = as_json(
         promise=None,
     )
 )
+# after the report above
+RECOMMENDATION = as_json(
+    recommend(
+        ["large", "small"],
+        [0, 1],
+        [0.0, 0.93],
+        [0.0, 0.0021],
+        cost_min=0.0001,
+        cost_max=[0.05, 0.01],
+        n_arms=3,
+        resource="USD",
+    )
+)
+AUDIT: dict[str, Any] = {
+    "entries": 3,
+    "findings": [],
+    "digest": "d9387f52ddad155417612c58fbd14fe220122318028dc1a7172e8c27d8c04485",
+    "after": 0,
+    "notes": [],
+    "ok": True,
+}
 ENTRY: dict[str, Any] = {
     "seq": 3,
     "at": 1767225600000,

@@ -17,7 +17,7 @@ from purse.campaign import terms
 from purse.campaign.read_terms import IGNORE, MOST_EXPLORED
 
 NAME = rf"^{terms.NAME.pattern}$"
-REQUEST_ID = r"^[\x21-\x7e]{1,200}$"
+REQUEST_ID = r"^[\x21-\x7e]{1,200}$"  # in a header
 POLICY = r"^[a-z0-9][a-z0-9+.-]*(:[A-Za-z0-9_=,.+\[\] -]*)?$"
 FILE = re.compile(r"[^:]*\.py(:|$)")
 TEXT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,9})?")
@@ -292,4 +292,4 @@ Explore = Annotated[
         }
     ),
 ]
-RequestId = Annotated[str, Field(pattern=REQUEST_ID)]
+RequestId = Annotated[str, Field(min_length=1, max_length=200)]  # printable: the campaign looks

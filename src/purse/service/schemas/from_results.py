@@ -43,5 +43,10 @@ def described(hint: Any) -> tuple[Any, Any]:
     """The type of a field in pydantic's words and, where the field has one, its text."""
     text = None
     if hint not in IN_PYDANTIC and get_origin(hint) is Annotated:
-        hint, text = get_args(hint)
+        hint, *more = get_args(hint)
+        texts = [each for each in more if isinstance(each, str)]
+        text = texts[0] if texts else None
+        for model in more:
+            if isinstance(model, Described):
+                hint = Annotated[hint, model]
     return IN_PYDANTIC.get(hint, hint), Field(description=text)

@@ -167,3 +167,10 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
+    exist_ok: Annotated[
+        bool,
+        Field(
+            description="Take the campaign of this name where there is one that was created with "
+            "the same values; so a creation can be sent again."
+        ),
+    ] = False

@@ -212,3 +212,6 @@ class TicketQuery(KnownFields):
         ),
     ] = list(OPEN)  # noqa: RUF012 - pydantic copies it
     limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
+    after: Annotated[
+        int, Field(ge=0, le=LARGEST_ID, description="The ticket after which to begin.")
+    ] = 0

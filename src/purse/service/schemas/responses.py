@@ -49,6 +49,28 @@ Status = Annotated[
         ],
     ),
 ]
+Expired = Annotated[
+    results.Status,
+    Described(
+        "Expired",
+        results.Status,
+        {**examples.STATUS, "expired": 1},
+        purses=tuple[Purse, ...],
+        alarms=tuple[Alarm, ...],
+        cooling=tuple[CoolingArm, ...],
+        features=tuple[FeatureStatus, ...],
+        expired=Annotated[int, "The tickets that expired now."],
+    ),
+]
+Audit = Annotated[
+    results.Audit,
+    Described(
+        "Audit",
+        results.Audit,
+        examples.AUDIT,
+        ok=Annotated[bool, "Whether nothing was found."],
+    ),
+]
 Entry = Annotated[journal.Entry, Described("Entry", journal.Entry, examples.ENTRY)]
 
 

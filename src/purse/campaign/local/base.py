@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import time
-
 from purse.base import validation
 from purse.campaign import make_results
 from purse.campaign.group_commit import GroupCommitter, check_same
+from purse.campaign.request_ids import checked_request, new_request
 from purse.campaign.results import CampaignTicket, Status
 from purse.campaign.storage.base import Storage
 from purse.campaign.terms import Terms
@@ -25,33 +23,19 @@ class BaseCampaign:
 
     @property
     def name(self) -> str:
-        """The name of the campaign, unique in its storage."""
         return self.terms.name
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
     def status(self) -> Status:
-        """Return the balances, counts and alarms of the campaign.
-
-        Like every method that only reads, it neither waits for a writer nor makes one wait.
-        """
         look = self.storage.overview(self.name)
         check_same(self.terms, look.head)
         return make_results.status(self.terms, *look)
 
     def _request(self, given: str | None) -> str:
-        """Return the name of a request, or a new one where none is given.
-
-        With a name of its own, a request that is sent again after a lost connection makes no second
-        hold.
-        """
-        if given is None:
-            # by time, so that neighbours are neighbours in the index, too
-            return f"{time.time_ns():016x}{os.urandom(8).hex()}"
-        if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
-            raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
-        return given
+        """Return the name of a request, or a new one where none is given."""
+        return new_request() if given is None else checked_request(given)
 
     def _number(self, ticket: CampaignTicket | int) -> int:
         if isinstance(ticket, CampaignTicket):

@@ -4,23 +4,18 @@ work.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from purse.base.text import legible
-from purse.campaign import operations
-from purse.campaign.base_campaign import BaseCampaign
-from purse.campaign.operations import Report
-from purse.campaign.read_report import read_costs, read_report, read_rewards
 from purse.campaign.results import CampaignTicket, Receipt
-from purse.errors import PurseError, invalid
-
-REASON = 200  # characters of a reason that the journal keeps
+from purse.errors import PurseError
 
 
-class ReportVerbs(BaseCampaign):
+class ReportVerbs(ABC):
     """Reports on tickets."""
 
+    @abstractmethod
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         """Report the reward and the cost of a ticket, and return a receipt.
 
@@ -35,11 +30,8 @@ class ReportVerbs(BaseCampaign):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        (answer,) = self.tell_many([(ticket, reward, cost)])
-        if isinstance(answer, PurseError):
-            raise answer
-        return answer
 
+    @abstractmethod
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
     ) -> list[Receipt | PurseError]:
@@ -49,14 +41,8 @@ class ReportVerbs(BaseCampaign):
 
         Each report stands alone: the error of one is returned in its place, and the others count.
         """
-        read = [self._read(*report) for report in reports]
-        found = iter(
-            self._committer.do(
-                operations.tell([report for report in read if isinstance(report, Report)])
-            )
-        )
-        return [next(found) if isinstance(report, Report) else report for report in read]
 
+    @abstractmethod
     def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
         """Report the cost of a ticket whose reward is not known yet, and return a receipt.
 
@@ -68,9 +54,8 @@ class ReportVerbs(BaseCampaign):
         Raise `Conflict` when another cost was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        number = self._number(ticket)
-        return self._committer.do(operations.settle(number, read_costs(self.terms, cost)))
 
+    @abstractmethod
     def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
         """Report the reward of a ticket, before or after its cost, and return a receipt.
 
@@ -83,9 +68,8 @@ class ReportVerbs(BaseCampaign):
         Raise `Conflict` when another reward was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        number = self._number(ticket)
-        return self._committer.do(operations.reward(number, read_rewards(self.terms, reward)))
 
+    @abstractmethod
     def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
         """Report that the call of a ticket did not work, and return a receipt.
 
@@ -99,12 +83,8 @@ class ReportVerbs(BaseCampaign):
         before.
         Raise `TicketError` as `tell` does.
         """
-        if not isinstance(reason, str):
-            raise invalid("reason", reason, "must be text")
-        number = self._number(ticket)
-        costs = read_costs(self.terms, cost)
-        return self._committer.do(operations.fail(number, costs, legible(reason, REASON)))
 
+    @abstractmethod
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
 
@@ -114,11 +94,3 @@ class ReportVerbs(BaseCampaign):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        return self._committer.do(operations.void(self._number(ticket)))
-
-    def _read(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Report | PurseError:
-        """Return a report, or the error that says why it is not one."""
-        try:
-            return Report(self._number(ticket), *read_report(self.terms, reward, cost))
-        except PurseError as error:
-            return error

@@ -3,63 +3,63 @@
 from __future__ import annotations
 
 import codecs
+import json
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from purse.base import validation
-from purse.base.files import write_atomically
-from purse.campaign import make_results
-from purse.campaign.archive import Archived, archive
-from purse.campaign.audit import Audit, audit, stored_ticket
-from purse.campaign.base_campaign import BaseCampaign
-from purse.campaign.contexts import without_contexts
-from purse.campaign.journal import Entry, write_lines
-from purse.campaign.results import CampaignTicket
-from purse.campaign.states import OPEN, STATES
-from purse.errors import PurseError, TicketError
+from purse.campaign.entry import Entry, without_contexts, write_as
+from purse.campaign.results import Archived, Audit, CampaignTicket, Status
+from purse.campaign.states import OPEN
 
-PAGE_SIZE = 1_000  # entries read at a time
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-class RecordVerbs(BaseCampaign):
+class RecordVerbs(ABC):
     """What is stored of a campaign."""
 
-    def tickets(self, states: Sequence[str] = OPEN, limit: int = 1000) -> list[CampaignTicket]:
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the campaign, unique in its storage."""
+
+    @staticmethod
+    def _dumps(value: Any) -> str:
+        """Return a value as JSON without spaces, as an export has it."""
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    @abstractmethod
+    def status(self) -> Status:
+        """Return the balances, counts and alarms of the campaign.
+
+        Like every method that only reads, it neither waits for a writer nor makes one wait.
+        """
+
+    @abstractmethod
+    def tickets(
+        self, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
+    ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first, without archived ones.
 
         states   any of "held", "told", "void", "presumed", "released", "skipped", "settled",
                  "failed" and "unrewarded"
+        after    only tickets whose number is above this one
         """
-        wanted = [validation.choice("states", state, STATES) for state in states]
-        limit = validation.integer("limit", limit, low=1, high=2**62)
-        return (
-            []
-            if not wanted
-            else [
-                make_results.ticket(self.terms, record)
-                for record in self.storage.tickets(self.name, wanted, 0, limit)
-            ]
-        )
 
+    @abstractmethod
     def ticket(self, number: int) -> CampaignTicket:
         """Return the ticket with this number; without its request id where it is archived.
 
         Raise `TicketError` when the campaign did not issue it.
         """
-        number = self._number(number)
-        record = stored_ticket(self.storage, self.name, number)
-        if record is None:
-            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return make_results.ticket(self.terms, record)
 
+    @abstractmethod
     def journal(self, after: int = 0) -> Iterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""
-        after = validation.integer("after", after, low=0, high=2**62)
-        while page := self.storage.entries(self.name, after, PAGE_SIZE):
-            yield from page
-            after = page[-1].seq
 
+    @abstractmethod
     def audit(
         self,
         *,
@@ -80,15 +80,8 @@ class RecordVerbs(BaseCampaign):
         What never reached this storage, or was lost with it, shows only in `acknowledged` and
         `noted`, which somebody else has kept.
         """
-        return audit(
-            self.terms,
-            self.storage,
-            full=full,
-            archives=archives,
-            acknowledged=[self._number(ticket) for ticket in acknowledged],
-            noted=noted,
-        )
 
+    @abstractmethod
     def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         """Move the oldest entries of the journal to a new file, and return what was moved.
 
@@ -101,15 +94,6 @@ class RecordVerbs(BaseCampaign):
         Raise `PurseError` when an audit finds something, when there is nothing to move, or when the
         file exists; then nothing has changed.
         """
-        if hasattr(self.storage, "committer"):
-            raise PurseError(
-                "an archive is made with the database's own address, not over a socket"
-            )
-        found = self.audit()
-        if not found.ok:
-            raise PurseError(f"nothing was archived, because of the audit: {found.findings[0]}")
-        limit = None if before is None else round(before * 1000)
-        return archive(self.terms, self.storage, Path(file).absolute(), limit)
 
     def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
         """Write the journal as JSON lines and return the number of entries.
@@ -118,7 +102,11 @@ class RecordVerbs(BaseCampaign):
         contexts   whether the contexts of asks are written, too; a journal without them can be
                    restored where the policy does not see contexts
         """
-        if isinstance(file, (str, Path)):
+        if isinstance(file, (str, os.PathLike)):
+            from pathlib import Path
+
+            from purse.base.files import write_atomically
+
             counts: list[int] = []
             write_atomically(
                 Path(file),
@@ -128,9 +116,9 @@ class RecordVerbs(BaseCampaign):
             )
             return counts[0]
         if contexts:
-            return write_lines(file, self.name, self.journal())
+            return write_as(self._dumps, file, self.name, self.journal())
         entries = (
             entry._replace(body=without_contexts(entry.body)) if entry.seq > 1 else entry
             for entry in self.journal()
         )
-        return write_lines(file, self.name, entries, without_contexts=True)
+        return write_as(self._dumps, file, self.name, entries, without_contexts=True)

@@ -1,0 +1,61 @@
+"""Checks of numbers and words. This imports nothing heavy, for the client's sake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from purse.errors import invalid
+
+
+def number(
+    field: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> float:
+    """A finite number with above < number, low <= number <= high."""
+    try:
+        result = (
+            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+        )
+    except OverflowError:
+        result = math.nan
+    if not (math.isfinite(result) and above < result and low <= result <= high):
+        limits = [
+            f"{word} {limit:g}"
+            for word, limit in (("above", above), ("at least", low), ("at most", high))
+            if math.isfinite(limit)
+        ]
+        raise invalid(
+            field,
+            value,
+            "must be a number " + " and ".join(limits) if limits else "must be a finite number",
+        )
+    return result
+
+
+def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """A whole number with low <= number <= high; 1e3 is one too."""
+    if type(value) is int and low <= value and (high is None or value <= high):
+        return value  # at once: the other ways take ten times as long
+    allowed = f"must be a whole number from {low}" + (f" to {high}" if high is not None else " up")
+    if isinstance(value, bool) or (
+        not isinstance(value, Integral) and not (isinstance(value, float) and value.is_integer())
+    ):
+        raise invalid(field, value, allowed)
+    result = int(value)
+    if result < low or (high is not None and result > high):
+        raise invalid(field, value, allowed)
+    return result
+
+
+def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise invalid(field, value, "must be one of " + ", ".join(map(repr, allowed)))
+    return value

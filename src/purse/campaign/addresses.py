@@ -1,0 +1,42 @@
+"""Which class of campaigns an address leads to.
+
+The classes are named here and not imported: that of a server stands above this package, and that of
+a database is slow to import, which a client of a server need not wait for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+LOCAL = "purse.campaign.local.campaign:LocalCampaign"
+REMOTE = "purse.client.remote_campaign:RemoteCampaign"
+SERVERS = ("http", "https")  # schemes of addresses
+
+
+def class_of(storage: object) -> Any:
+    """Return the class of the campaigns at an address, or of those of a connected storage, which
+    may name it itself as `campaign_class`.
+    """
+    if isinstance(storage, str):
+        name = REMOTE if is_server(storage) else LOCAL
+    else:
+        name = getattr(storage, "campaign_class", LOCAL)
+    module, _, found = name.partition(":")
+    return getattr(import_module(module), found)
+
+
+def connected(storage: str) -> Any:
+    """Return what an address leads to, connected: a storage, or a connection to a server. Several
+    campaigns there can be opened with it.
+    """
+    return class_of(storage)._connected(storage, None)
+
+
+def is_server(address: str) -> bool:
+    """Whether an address is that of a server which speaks HTTP.
+
+    >>> is_server("https://purse.example.com"), is_server("unix:/run/purse")
+    (True, False)
+    """
+    return address.partition(":")[0].lower() in SERVERS

@@ -1,0 +1,49 @@
+"""One entry of a journal, and a journal as JSON lines. This imports nothing heavy, for the client's
+sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import IO, Annotated, Any, NamedTuple
+
+from purse._version import __version__
+
+FORMAT = 1
+CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # of what an ask has seen
+
+
+class Entry(NamedTuple):
+    """One line of the journal; amounts in it are whole numbers of units of 1e-9."""
+
+    seq: int  # 1, 2, ... without a gap
+    at: Annotated[int, "Milliseconds since 1970."]
+    kind: str
+    request: str | None
+    ticket: int | None
+    body: dict[str, Any]
+
+
+def write_as(
+    dumps: Callable[[Any], str], file: IO[str], name: str, entries: Iterable[Entry], **more: int
+) -> int:
+    """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
+    number of entries.
+
+    dumps   writes a value as JSON on one line
+    """
+    head = {"purse": __version__, "format": FORMAT, "campaign": name, **more}
+    file.write(dumps(head) + "\n")
+    count = 0
+    for entry in entries:
+        file.write(dumps(entry._asdict()) + "\n")
+        count += 1
+    return count
+
+
+def without_contexts(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an entry without what it says of contexts."""
+    kept = {name: value for name, value in body.items() if name not in WORDS}
+    if "tickets" in kept:
+        kept["tickets"] = [without_contexts(ticket) for ticket in kept["tickets"]]
+    return kept

@@ -1,0 +1,82 @@
+"""What is stored of a campaign, read from its storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from purse.base import validation
+from purse.base.json import compact
+from purse.campaign import make_results
+from purse.campaign.archive import archive
+from purse.campaign.audit import audit, stored_ticket
+from purse.campaign.entry import Entry
+from purse.campaign.local.base import BaseCampaign
+from purse.campaign.results import Archived, Audit, CampaignTicket
+from purse.campaign.states import OPEN, STATES
+from purse.campaign.verbs.records import RecordVerbs
+from purse.errors import PurseError, TicketError
+
+PAGE_SIZE = 1_000  # entries read at a time
+
+
+class LocalRecords(BaseCampaign, RecordVerbs):
+    """Tickets, journal, audits and archives."""
+
+    _dumps = staticmethod(compact)
+
+    def tickets(
+        self, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
+    ) -> list[CampaignTicket]:
+        wanted = [validation.choice("states", state, STATES) for state in states]
+        limit = validation.integer("limit", limit, low=1, high=2**62)
+        after = validation.integer("after", after, low=0, high=2**62)
+        return (
+            []
+            if not wanted
+            else [
+                make_results.ticket(self.terms, record)
+                for record in self.storage.tickets(self.name, wanted, after, limit)
+            ]
+        )
+
+    def ticket(self, number: int) -> CampaignTicket:
+        number = self._number(number)
+        record = stored_ticket(self.storage, self.name, number)
+        if record is None:
+            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
+        return make_results.ticket(self.terms, record)
+
+    def journal(self, after: int = 0) -> Iterator[Entry]:
+        after = validation.integer("after", after, low=0, high=2**62)
+        while page := self.storage.entries(self.name, after, PAGE_SIZE):
+            yield from page
+            after = page[-1].seq
+
+    def audit(
+        self,
+        *,
+        full: bool = False,
+        archives: Sequence[str | Path] = (),
+        acknowledged: Iterable[int] = (),
+        noted: tuple[int, str] | None = None,
+    ) -> Audit:
+        return audit(
+            self.terms,
+            self.storage,
+            full=full,
+            archives=archives,
+            acknowledged=[self._number(ticket) for ticket in acknowledged],
+            noted=noted,
+        )
+
+    def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
+        if hasattr(self.storage, "committer"):
+            raise PurseError(
+                "an archive is made with the database's own address, not over a socket"
+            )
+        found = self.audit()
+        if not found.ok:
+            raise PurseError(f"nothing was archived, because of the audit: {found.findings[0]}")
+        limit = None if before is None else round(before * 1000)
+        return archive(self.terms, self.storage, Path(file).absolute(), limit)

@@ -1,0 +1,25 @@
+"""The names of requests. With a name of its own, a request that is sent again after a lost
+connection has no second effect.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from purse.errors import invalid
+
+
+def new_request() -> str:
+    """Return a name that no other request has.
+
+    It begins with the time, so that neighbours in time are neighbours in an index, too.
+    """
+    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
+
+
+def checked_request(given: str) -> str:
+    """Return the name of a request. Raise `InvalidInput` where it is none."""
+    if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
+        raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
+    return given

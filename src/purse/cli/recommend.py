@@ -1,0 +1,123 @@
+"""`purse recommend`: which arm is best, in a campaign or in a simulated world."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from purse.base import exit_codes
+from purse.base.recommendation import CONFIDENCE, CRITERIA, REWARD
+from purse.cli import complete
+from purse.cli.campaign.read import opened
+from purse.cli.options import WORLD_HELP, Budget, for_machines, stored
+from purse.cli.output import print_json
+from purse.errors import InvalidInput
+
+SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=complete.campaigns)
+@click.option(
+    "--by",
+    default=REWARD,
+    show_default=True,
+    metavar="WHAT",
+    shell_complete=complete.criteria,
+    help=f"What the best arm has the most of: {' or '.join(CRITERIA)} (reward per cost).",
+)
+@click.option(
+    "--cap", metavar="AMOUNT", help="The most that a pull of the best arm may cost, on average."
+)
+@click.option(
+    "--confidence",
+    type=float,
+    default=CONFIDENCE,
+    show_default=True,
+    help="How sure the answer has to be.",
+)
+@click.option(
+    "--within",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="By how much the best arm may be missed.",
+)
+@click.option("--resource", help="What costs are counted in [default: the first resource].")
+@click.option(
+    "-w",
+    "--world",
+    metavar="WORLD",
+    shell_complete=complete.worlds,
+    help=f"Simulate instead. {WORLD_HELP}.",
+)
+@click.option("-b", "--budget", type=Budget(), help="With --world: budget of each path.")
+@click.option("-n", "--paths", "n_paths", type=int, help="With --world: paths [default: 100].")
+@click.option("--seed", type=int, help="With --world: the same seed gives the same numbers.")
+@for_machines
+@stored
+def recommend(
+    name: str | None,
+    world: str | None,
+    resource: str | None,
+    budget: float | None,
+    n_paths: int | None,
+    seed: int | None,
+    as_json: bool,
+    storage: str,
+    **question: Any,
+) -> None:
+    """Say which arm is best, and how sure that is.
+
+    NAME is a campaign. The confidence stays valid however often this is asked. The exit code is 0
+    where the answer is certain, and 8 where it is not certain yet.
+
+    \b
+    purse recommend prompts
+    purse recommend prompts --by ratio --cap 0.01
+
+    With --world, plays policy best-arm on simulated paths, and says how often its answer was
+    certain, how often it was wrong and what it spent, beside uniform sampling.
+
+    \b
+    purse recommend -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+    simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}
+    given = {field: value for field, value in simulated.items() if value is not None}
+    if world is None:
+        if name is None:
+            raise InvalidInput("recommend: name a campaign, or a world with --world")
+        for field in given:
+            raise InvalidInput(f"{SIMULATED[field]} is for --world, and a campaign is named")
+        live(name, storage, as_json, resource=resource, **question)
+    elif name is not None:
+        raise InvalidInput(f"recommend {name}: name a campaign or --world, not both")
+    elif resource is not None:
+        raise InvalidInput("--resource is for campaigns: a world has costs of its first resource")
+    elif budget is None:
+        raise InvalidInput("--budget is missing: the budget of each simulated path")
+    else:
+        play(world, as_json, **given, **question)
+
+
+def live(name: str, storage: str, as_json: bool, **question: Any) -> None:
+    """Print the best arm of a campaign, and exit with the code that says whether it is certain."""
+    found = opened(name, storage).recommend(**question)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo(str(found))
+    sys.exit(exit_codes.OK if found.certain else exit_codes.UNSURE)
+
+
+def play(world: str, as_json: bool, **options: Any) -> None:
+    """Print how recommendations do in a world."""
+    import purse
+
+    found = purse.recommend(world, **options)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo(str(found))

@@ -1,0 +1,156 @@
+"""The verbs of a campaign for coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
+from purse.campaign.campaign import Campaign
+from purse.campaign.entry import Entry
+from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.states import OPEN
+from purse.client.async_connection import AsyncConnection
+from purse.client.remote_campaign import RemoteCampaign
+from purse.client.verbs import asks, operators, records, reports
+from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.reports import tell_many
+from purse.errors import PurseError
+
+
+class AsyncVerbs:
+    """Does verbs on a server, or in threads on a campaign that this process reaches."""
+
+    def __init__(self, name: str, kept: AsyncConnection | Campaign) -> None:
+        self.name = name
+        self._kept = kept
+
+    async def _do(self, verb: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Do a verb, by a request or in a thread."""
+        if isinstance(self._kept, AsyncConnection):
+            return await self._kept.do(verb(self.name, *given, **named))
+        return await asyncio.to_thread(getattr(self._kept, verb.__name__), *given, **named)
+
+    async def ask(
+        self, request_id: str | None = None, *, arms: Arms = None, context: Any = None
+    ) -> CampaignTicket:
+        return await self._do(asks.ask, request_id, arms=arms, context=context)
+
+    async def ask_many(
+        self,
+        n: int,
+        request_id: str | None = None,
+        *,
+        arms: Arms = None,
+        contexts: Sequence[Any] | None = None,
+    ) -> list[CampaignTicket]:
+        return await self._do(asks.ask_many, n, request_id, arms=arms, contexts=contexts)
+
+    async def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
+        return await self._do(asks.probabilities, arms, context)
+
+    async def tell(self, ticket: Ticket, reward: Any, cost: Any) -> Receipt:
+        return await self._do(reports.tell, ticket, reward, cost)
+
+    async def tell_many(
+        self, reports: Iterable[tuple[Ticket, Any, Any]]
+    ) -> list[Receipt | PurseError]:
+        return await self._do(tell_many, reports)
+
+    async def settle(self, ticket: Ticket, cost: Any) -> Receipt:
+        return await self._do(reports.settle, ticket, cost)
+
+    async def reward(self, ticket: Ticket, reward: Any) -> Receipt:
+        return await self._do(reports.reward, ticket, reward)
+
+    async def fail(self, ticket: Ticket, cost: Any = 0, reason: str = "") -> Receipt:
+        return await self._do(reports.fail, ticket, cost, reason)
+
+    async def void(self, ticket: Ticket) -> Receipt:
+        return await self._do(reports.void, ticket)
+
+    async def top_up(self, amount: Any, request_id: str | None = None) -> Status:
+        return await self._do(operators.top_up, amount, request_id)
+
+    async def pause(self) -> Status:
+        return await self._do(operators.pause)
+
+    async def resume(self) -> Status:
+        return await self._do(operators.resume)
+
+    async def close(self) -> Status:
+        return await self._do(operators.close)
+
+    async def acknowledge(self, kind: str, count: int | None = None) -> Status:
+        return await self._do(operators.acknowledge, kind, count)
+
+    async def expire(self) -> int:
+        return await self._do(operators.expire)
+
+    async def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        return await self._do(operators.add_arm, name, cost_min=cost_min, cost_max=cost_max)
+
+    async def retire_arm(self, name: str) -> Status:
+        return await self._do(operators.retire_arm, name)
+
+    async def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        return await self._do(operators.set_arm, name, cost_min=cost_min, cost_max=cost_max)
+
+    async def status(self) -> Status:
+        return await self._do(records.status)
+
+    async def recommend(
+        self,
+        by: str = REWARD,
+        *,
+        cap: Any = None,
+        confidence: float = CONFIDENCE,
+        within: float = 0.0,
+        resource: str | None = None,
+    ) -> Recommendation:
+        question = {"cap": cap, "confidence": confidence, "within": within, "resource": resource}
+        return await self._do(records.recommend, by, **question)
+
+    async def tickets(
+        self, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
+    ) -> list[CampaignTicket]:
+        return await self._do(records.tickets, states, limit, after)
+
+    async def ticket(self, number: int) -> CampaignTicket:
+        return await self._do(records.ticket, number)
+
+    async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
+        if isinstance(self._kept, AsyncConnection):
+            while page := await self._kept.do(records.journal_page(self.name, after)):
+                for entry in page:
+                    yield entry
+                after = page[-1].seq
+        else:
+            entries = self._kept.journal(after)
+            while page := await asyncio.to_thread(list, islice(entries, records.PAGE_SIZE)):
+                for entry in page:
+                    yield entry
+
+    async def audit(
+        self,
+        *,
+        full: bool = False,
+        archives: Sequence[str | Path] = (),
+        acknowledged: Iterable[int] = (),
+        noted: tuple[int, str] | None = None,
+    ) -> Audit:
+        return await self._do(
+            records.audit, full=full, archives=archives, acknowledged=acknowledged, noted=noted
+        )
+
+    async def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
+        return await self._do(records.archive, file, before=before)
+
+    async def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
+        kept = self._kept
+        if isinstance(kept, AsyncConnection):  # files are written in a thread in any case
+            kept = RemoteCampaign(self.name, kept.for_threads())
+        return await asyncio.to_thread(kept.export, file, contexts=contexts)

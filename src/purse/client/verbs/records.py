@@ -1,0 +1,137 @@
+"""What is stored of a campaign, as requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from purse.base.plain_validation import choice, integer
+from purse.base.recommendation import (
+    CONFIDENCE,
+    REWARD,
+    Recommendation,
+    check_confidence,
+    check_criterion,
+    check_within,
+)
+from purse.campaign.entry import Entry
+from purse.campaign.results import Audit, CampaignTicket, Status
+from purse.campaign.states import OPEN, STATES
+from purse.client.exchange import Request
+from purse.client.verbs.common import LARGEST, Ticket, given, number_of, result, tickets_of
+from purse.client.wire import amount_text, path, result_of
+from purse.errors import PurseError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE_SIZE = 1_000  # entries of a journal at a time
+MOST = 1_000  # tickets in one answer
+AUDIT_TIMEOUT = 600.0  # seconds: a full audit reads the whole journal
+ELSEWHERE = "with the database's own address, not through a server"
+
+
+def names() -> Request[list[str]]:
+    """List the campaigns of the server."""
+    return Request("GET", "/campaigns", lambda text: list(json.loads(text)["campaigns"]))
+
+
+def status(name: str) -> Request[Status]:
+    """Look at the balances, counts and alarms."""
+    return result(Status, "GET", path(name))
+
+
+def ticket(name: str, number: Ticket) -> Request[CampaignTicket]:
+    """Look at one ticket."""
+    return result(CampaignTicket, "GET", path(name, "tickets", number_of(name, number)))
+
+
+def tickets(
+    name: str, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
+) -> Generator[Request[Any], Any, list[CampaignTicket]]:
+    """Look at tickets, as many at a time as an answer holds."""
+    limit = integer("limit", limit, low=1, high=LARGEST)
+    after = integer("after", after, low=0, high=LARGEST)
+    found: list[CampaignTicket] = []
+    states = [choice("states", state, STATES) for state in states]
+    while states and len(found) < limit:
+        wanted = min(MOST, limit - len(found))
+        query: dict[str, Any] = {"state": states, "limit": wanted}
+        if last := found[-1].id if found else after:
+            query["after"] = last
+        page = yield Request("GET", path(name, "tickets"), tickets_of, query=query)
+        found += page
+        if len(page) < wanted:
+            break
+    return found
+
+
+def recommend(
+    name: str,
+    by: str = REWARD,
+    *,
+    cap: Any = None,
+    confidence: float = CONFIDENCE,
+    within: float = 0.0,
+    resource: str | None = None,
+) -> Request[Recommendation]:
+    """Ask which arm is best."""
+    return Request(
+        "GET",
+        path(name, "recommendation"),
+        lambda text: result_of(Recommendation, json.loads(text)),
+        query=given(
+            by=check_criterion(by),
+            cap=amount_text(cap),
+            confidence=check_confidence(confidence),
+            within=check_within(within),
+            resource=resource,
+        ),
+    )
+
+
+def journal_page(name: str, after: int) -> Request[list[Entry]]:
+    """Look at the entries that follow one; at the end there are none."""
+    query = {"after": integer("after", after, low=0, high=LARGEST), "limit": PAGE_SIZE}
+    return Request("GET", path(name, "journal"), entries_of, query=query)
+
+
+def entries_of(text: str) -> list[Entry]:
+    """Return the entries of an answer, which has one on each line."""
+    return [Entry(**json.loads(line)) for line in text.split("\n") if line]
+
+
+def audit(
+    name: str,
+    *,
+    full: bool = False,
+    archives: Sequence[str | Path] = (),
+    acknowledged: Iterable[Ticket] = (),
+    noted: tuple[int, str] | None = None,
+) -> Request[Audit]:
+    """Check a campaign against its journal."""
+    if archives:
+        raise PurseError(f"an audit with archives is made {ELSEWHERE}")
+    body: dict[str, Any] = {
+        "full": full,
+        "acknowledged": [number_of(name, each) for each in acknowledged],
+    }
+    if noted is not None:
+        entries, digest = noted
+        body["noted"] = {
+            "entries": integer("noted", entries, low=0, high=LARGEST),
+            "digest": digest,
+        }
+    return Request(
+        "POST",
+        path(name, "audit"),
+        lambda text: result_of(Audit, json.loads(text)),
+        body,
+        timeout=AUDIT_TIMEOUT,
+    )
+
+
+def archive(name: str, file: str | Path, *, before: float | None = None) -> NoReturn:
+    """Refuse to move entries: where they are kept, only the database's own address can."""
+    raise PurseError(f"an archive is made {ELSEWHERE}")

@@ -1,0 +1,77 @@
+"""One arm's sums of reports, and bounds on its means that hold after every report at once.
+
+The bounds are those of `purse.kernels.mean_bounds`, run as Python: a few of them are wanted at a
+time, and to compile them takes seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+from purse.compiler.interpret import interpret
+from purse.kernels import mean_bounds
+
+_lower = interpret(mean_bounds.lower, log=math.log, exp=math.exp)
+lower_between = interpret(mean_bounds.lower_between, lower=_lower)
+upper_between = interpret(mean_bounds.upper_between, lower=_lower)
+
+
+class Arm(NamedTuple):
+    """The sums of one arm's reports, and the ranges of what they add up."""
+
+    name: str
+    n: int
+    reward_sum: float
+    cost_sum: float
+    reward_range: tuple[float, float]
+    cost_range: tuple[float, float]  # twice the same where the cost is known
+
+    @property
+    def reward(self) -> float:
+        """The mean reward so far; there is a report."""
+        return self.reward_sum / self.n
+
+    @property
+    def cost(self) -> float:
+        """The mean cost so far; the known cost where there is one."""
+        least, most = self.cost_range
+        return least if least == most else self.cost_sum / self.n
+
+    @property
+    def ratio(self) -> float:
+        """The mean reward per mean cost; infinite where a reward was for free."""
+        if self.cost > 0:
+            return self.reward / self.cost
+        return math.copysign(math.inf, self.reward) if self.reward else 0.0
+
+    def reward_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
+        """Bounds on the mean reward, as if there were `times` as many reports."""
+        return _bounds(self.reward_sum, self.n, self.reward_range, log_term, times)
+
+    def cost_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
+        """Bounds on the mean cost."""
+        return _bounds(self.cost_sum, self.n, self.cost_range, log_term, times)
+
+    def ratio_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
+        """Bounds on the ratio: those of the box."""
+        low, high = self.reward_bounds(log_term, times)
+        cheap, dear = self.cost_bounds(log_term, times)
+        return _over(low, dear if low > 0 else cheap), _over(high, cheap if high > 0 else dear)
+
+
+@lru_cache(10_000)  # the leader's are wanted again for every rival
+def _bounds(
+    total: float, n: int, within: tuple[float, float], log_term: float, times: float
+) -> tuple[float, float]:
+    least, most = within
+    mean = min(most, max(least, total / n)) if n else least
+    found = (mean, n * times, log_term, least, most)
+    return lower_between(*found), upper_between(*found)
+
+
+def _over(reward: float, cost: float) -> float:
+    if cost > 0:
+        return reward / cost
+    return math.copysign(math.inf, reward) if reward else 0.0

@@ -1,0 +1,40 @@
+"""A real server in a thread of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from purse.campaign.storage.memory import Memory
+from tests.support.server import Served, served
+from tests.support.storages import START
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Memory, Served]]:
+    """A server without tokens, and where it keeps campaigns."""
+    storage = Memory()
+    with served(storage=storage) as found:
+        yield storage, found
+
+
+@pytest.fixture
+def storage(server: tuple[Memory, Served]) -> Memory:
+    """The storage of the server, which is empty; its clock stands still."""
+    kept, _ = server
+    kept._campaigns.clear()
+    kept.now = lambda: START
+    return kept
+
+
+@pytest.fixture
+def at(server: tuple[Memory, Served], storage: Memory) -> Served:
+    """Where the server is."""
+    return server[1]
+
+
+@pytest.fixture(autouse=True)
+def _no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the environment of the tests has."""
+    monkeypatch.delenv("PURSE_TOKEN", raising=False)

@@ -1,0 +1,154 @@
+"""Connections: kept, found closed, shared by threads, and through a proxy."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import purse
+from purse.client.address import address_of
+from purse.client.exchange import Answer, Lost, Request
+from purse.client.http_sender import HttpSender
+from tests.client.test_parity import TERMS
+from tests.support.server import Served
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+LOOK: Request[str] = Request("GET", "/look", str)
+
+
+class Rough:
+    """A server of a few lines, which notes what it hears and closes when it is told to."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.heard: list[list[str]] = []  # of each connection
+        self.answers = 1  # of a connection, which is then closed
+        self.closed = threading.Semaphore(0)
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            heard: list[str] = []
+            self.heard.append(heard)
+            with connection:
+                for _ in range(self.answers):
+                    heard.append(whole(connection))
+                    connection.sendall(ANSWER)
+            self.closed.release()
+
+
+def whole(connection: socket.socket) -> str:
+    """A request with its body, which may come in two parts."""
+    text = ""
+    while "\r\n\r\n" not in text or missing(text):
+        if not (more := connection.recv(65536).decode()):
+            break
+        text += more
+    return text
+
+
+def missing(text: str) -> bool:
+    head, _, body = text.partition("\r\n\r\n")
+    length = re.search(r"Content-Length: (\d+)", head)
+    return length is not None and len(body) < int(length[1])
+
+
+@pytest.fixture
+def rough() -> Iterator[Rough]:
+    made = Rough()
+    yield made
+    made.listener.close()
+
+
+def sender(rough: Rough, timeout: float = 5.0) -> HttpSender:
+    return HttpSender(address_of(f"http://127.0.0.1:{rough.port}"), {}, timeout)
+
+
+def test_a_connection_is_kept(rough: Rough) -> None:
+    rough.answers = 3
+    made = sender(rough)
+    for _ in range(3):
+        assert made.send(LOOK) == Answer(200, "ok")
+    assert [len(each) for each in rough.heard] == [3]
+    made.close()
+
+
+def test_a_connection_that_the_server_has_closed_is_made_anew(rough: Rough) -> None:
+    made = sender(rough)
+    for _ in range(3):
+        assert made.send(LOOK) == Answer(200, "ok")
+        assert rough.closed.acquire(timeout=30)
+    assert [len(each) for each in rough.heard] == [1, 1, 1]
+    made.close()
+
+
+def test_one_that_closes_while_it_is_used_is_made_anew_at_once(
+    rough: Rough, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("purse.client.http_sender.readable", lambda _: False)
+    made = sender(rough)
+    for _ in range(3):
+        assert made.send(LOOK) == Answer(200, "ok")
+        assert rough.closed.acquire(timeout=30)
+    made.close()
+
+
+def test_no_answer_in_time_is_lost(rough: Rough) -> None:
+    rough.answers = 0
+    made = sender(rough)
+    assert isinstance(made.send(LOOK), Lost)
+    silent = socket.create_server(("127.0.0.1", 0))
+    made = HttpSender(address_of(f"http://127.0.0.1:{silent.getsockname()[1]}"), {}, 60)
+    assert made.send(Request("GET", "/", str, timeout=0.05)) == Lost("TimeoutError: timed out")
+    silent.close()
+
+
+def test_an_address_with_a_path_and_a_query(rough: Rough) -> None:
+    made = HttpSender(address_of(f"http://127.0.0.1:{rough.port}/purse/"), {"A": "b"}, 5.0)
+    made.send(Request("POST", "/x", str, {"ü": 1}, {"state": ["held", "told"], "limit": 2}))
+    first, *lines = rough.heard[0][0].split("\r\n")
+    assert first == "POST /purse/x?state=held&state=told&limit=2 HTTP/1.1"
+    assert {"A: b", "Content-Type: application/json"} <= set(lines)
+    assert lines[-1] == r'{"\u00fc": 1}'
+    made.close()
+
+
+def test_a_proxy_of_the_environment(rough: Rough, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", f"http://me:se%20cret@127.0.0.1:{rough.port}")
+    monkeypatch.setenv("no_proxy", "internal.example.com")
+    made = HttpSender(address_of("http://purse.example.com/p"), {}, 5.0)
+    assert made.send(LOOK) == Answer(200, "ok")
+    first, *lines = rough.heard[0][0].split("\r\n")
+    assert first == "GET http://purse.example.com/p/look HTTP/1.1"
+    assert {"Host: purse.example.com", "Proxy-Authorization: Basic bWU6c2UgY3JldA=="} <= set(lines)
+    made.close()
+    assert HttpSender(address_of("http://internal.example.com"), {}, 5.0)._proxy is None
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
+    with pytest.raises(purse.InvalidInput, match="HTTP_PROXY, HTTPS_PROXY: must be http://"):
+        HttpSender(address_of("http://purse.example.com"), {}, 5.0)
+
+
+def test_a_proxy_makes_a_tunnel_for_https(rough: Rough, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", f"127.0.0.1:{rough.port}")
+    made = HttpSender(address_of("https://purse.example.com"), {}, 5.0)
+    assert isinstance(made.send(LOOK), Lost)  # nobody behind it speaks TLS
+    assert rough.heard[0][0].startswith("CONNECT purse.example.com:443 HTTP/1.")
+
+
+def test_threads_share_connections(at: Served) -> None:
+    campaign: Any = purse.Campaign.create("prompts", **TERMS, storage=at.url)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: campaign.ask().id, range(40)))
+    assert sorted(found) == list(range(1, 41))
+    assert 1 <= len(campaign._connection._sender._idle) <= 8

@@ -1,0 +1,201 @@
+"""How a campaign on a server is reached: addresses, tokens, lost answers, imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import purse
+from purse import Campaign, Client
+from purse.campaign.storage.memory import Memory
+from tests.client.test_client import HEAVY, Wire
+from tests.client.test_parity import TERMS
+from tests.support.server import Served, served
+from tests.support.service import HERE, service, token_file
+
+
+@pytest.fixture
+def wire() -> Wire:
+    """A connection that loses what a test wants it to lose."""
+    return Wire(service(Memory()))
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the client would have waited."""
+    waited: list[float] = []
+    monkeypatch.setattr("purse.client.connection.time.sleep", waited.append)
+    return waited
+
+
+def there(wire: Wire) -> Campaign:
+    client = Client(HERE, transport=wire)
+    return Campaign.create("prompts", **TERMS, storage=client, exist_ok=True)
+
+
+def test_a_repeat_after_a_lost_answer_has_no_second_effect(wire: Wire, waits: list[float]) -> None:
+    wire.trouble = [wire.lose, wire.cut]
+    campaign = there(wire)  # with exist_ok a creation can be sent again
+    for lost in ([wire.lose], [wire.cut, wire.refuse, wire.lose]):
+        wire.trouble = list(lost)
+        one = campaign.ask()
+        wire.trouble = list(lost)
+        two, three = campaign.ask_many(2)
+        wire.trouble = list(lost)
+        assert campaign.tell(one, 1, "0.001").duplicate
+        wire.trouble = list(lost)
+        assert campaign.settle(two, "0.001").duplicate
+        wire.trouble = list(lost)
+        assert campaign.void(three).duplicate
+        wire.trouble = list(lost)
+        campaign.top_up(1)
+    status = campaign.status()
+    assert (status.counts["tickets"], status.counts["told"], status.counts["void"]) == (6, 2, 2)
+    assert status.purses[0].budget == "27"
+    assert len(waits) == 2 + 6 * 4
+
+
+def test_every_ask_has_a_name_of_its_own(wire: Wire) -> None:
+    campaign = there(wire)
+    first, second = campaign.ask(), campaign.ask()
+    assert first.id != second.id
+    names = {json.loads(request.read())["request_id"] for request in wire.sent[-2:]}
+    assert names == {first.request_id, second.request_id}
+
+
+def test_the_token_comes_from_the_argument_or_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, tokens = token_file(tmp_path)
+    with served(storage=Memory(), tokens=file) as at:
+        for wrong in (None, "purse_unknown"):
+            with pytest.raises(purse.PurseError, match=r"wants a token.*PURSE_TOKEN") as caught:
+                Campaign.open("prompts", storage=at.url, token=wrong)
+            assert "purse_unknown" not in str(caught.value)
+        made = Campaign.create("prompts", **TERMS, storage=at.url, token=tokens["admin"])
+        assert made.ask().id == 1
+        monkeypatch.setenv("PURSE_TOKEN", tokens["read"] + "\n")
+        found = Campaign.open("prompts", storage=at.url)
+        assert Campaign.names(storage=at.url) == ["prompts"]
+        with pytest.raises(purse.PurseError, match="needs the role act; the token 'read'"):
+            found.ask()
+        acting = Campaign.open("prompts", storage=at.url, token=tokens["act"])
+        assert acting.ask().id == 2
+        with pytest.raises(purse.PurseError, match="needs the role admin"):
+            acting.audit()
+        assert made.audit().ok
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "über", 7])
+def test_a_token_that_is_none_is_refused_and_not_shown(token: Any) -> None:
+    with pytest.raises(purse.InvalidInput, match="token: must be what `purse token new`") as caught:
+        Campaign.open("prompts", storage=HERE, token=token)
+    assert str(token) not in str(caught.value)
+
+
+def test_a_token_is_for_servers_only(at: Served) -> None:
+    with pytest.raises(purse.InvalidInput, match="token: must be left out"):
+        Campaign.open("prompts", storage="memory:", token="purse_secret")
+    with Client(at.url) as client, pytest.raises(purse.InvalidInput, match="must be left out"):
+        Campaign.open("prompts", storage=client, token="purse_secret")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://",
+        "https:host",
+        "http://host:port",
+        "http://host:99999",
+        "http://host/?a=1",
+        "https://host#a",
+        "http://a b",
+        "https://[::1",
+    ],
+)
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    with pytest.raises(purse.InvalidInput, match=r"storage=.*must be https://HOST"):
+        Campaign.open("prompts", storage=address)
+
+
+def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
+    with pytest.raises(purse.InvalidInput, match="without a name or a password") as caught:
+        Campaign.open("prompts", storage="https://me:secret@host")
+    assert "secret" not in str(caught.value)
+
+
+def test_no_server_is_one_clear_error(waits: list[float]) -> None:
+    with pytest.raises(
+        purse.StorageUnavailable,
+        match=r"^http://127.0.0.1:9 does not answer after 6 attempts: ConnectionRefusedError",
+    ):
+        Campaign.open("prompts", storage="http://127.0.0.1:9")
+    assert len(waits) == 5
+
+
+def test_what_is_no_purse_server_is_told(wire: Wire, at: Served) -> None:
+    with pytest.raises(purse.PurseError, match="GET /else/campaigns/prompts: there is nothing"):
+        Campaign.open("prompts", storage=at.url + "/else")
+    campaign = there(wire)
+    wire.trouble = [wire.busy(404)]
+    with pytest.raises(purse.PurseError, match="the server answered 404: <html>"):
+        campaign.status()
+    wire.trouble = [wire.busy(301, Location="https://purse.example.com/")]
+    with pytest.raises(purse.PurseError, match=r"use the address https://purse\.example"):
+        campaign.status()
+
+
+def test_neither_a_class_nor_a_client_takes_what_is_not_its_own(tmp_path: Path) -> None:
+    from purse.campaign.local.campaign import LocalCampaign
+    from purse.client.remote_campaign import RemoteCampaign
+
+    with pytest.raises(purse.InvalidInput, match="storage="):
+        LocalCampaign.open("prompts", storage="https://host")
+    with pytest.raises(purse.InvalidInput, match="must be https://HOST"):
+        RemoteCampaign.open("prompts", storage=f"sqlite:///{tmp_path}/a.db")
+    with pytest.raises(purse.InvalidInput, match="must be the address of a server"):
+        RemoteCampaign.open("prompts", storage=Memory())
+
+
+OPENED = """
+import sys, purse
+campaign = purse.Campaign.open("prompts", storage=sys.argv[1])
+ticket = campaign.ask()
+campaign.tell(ticket, 1, "0.001")
+print(campaign.status().counts["told"], *sys.modules)
+"""
+
+
+def test_a_campaign_on_a_server_loads_nothing_heavy(at: Served) -> None:
+    Campaign.create("prompts", **TERMS, storage=at.url)
+    told, *loaded = subprocess.run(
+        [sys.executable, "-c", OPENED, at.url], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert told == "1"
+    assert "purse.client.remote_campaign" in loaded
+    assert not HEAVY & set(loaded)
+    ours = [name for name in loaded if name.split(".")[0] == "purse"]
+    assert not [name for name in ours if name.startswith("purse.campaign.local")]
+    assert len(ours) < 45
+
+
+def test_a_child_of_a_fork_makes_connections_of_its_own(at: Served) -> None:
+    campaign = Campaign.create("prompts", **TERMS, storage=at.url)
+    campaign.ask()
+    child = os.fork()
+    if child == 0:
+        try:
+            campaign.ask()
+            code = 0
+        except BaseException:
+            code = 1
+        os._exit(code)
+    campaign.ask()
+    assert os.waitpid(child, 0)[1] == 0
+    assert campaign.status().counts["tickets"] == 3
