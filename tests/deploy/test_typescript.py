@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import purse
+from purse.base import problem_types
+from purse.campaign.local.campaign import LocalCampaign
 from purse.cli.serve import serve
 from tests.support.paths import EXAMPLES
 from tests.support.server import served
@@ -73,7 +74,7 @@ def test_the_types_name_every_route_and_type() -> None:
 def test_the_example_compares_types_of_problems_that_there_are() -> None:
     slugs = set(re.findall(r'\.type === "([\w-]+)"', (FOLDER / "spend.ts").read_text()))
     assert slugs == {"campaign-exists", "budget-exhausted"}
-    assert slugs <= {kind.slug for kind in purse.base.problem_types.OF_ERRORS.values()}
+    assert slugs <= {kind.slug for kind in problem_types.OF_ERRORS.values()}
 
 
 def test_the_lock_names_versions_and_hashes_and_no_server() -> None:
@@ -105,7 +106,7 @@ def test_the_example_spends_its_budget_and_not_more(tmp_path: Path) -> None:
     assert Decimal("0.49") < Decimal(spent) <= Decimal("0.5")
     assert again == first[first.index("budget-exhausted") :]  # nothing is left to spend
     assert "no-token" in refused
-    campaign = purse.Campaign.open("prompts-ts", storage=storage)
+    campaign = LocalCampaign.open("prompts-ts", storage=storage)
     assert campaign.audit().ok
     counts = campaign.status().counts
     assert f"told {counts['told']}, failed {counts['failed']}\n" in first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
@@ -99,12 +99,9 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     """A result as `Campaign` has it. What a newer server says besides is left out, and what an
     older one does not say has its default.
     """
+    types: Any = hints(cast(Any, kind))
     return kind(
-        **{
-            field: value_of(hint, facts[field])
-            for field, hint in hints(kind).items()
-            if field in facts
-        }
+        **{field: value_of(hint, facts[field]) for field, hint in types.items() if field in facts}
     )
 
 
