@@ -27,6 +27,7 @@ from purse.campaign.report_verbs import ReportVerbs
 from purse.campaign.restore import restore
 from purse.campaign.results import CampaignTicket
 from purse.campaign.rules import Transaction
+from purse.campaign.spending import SpendingVerb
 from purse.campaign.storage.base import Storage
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import PRESUME, RELEASE, WEAKER_PROMISE, Terms
@@ -36,7 +37,7 @@ from purse.policies import DEFAULT
 MAX_BATCH = 1_000  # tickets in one request
 
 
-class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs):
+class Campaign(ReportVerbs, OperatorVerbs, RecordVerbs, SpendingVerb):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and
