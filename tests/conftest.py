@@ -116,7 +116,7 @@ def group_of(item: pytest.Item) -> str:
     if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
         return "engine with scripts"
     folder = path.parent.name
-    return folder if folder in ("offline", "paper", "report") else path.as_posix()
+    return folder if folder in ("integrations", "offline", "paper", "report") else path.as_posix()
 
 
 @pytest.fixture(scope="session", autouse=True)

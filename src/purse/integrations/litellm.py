@@ -21,7 +21,7 @@ from typing import Any
 from purse.base import validation
 from purse.base.optional import needs
 from purse.campaign.spending import awaited
-from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, PurseError, invalid
+from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
 from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
 from purse.integrations.litellm_campaigns import check_campaign, create_campaign
 from purse.integrations.litellm_offers import Offer, offers_of
@@ -38,6 +38,8 @@ REFUSED = "purse_refused"  # in the metadata: why a campaign refused this reques
 # the calls whose costs LiteLLM reports
 PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
 PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
+# errors after which the deployment may be as well as before
+THE_REQUESTS_FAULT = (BadRequestError, litellm.UnprocessableEntityError)
 STEP = 0.02  # seconds between two asks while money is held
 
 Reward = Callable[[Any, Any], float | None | Awaitable[float | None]]
@@ -150,7 +152,7 @@ class PurseRouter(CustomLogger):
             given[REFUSED] = f"campaign {campaign.name!r}: {error}"
             raise await self._exhausted(campaign, given[REFUSED]) from error
         except InvalidInput as error:
-            raise BadRequestError(str(error), model, "purse") from error
+            raise BadRequestError(shorten(str(error), 400), model, "purse") from error
         attempt = Attempt(campaign, ticket)
         await self._attempts.add(attempt)
         offer = offers[str(ticket.arm)]
@@ -239,24 +241,24 @@ class PurseRouter(CustomLogger):
         attempt = self._find(kwargs)
         if attempt is None:
             return
-        self._attempts.forget(attempt)
-        if kwargs.get("cache_hit"):
-            await attempt.end("void")
-            return
         cost = (kwargs.get("standard_logging_object") or {}).get("response_cost")
         cost = cost or kwargs.get("response_cost")
-        if not attempt.ended and not cost:
-            log.warning(
-                "LiteLLM reports no cost of ticket %s of campaign %s: the hold stays until it "
-                "expires, and then counts as spent",
-                attempt.ticket.id,
-                attempt.ticket.campaign,
-            )
-            return
-        if not attempt.ended:
-            await attempt.end("settle", float(cost))
-        if self.reward is not None:
-            await self._reward(self.reward, attempt, response_obj, kwargs.get("messages"))
+        try:
+            if kwargs.get("cache_hit"):
+                await attempt.end("void")
+            elif attempt.ended or cost:
+                await attempt.end("settle", float(cost or 0))
+                if self.reward is not None:
+                    await self._reward(self.reward, attempt, response_obj, kwargs.get("messages"))
+            else:
+                log.warning(
+                    "LiteLLM reports no cost of ticket %s of campaign %s: the hold stays until it "
+                    "expires, and then counts as spent",
+                    attempt.ticket.id,
+                    attempt.ticket.campaign,
+                )
+        finally:
+            self._attempts.forget(attempt)
 
     async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
         try:
@@ -292,11 +294,12 @@ class PurseRouter(CustomLogger):
             await self._fail(attempt, kwargs.get("exception"), kwargs.get("response_cost"))
 
     async def _fail(self, attempt: Attempt, error: Any, cost: float | None) -> None:
-        if not cost and self.charge_timeouts and isinstance(error, litellm.Timeout):
-            charged: Any = attempt.ticket.held[0]
+        if not cost and isinstance(error, THE_REQUESTS_FAULT):
+            await attempt.end("void")
+        elif not cost and self.charge_timeouts and isinstance(error, litellm.Timeout):
+            await attempt.end("fail", attempt.ticket.held[0], reason_of(error))
         else:
-            charged = float(cost or 0)
-        await attempt.end("fail", charged, f"{type(error).__name__}: {error}")
+            await attempt.end("fail", float(cost or 0), reason_of(error))
         self._attempts.forget(attempt)
 
     def _find(self, kwargs: Mapping[str, Any]) -> Attempt | None:
@@ -323,6 +326,11 @@ def ticket_of(response: Any) -> dict[str, Any] | None:
     params = details.get("litellm_params") or {}
     found = [params.get(name) for name in METADATA]
     return next((dict(each[TICKET]) for each in found if each and TICKET in each), None)
+
+
+def reason_of(error: Any) -> str:
+    """Return an error in a line, for the journal."""
+    return f"{type(error).__name__}: {error}"
 
 
 def refusal(group: str, why: str) -> BadRequestError:
