@@ -258,7 +258,9 @@ def test_an_attempt_that_is_never_made_is_void(lab: Lab) -> None:
     router = lab.router()
 
     async def chosen() -> None:
-        for _ in range(2):  # the second ask of a task ends the first, the end of the task the second
+        for _ in range(
+            2
+        ):  # the second ask of a task ends the first, the end of the task the second
             await router.async_get_available_deployment(
                 model="auto", request_kwargs={"max_tokens": 9}, messages=[]
             )
@@ -279,7 +281,9 @@ def test_bad_input_is_named(lab: Lab) -> None:
     deployments = lab.deployments()
     text = refusal(InvalidInput, create_campaign, deployments, "atuo", budget=1, storage="memory:")
     assert text == "unknown model group 'atuo'; did you mean 'auto'?"
-    strange = [{"model_name": "auto", "litellm_params": {"model": "openai/nix", "api_key": "x"}}]
+    strange: list[Any] = [
+        {"model_name": "auto", "litellm_params": {"model": "openai/nix", "api_key": "x"}}
+    ]
     text = refusal(InvalidInput, create_campaign, strange, "auto", budget=1, storage="memory:")
     assert text.startswith("LiteLLM knows no price of model 'openai/nix': set input_cost_per_token")
     strange[0]["litellm_params"].update(input_cost_per_token=1e-6, output_cost_per_token=2e-6)
@@ -300,7 +304,7 @@ def test_bad_input_is_named(lab: Lab) -> None:
         refusal(InvalidInput, PurseRouter, campaigns, **settings)
     other = lab.campaign(deployments, "spare", name="other")
     lab.use({"auto": other})
-    with pytest.raises(Exception, match="is an arm of campaign 'other'.*the arms are spare"):
+    with pytest.raises(Exception, match=r"is an arm of campaign 'other'.*the arms are spare"):
         lab.run(lab.router().acompletion("auto", ASKED))
 
 

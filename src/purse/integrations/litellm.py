@@ -11,7 +11,6 @@ very call may cost. Calls that LiteLLM would make without asking are refused.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import time
 import weakref
@@ -42,11 +41,11 @@ PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
 THE_REQUESTS_FAULT = (BadRequestError, litellm.UnprocessableEntityError)
 STEP = 0.02  # seconds between two asks while money is held
 
-Reward = Callable[[Any, Any], float | None | Awaitable[float | None]]
+Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
 log = logging.getLogger("purse.litellm")
 
 
-class PurseRouter(CustomLogger):
+class PurseRouter(CustomLogger):  # type: ignore[misc]
     """A LiteLLM callback that spends by campaigns. There may be one in a process.
 
     campaigns   {model group: campaign}; groups may share a campaign, and with it a budget
@@ -262,11 +261,7 @@ class PurseRouter(CustomLogger):
 
     async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
         try:
-            found: Any = (
-                await judge(answer, messages)  # type: ignore[misc]
-                if inspect.iscoroutinefunction(judge)
-                else await asyncio.to_thread(judge, answer, messages)
-            )
+            found: Any = await awaited(judge, answer, messages)
             if found is not None:
                 await awaited(attempt.campaign.reward, attempt.ticket, found)
         except Exception:  # the cost stands; the reward may still come by hand
@@ -311,7 +306,9 @@ class PurseRouter(CustomLogger):
     ) -> dict[str, str] | None:
         """Return the header by which a client of the proxy reports the reward later."""
         names = ticket_of(response)
-        return None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
+        return (
+            None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
+        )
 
 
 def ticket_of(response: Any) -> dict[str, Any] | None:

@@ -95,13 +95,12 @@ def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
     params, info = deployment["litellm_params"], deployment.get("model_info") or {}
     model = str(info.get("base_model") or params.get("base_model") or params["model"])
     entry: dict[str, Any] = {}
+    missing: Exception | None = None
     try:
         key = litellm.get_model_info(model, params.get("custom_llm_provider"))["key"]
         entry.update(litellm.model_cost.get(key, {}))
     except Exception as error:  # of a class that every version names differently
-        known = error
-    else:
-        known = None
+        missing = error
     for own in (info, params):
         entry.update({name: own[name] for name in own if own[name] is not None})
     prices = tuple(found for name, value in entry.items() if (found := read_price(name, value)))
@@ -109,7 +108,7 @@ def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
         raise InvalidInput(
             f"LiteLLM knows no price of model {model!r}: set input_cost_per_token and "
             "output_cost_per_token in its litellm_params, or model_info.base_model"
-        ) from known
+        ) from missing
     return ModelPrices(
         model, prices, whole(entry.get("max_input_tokens")), whole(entry.get("max_output_tokens"))
     )
