@@ -1,6 +1,7 @@
-"""What a campaign adds to a request of LiteLLM's router: without, in memory, and in an SQLite file.
+"""What a campaign adds to a request of LiteLLM's router: without a callback, with one that does
+nothing, and with a campaign in memory and in an SQLite file.
 
-The answers are LiteLLM's mock answers, so nearly all of the time is the router's own. The three
+The answers are LiteLLM's mock answers, so nearly all of the time is the router's own. The four
 take turns in one run, so that a busy machine slows all of them. Run it:
 python -m benchmarks.litellm_hook [ROUNDS]
 """
@@ -48,6 +49,7 @@ async def turn(router: Any, together: int) -> tuple[float, float]:
 async def measure(rounds: int, folder: str) -> dict[str, list[tuple[float, float]]]:
     """Return the milliseconds per request of each turn."""
     import litellm
+    from litellm.integrations.custom_logger import CustomLogger
 
     from purse.integrations.litellm import PurseRouter, create_campaign
 
@@ -65,8 +67,10 @@ async def measure(rounds: int, folder: str) -> dict[str, list[tuple[float, float
     found: dict[str, list[tuple[float, float]]] = {}
     for done in range(rounds + 1):
         for together in (1, TOGETHER):
-            for name in ("without", *storages):
-                litellm.callbacks = [] if name == "without" else [hook]
+            for name in ("without", "empty", *storages):
+                plain = [] if name == "without" else [CustomLogger()]
+                hook.close()  # what LiteLLM keeps of the turn before
+                litellm.callbacks = [hook] if name in storages else plain
                 hook.campaigns["auto"] = campaigns.get(name)
                 spent = await turn(router, together)
                 await hook.flush()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -200,8 +202,11 @@ def test_a_bad_request_cools_no_arm(lab: Lab) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # LiteLLM's cache
-def test_an_answer_from_the_cache_costs_nothing(lab: Lab) -> None:
+def test_an_answer_from_the_cache_costs_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     import litellm
+
+    # LiteLLM's cache imports its proxy, which imports this, and uses nothing of it here
+    monkeypatch.setitem(sys.modules, "soundfile", ModuleType("soundfile"))
 
     campaign = lab.campaign(lab.deployments()[:1])
     lab.use(campaign)
@@ -232,6 +237,33 @@ def test_a_call_without_a_limit_gets_one_that_the_maximum_pays_for(
     for arm, limit in seen:
         prompt, answer = dollars[arm]
         assert limit == int((2_000 * prompt + 500 * answer - 12 * prompt) / answer + 1e-6)
+
+
+def test_embeddings_are_paid_too(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    models = [
+        {
+            "model_name": "auto",
+            "litellm_params": {
+                "model": f"openai/text-embedding-3-{size}",
+                "api_key": "x",
+                "mock_response": [0.1, 0.2],
+            },
+        }
+        for size in ("small", "large")
+    ]
+    campaign = lab.campaign(models, answer_tokens=None)
+    hook = lab.use(campaign, reward=None)
+    router = lab.router(models=models)
+
+    async def one() -> int:
+        await router.aembedding("auto", input=["hello there", "you"])
+        return await hook.flush()
+
+    assert lab.run(one()) == 0
+    assert campaign.terms.arms == ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    assert ended(campaign) == {"settled": 1}
 
 
 def test_what_runs_no_hook_is_refused(lab: Lab) -> None:

@@ -24,6 +24,13 @@ from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, 
 from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
 from purse.integrations.litellm_campaigns import check_campaign, create_campaign
 from purse.integrations.litellm_offers import Offer, offers_of
+from purse.integrations.litellm_words import (
+    METADATA,
+    THE_REQUESTS_FAULT,
+    reason_of,
+    refusal,
+    ticket_of,
+)
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
@@ -32,13 +39,10 @@ with needs("purse.integrations.litellm", "litellm"):
 
 __all__ = ["PurseRouter", "create_campaign", "ticket_of"]
 
-METADATA = ("metadata", "litellm_metadata")  # which of them, the kind of call decides
 REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
 # the calls whose costs LiteLLM reports
 PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
 PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
-# errors after which the deployment may be as well as before
-THE_REQUESTS_FAULT = (BadRequestError, litellm.UnprocessableEntityError)
 STEP = 0.02  # seconds between two asks while money is held
 
 Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
@@ -163,7 +167,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     async def _ask(self, campaign: Any, offers: Mapping[str, Offer]) -> Any:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
         until = time.monotonic() + self.wait
-        arms = {arm: offer.most for arm, offer in offers.items()}
+        most = {arm: offer.most for arm, offer in offers.items()}
+        arms = list(most) if None in most.values() else most
         while True:
             asked = asyncio.ensure_future(awaited(campaign.ask, arms=arms))
             try:
@@ -261,7 +266,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
 
     async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
         try:
-            found: Any = await awaited(judge, answer, messages)
+            found = await awaited(judge, answer, messages)
             if found is not None:
                 await awaited(attempt.campaign.reward, attempt.ticket, found)
         except Exception:  # the cost stands; the reward may still come by hand
@@ -309,27 +314,3 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         return (
             None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
         )
-
-
-def ticket_of(response: Any) -> dict[str, Any] | None:
-    """Return {"campaign", "ticket", "arm"} of an answer or a stream of a guarded group.
-
-    With it the reward can be reported later: `campaign.reward(found["ticket"], 1.0)`.
-    """
-    hidden = getattr(response, "_hidden_params", None)
-    if isinstance(hidden, Mapping) and TICKET in hidden:
-        return dict(hidden[TICKET])
-    details = getattr(getattr(response, "logging_obj", None), "model_call_details", {})
-    params = details.get("litellm_params") or {}
-    found = [params.get(name) for name in METADATA]
-    return next((dict(each[TICKET]) for each in found if each and TICKET in each), None)
-
-
-def reason_of(error: Any) -> str:
-    """Return an error in a line, for the journal."""
-    return f"{type(error).__name__}: {error}"
-
-
-def refusal(group: str, why: str) -> BadRequestError:
-    """Return the error for a call that would spend outside of the budget."""
-    return BadRequestError(f"a call to group {group!r} {why}; it is not made", group, "purse")

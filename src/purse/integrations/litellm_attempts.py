@@ -8,6 +8,7 @@ that says something about the money counts.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import secrets
 import time
@@ -68,7 +69,7 @@ class Attempts:
 
     def __init__(self) -> None:
         self._by_key: dict[str, Attempt] = {}
-        self._waiting: WeakKeyDictionary[asyncio.Task[Any], Attempt] = WeakKeyDictionary()
+        self._latest: WeakKeyDictionary[asyncio.Task[Any], Attempt] = WeakKeyDictionary()
         self._voids: set[asyncio.Future[Any]] = set()
 
     def __len__(self) -> int:
@@ -78,19 +79,19 @@ class Attempts:
         """Note an attempt of the current task, until its call starts."""
         task = asyncio.current_task()
         assert task is not None
-        await self.give_up(task)
-        self._by_key[attempt.key] = attempt
-        self._waiting[task] = attempt
-        task.add_done_callback(self._done)
-        for key, each in list(self._by_key.items()):  # the oldest come first
-            if time.monotonic() - each.begun < FORGOTTEN:
-                break
-            del self._by_key[key]
+        if task in self._latest:
+            await self.give_up(task)
+        else:
+            task.add_done_callback(self._done)
+        self._by_key[attempt.key] = self._latest[task] = attempt
+        for key, each in list(itertools.islice(self._by_key.items(), 2)):  # the oldest come first
+            if time.monotonic() - each.begun > FORGOTTEN:
+                del self._by_key[key]
 
     async def give_up(self, task: asyncio.Task[Any]) -> None:
         """Void the attempt that a task has asked for and never started: it will not, any more."""
-        attempt = self._waiting.pop(task, None)
-        if attempt is not None and not attempt.started:
+        attempt = self._latest[task]
+        if not attempt.started:
             self._by_key.pop(attempt.key, None)
             await attempt.end("void")
 
@@ -108,8 +109,7 @@ class Attempts:
         self._by_key.pop(attempt.key, None)
 
     def _done(self, task: asyncio.Task[Any]) -> None:
-        attempt = self._waiting.get(task)
-        if attempt is not None and not attempt.started and not attempt.ended:
+        if not self._latest[task].started and not self._latest[task].ended:
             voiding = asyncio.ensure_future(self.give_up(task))
             self._voids.add(voiding)
             voiding.add_done_callback(self._voids.discard)

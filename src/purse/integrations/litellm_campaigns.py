@@ -75,9 +75,10 @@ def largest_cost(
     prices = prices_of(deployment)
     params = deployment["litellm_params"]
     given = next((limit for name in LIMITS if (limit := whole(params.get(name)))), None)
+    priced = any(price.output and price.dollars for price in prices.prices)
     longest = {
         "prompt_tokens": prompt_tokens or prices.prompt_limit,
-        "answer_tokens": answer_tokens or given or prices.answer_limit,
+        "answer_tokens": answer_tokens or given or prices.answer_limit if priced else 0,
     }
     for field, tokens in longest.items():
         if tokens is None:
@@ -85,9 +86,9 @@ def largest_cost(
                 f"LiteLLM knows no limit of model {prices.model!r}: set {field}, the longest "
                 f"{field.partition('_')[0]} in tokens"
             )
-        validation.integer(field, tokens, low=1, high=2**40)
-    demand = Demand(int(longest["prompt_tokens"] or 0), None, 1, True, "")
-    return prices.most(demand, int(longest["answer_tokens"] or 0))
+        validation.integer(field, tokens, low=0, high=2**40)
+    demand = Demand(longest["prompt_tokens"] or 0, None, 1, True, "")
+    return prices.most(demand, longest["answer_tokens"] or 0)
 
 
 def largest_costs(campaign: Any) -> dict[str, Decimal | None]:

@@ -23,12 +23,12 @@ log = logging.getLogger("purse.litellm")
 class Offer(NamedTuple):
     """An arm for one request.
 
-    most            the most that the call may cost, in dollars
+    most            the most that the call may cost, in dollars; None: what the arm may cost
     answer_tokens   the `max_tokens` to set; None: the request or the deployment has its own
     """
 
     deployments: list[dict[str, Any]]
-    most: Decimal
+    most: Decimal | None
     answer_tokens: int | None
 
 
@@ -61,6 +61,9 @@ def offers_of(
         if arm not in largest:
             log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
+        if prompt_tokens is None:
+            offers[arm] = Offer([*deployments_of(offers, arm), deployment], None, None)
+            continue
         prices = prices_of(deployment)
         demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
         limit = largest[arm]
@@ -69,10 +72,9 @@ def offers_of(
         if (limit is not None and most > limit) or (tokens < 1 and demand.answer_tokens is None):
             too_dear.append(f"{arm!r} may cost {most} for this request, above its maximum {limit}")
             continue
-        before = offers.get(arm)
         offers[arm] = Offer(
-            [*(before.deployments if before else ()), deployment],
-            max(most, before.most) if before else most,
+            [*deployments_of(offers, arm), deployment],
+            max(most, offers[arm].most or most) if arm in offers else most,
             None if demand.answer_tokens is not None else tokens,
         )
     if not offers and too_dear:
@@ -85,6 +87,11 @@ def offers_of(
             f"{', '.join(largest)}"
         )
     return offers
+
+
+def deployments_of(offers: Mapping[str, Offer], arm: str) -> list[dict[str, Any]]:
+    """Return the deployments of an arm that were found so far."""
+    return offers[arm].deployments if arm in offers else []
 
 
 def answer_limit(

@@ -137,47 +137,38 @@ def demand_of(
 ) -> Demand:
     """Return what a request asks of a deployment.
 
-    messages   those of a chat; None for other kinds of calls
     request    what the caller passed
     params     the deployment's own parameters, which hold where the caller passed none
     """
     limits = [
         limit for given in (request, params) for name in LIMITS if (limit := whole(given.get(name)))
     ]
-    without_answer = messages is None and "input" in request  # embeddings
     tier = request.get("service_tier") or params.get("service_tier") or ""
     return Demand(
         prompt_tokens,
-        0 if without_answer else limits[0] if limits else None,
+        limits[0] if limits else None,
         whole(request.get("n") or params.get("n")) or 1,
         "cache_control" in f"{messages}{request.get('tools')}",
         "priority" if tier == "auto" else str(tier),
     )
 
 
-def count_tokens(messages: Any, request: Mapping[str, Any], margin: float) -> int:
+def count_tokens(messages: Any, request: Mapping[str, Any], margin: float) -> int | None:
     """Return the tokens of a prompt, its tools included, by the tokenizer that is always there.
 
     margin   by how much a provider may count more, such as 1.25
 
-    What the tokenizer cannot count has at most as many tokens as bytes.
+    None where LiteLLM shows a callback nothing of the prompt, as for embeddings. What the tokenizer
+    cannot count has at most as many tokens as bytes.
     """
-    tools = request.get("tools")
-    given = request.get("input", request.get("prompt"))
+    if messages is None:
+        return None
+    tools, choice = request.get("tools"), request.get("tool_choice")
     try:
-        if messages is not None:
-            choice = request.get("tool_choice")
-            count = litellm.token_counter(
-                model="", messages=messages, tools=tools, tool_choice=choice
-            )
-        elif isinstance(given, list) and all(isinstance(each, int) for each in given):
-            count = len(given)
-        else:
-            texts = given if isinstance(given, list) else [given]
-            count = sum(litellm.token_counter(model="", text=text) for text in texts)
+        count = litellm.token_counter(model="", messages=messages, tools=tools, tool_choice=choice)
         return math.ceil(count * margin)
     except Exception:  # whatever a message may hold
-        return len(json.dumps([messages, given, tools], default=str).encode())
+        return len(json.dumps([messages, tools], default=str).encode())
 
 
 def whole(value: Any) -> int | None:
