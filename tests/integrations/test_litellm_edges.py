@@ -201,7 +201,7 @@ def test_a_bad_request_cools_no_arm(lab: Lab) -> None:
     assert campaign.status().cooling == ()
 
 
-@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # LiteLLM's cache
+@pytest.mark.filterwarnings("ignore::UserWarning")  # LiteLLM's cache makes pydantic complain
 def test_an_answer_from_the_cache_costs_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     import litellm
 
@@ -297,12 +297,7 @@ def test_an_attempt_that_is_never_made_is_void(lab: Lab) -> None:
                 model="auto", request_kwargs={"max_tokens": 9}, messages=[]
             )
 
-    async def both() -> None:
-        await asyncio.ensure_future(chosen())
-        while "held" in counts(campaign):
-            await asyncio.sleep(0.01)
-
-    lab.run(both())
+    asyncio.run(chosen())
     assert counts(campaign) == {"tickets": 2, "void": 2}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     ("n", "together", "stream"),
     [
         (scale(9, 60), 1, False),
-        (scale(32, 160), 16, False),
+        (scale(16, 160), 16, False),
         (scale(16, 80), 8, True),
         (scale(16, 160), 16, True),
     ],
@@ -59,7 +59,7 @@ def test_an_outage_in_the_middle_ends_for_purse_when_it_does_for_litellm(lab: La
 
     campaign = lab.campaign(cooldown=0.01)
     lab.use(campaign)
-    n = scale(6, 30)
+    n = scale(4, 30)
     before = lab.ask(lab.router(), n)
     during = lab.ask(lab.router(("mini", "big"), num_retries=3), n)
     after = lab.ask(lab.router(), 4 * n)
@@ -100,7 +100,7 @@ def test_a_budget_that_ends_in_the_middle_of_traffic(lab: Lab, stream: bool) -> 
     budget = "0.0015" if stream else "0.0003"  # a mock answer that is no stream is short
     campaign = lab.campaign(lab.deployments(), budget=budget, answer_tokens=100)
     lab.use(campaign, wait=0.2)
-    n = scale(64, 400)
+    n = scale(48, 400)
     long = [{"role": "user", "content": "hello " * 900}]
     found = lab.ask(lab.router(), n, 16, stream=stream, messages=long, max_tokens=100)
     told = ended(campaign)["told"]
@@ -126,11 +126,13 @@ def test_an_exhausted_budget_says_so_and_no_fallback_spends_past_it(lab: Lab) ->
     campaign = lab.campaign(budget="0.0002")
     lab.use(campaign)
     router = lab.router(num_retries=2, fallbacks=[{"auto": ["spare"]}])
+    kept: dict[str, str] = {"user": "x"}
     with pytest.raises(litellm.BudgetExceededError) as refused:
-        lab.run(router.acompletion("auto", ASKED, max_tokens=500))
+        lab.run(router.acompletion("auto", ASKED, max_tokens=500, metadata=kept))
     assert "campaign 'chat': 'nano' may cost 0.00020" in str(refused.value)
     assert ended(campaign) == {}
-    assert lab.ask(router, 1, model="spare") == {"spare": 1}  # it is up, and has no campaign
+    # it is up, and has no campaign
+    assert lab.ask(router, 1, model="spare", metadata=kept) == {"spare": 1}
     assert lab.ask(router, 1, max_tokens=10).keys() <= {"nano", "mini", "big"}
     assert counts(campaign)["told"] == 1  # a shorter answer fits
 

@@ -139,11 +139,12 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         request[where] = own = {name: given[name] for name in given if name not in (KEY, TICKET)}
         campaign = self.campaigns.get(model)
         if campaign is None:
-            if REFUSED in own:
+            if REFUSED in own and request.get("fallback_depth"):
                 raise BudgetExceededError(
                     0, 0, f"{own[REFUSED]}; group {model!r} has no campaign to pay a fallback"
                 )
             return healthy_deployments
+        given.pop(REFUSED, None)  # of an earlier request, where the caller keeps the metadata
         try:
             offers = await asyncio.to_thread(
                 offers_of, campaign, model, healthy_deployments, messages, request, self

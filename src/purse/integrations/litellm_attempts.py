@@ -8,6 +8,7 @@ that says something about the money counts.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
 import logging
 import secrets
@@ -109,7 +110,17 @@ class Attempts:
         self._by_key.pop(attempt.key, None)
 
     def _done(self, task: asyncio.Task[Any]) -> None:
-        if not self._latest[task].started and not self._latest[task].ended:
-            voiding = asyncio.ensure_future(self.give_up(task))
-            self._voids.add(voiding)
-            voiding.add_done_callback(self._voids.discard)
+        """Void what a task asked for and never started, even where it was the last of its loop."""
+        attempt = self._latest[task]
+        if attempt.started or attempt.ended:
+            return
+        attempt.ended = True
+        self.forget(attempt)
+        void, loop = attempt.campaign.void, asyncio.get_running_loop()
+        work = (
+            loop.create_task(void(attempt.ticket))
+            if inspect.iscoroutinefunction(void)
+            else loop.run_in_executor(None, void, attempt.ticket)
+        )
+        self._voids.add(work)
+        work.add_done_callback(self._voids.discard)
