@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from purse import InvalidInput
-from tests.support.campaigns import counts, purse, refusal
+from tests.support.campaigns import counts, made, purse, refusal
 
 if TYPE_CHECKING:
     from tests.support.litellm_lab import Lab
@@ -177,6 +177,30 @@ def test_a_stream_that_breaks_costs_what_came(lab: Lab, monkeypatch: pytest.Monk
     assert float(purse(campaign)[0]) > 0
 
 
+def test_a_stream_that_breaks_before_its_first_part_falls_back(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+
+    campaign = lab.campaign(group=["auto", "spare"])
+    lab.use({"auto": campaign, "spare": campaign})
+    real, seen = CustomStreamWrapper.chunk_creator, []
+
+    def breaks(self: Any, chunk: Any) -> Any:
+        seen.append(chunk)
+        if len(seen) == 1:
+            raise RuntimeError("the line is dead")
+        return real(self, chunk)
+
+    monkeypatch.setattr(CustomStreamWrapper, "chunk_creator", breaks)
+    router = lab.router(fallbacks=[{"auto": ["spare"]}])
+    assert lab.ask(router, 1, stream=True) == {"spare": 1}
+    found = counts(campaign)
+    assert found["failed"] == 1
+    # LiteLLM reports a cost of 0 for such a fallback, which no arm has: its hold stays
+    assert found.get("told", 0) + found.get("held", 0) == 1
+
+
 def test_a_timeout_may_be_billed(lab: Lab) -> None:
     from tests.support.litellm_lab import ended
 
@@ -321,8 +345,15 @@ def test_bad_input_is_named(lab: Lab) -> None:
     )
     assert (priced.terms.arms, priced.terms.cost_max) == (("openai/nix",), ((3_000_000,),))
     campaign = lab.campaign()
+    two = made(resources=["USD", "tokens"], budget=[1, 9])
+
+    class AsyncVerbs:
+        async def ask(self) -> None: ...
+
     for campaigns, settings in (
         ({}, {}),
+        ({"auto": two}, {}),
+        ({"auto": AsyncVerbs()}, {}),
         ({"auto": campaign}, {"reward": 1}),
         ({"auto": campaign}, {"wait": -1}),
         ({"auto": campaign}, {"answer_tokens": 0}),

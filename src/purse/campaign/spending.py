@@ -132,4 +132,5 @@ async def awaited(verb: Callable[..., Any], *values: Any, **named: Any) -> Any:
     """Await a verb that is a coroutine; run one that blocks in a thread, and await that."""
     if inspect.iscoroutinefunction(verb):
         return await verb(*values, **named)
-    return await asyncio.to_thread(verb, *values, **named)
+    found = await asyncio.to_thread(verb, *values, **named)
+    return await found if inspect.isawaitable(found) else found

@@ -21,8 +21,9 @@ from purse.base import validation
 from purse.base.optional import needs
 from purse.campaign.spending import awaited
 from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
+from purse.integrations.campaign_costs import check_campaign
 from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
-from purse.integrations.litellm_campaigns import check_campaign, create_campaign
+from purse.integrations.litellm_campaigns import create_campaign
 from purse.integrations.litellm_offers import Offer, offers_of
 from purse.integrations.litellm_words import (
     METADATA,
@@ -81,7 +82,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         if not isinstance(campaigns, Mapping) or not campaigns:
             raise invalid("campaigns", campaigns, "must be {model group: campaign}")
         for group, campaign in campaigns.items():
-            check_campaign(group, campaign)
+            check_campaign(f"campaigns[{group!r}]", campaign)
         if reward is not None and not callable(reward):
             raise invalid("reward", reward, "must be a function of an answer and its messages")
         self.campaigns = dict(campaigns)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from purse.base import amounts, validation
+from purse.base import validation
 from purse.campaign import defaults
 from purse.campaign.campaign import Campaign
-from purse.errors import InvalidInput, invalid, unknown
+from purse.errors import InvalidInput, unknown
 from purse.integrations.litellm_prices import LIMITS, Demand, prices_of, whole
 
 GENERATED = re.compile(r"[0-9a-f]{64}|[0-9a-f-]{36}")  # ids that LiteLLM makes up
@@ -89,29 +89,3 @@ def largest_cost(
         validation.integer(field, tokens, low=0, high=2**40)
     demand = Demand(longest["prompt_tokens"] or 0, None, 1, True, "")
     return prices.most(demand, longest["answer_tokens"] or 0)
-
-
-def largest_costs(campaign: Any) -> dict[str, Decimal | None]:
-    """Return {arm: the most that a call may cost} of a campaign, as it is now.
-
-    None for what only the campaign's server knows: it refuses a call that may cost more.
-    """
-    if not hasattr(campaign, "_arms"):
-        return dict.fromkeys(campaign.status().arms)
-    arms = campaign._arms()
-    return {
-        name: Decimal(amounts.text(most[0]))
-        for name, most, retired in zip(arms.names, arms.cost_max, arms.is_retired, strict=True)
-        if not retired
-    }
-
-
-def check_campaign(group: str, campaign: Any) -> None:
-    """Raise `InvalidInput` where a campaign cannot pay single calls in dollars."""
-    status = campaign.status()
-    if len(status.purses) != 1 or status.plays != 1:
-        raise invalid(
-            f"campaigns[{group!r}]",
-            campaign,
-            "must have one resource, dollars, and one play in each round",
-        )

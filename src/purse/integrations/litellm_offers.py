@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from purse.errors import InvalidInput
-from purse.integrations.litellm_campaigns import arm_of, largest_costs
+from purse.integrations.campaign_costs import largest_costs
+from purse.integrations.litellm_campaigns import arm_of
 from purse.integrations.litellm_prices import (
     Demand,
     ModelPrices,
@@ -58,7 +59,7 @@ def offers_of(
     prompt_tokens = count_tokens(messages, request, settings.margin)
     for deployment in deployments:
         arm = arm_of(deployment)
-        if arm not in largest:
+        if largest is not None and arm not in largest:
             log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
         if prompt_tokens is None:
@@ -66,7 +67,7 @@ def offers_of(
             continue
         prices = prices_of(deployment)
         demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
-        limit = largest[arm]
+        limit = largest[arm] if largest is not None else None
         tokens = answer_limit(prices, demand, limit, settings.answer_tokens)
         most = prices.most(demand, tokens)
         if (limit is not None and most > limit) or (tokens < 1 and demand.answer_tokens is None):
@@ -84,7 +85,7 @@ def offers_of(
         raise InvalidInput(
             f"no deployment of group {group!r} that is up is an arm of campaign "
             f"{campaign.name!r}: the deployments are {', '.join(names) or 'none'}, the arms are "
-            f"{', '.join(largest)}"
+            f"{', '.join(largest or campaign.status().arms)}"
         )
     return offers
 

@@ -23,6 +23,7 @@ from purse.base import validation
 from purse.base.optional import needs
 from purse.campaign.spending import Spending, awaited
 from purse.errors import InvalidInput, invalid
+from purse.integrations.campaign_costs import check_campaign, largest_costs
 
 with needs("purse.integrations.pydantic_ai", "pydantic-ai"):
     import genai_prices
@@ -66,6 +67,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         answer_tokens: int | None = None,
     ) -> None:
         found = {arm: infer_model(model) for arm, model in dict(models).items()}
+        check_campaign("campaign", campaign)
         status = campaign.status()
         if not found or set(found) != set(status.arms):
             arms = ", ".join(status.arms)
@@ -136,7 +138,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             tools = repr((parameters.function_tools, parameters.output_tools))
             prompt = len(ModelMessagesTypeAdapter.dump_json(messages)) + len(tools.encode())
             usage = RequestUsage(input_tokens=prompt, output_tokens=limit)
-            largest = largest_costs(self.campaign)
+            largest = largest_costs(self.campaign) or {}
             arms = {
                 arm: min(price(model, usage), largest.get(arm, Decimal("Infinity")))
                 for arm, model in self.models.items()
@@ -198,17 +200,6 @@ def price(model: Model, usage: RequestUsage) -> Decimal:
             "campaign.spending() and prices of your own"
         )
     return found.total_price.quantize(Decimal("1e-9"), ROUND_UP)
-
-
-def largest_costs(campaign: Any) -> dict[str, Decimal]:
-    """Return {arm: the most that a call may cost} where this process knows it."""
-    terms = getattr(campaign, "terms", None)
-    if terms is None:
-        return {}
-    return {
-        arm: Decimal(most[0]).scaleb(-9)
-        for arm, most in zip(terms.arms, terms.cost_max, strict=True)
-    }
 
 
 def with_ticket(response: ModelResponse, call: Spending) -> ModelResponse:
