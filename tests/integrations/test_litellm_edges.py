@@ -263,6 +263,24 @@ def test_a_call_without_a_limit_gets_one_that_the_maximum_pays_for(
         assert limit == int((2_000 * prompt + 500 * answer - 12 * prompt) / answer + 1e-6)
 
 
+def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    class OnServer:
+        def __init__(self, campaign: Any) -> None:
+            self._campaign = campaign
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("terms", "storage"):
+                raise AttributeError(name)
+            return getattr(self._campaign, name)
+
+    campaign = lab.campaign()
+    lab.use(OnServer(campaign))
+    assert lab.ask(lab.router(), 3, max_tokens=None).keys() <= {"nano", "mini", "big"}
+    assert ended(campaign) == {"told": 3}
+
+
 def test_embeddings_are_paid_too(lab: Lab) -> None:
     from tests.support.litellm_lab import ended
 

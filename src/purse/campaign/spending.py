@@ -6,8 +6,6 @@ coroutines.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -95,6 +93,8 @@ class Spending:
                 self.receipt = getattr(self._campaign, verb)(self.ticket, *values)
 
     async def __aenter__(self) -> Spending:
+        import asyncio  # what a client that blocks needs not
+
         asked = asyncio.ensure_future(
             awaited(self._campaign.ask, *self._asked[0], **self._asked[1])
         )
@@ -130,6 +130,9 @@ class Spending:
 
 async def awaited(verb: Callable[..., Any], *values: Any, **named: Any) -> Any:
     """Await a verb that is a coroutine; run one that blocks in a thread, and await that."""
+    import asyncio  # as above
+    import inspect
+
     if inspect.iscoroutinefunction(verb):
         return await verb(*values, **named)
     found = await asyncio.to_thread(verb, *values, **named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from purse.base import amounts
@@ -22,16 +23,24 @@ def check_campaign(field: str, campaign: Any) -> None:
         )
 
 
-def largest_costs(campaign: Any) -> dict[str, Decimal] | None:
-    """Return {arm: the most that a call may cost} of a campaign, as it is now.
+def largest_costs(campaign: Any) -> dict[str, Decimal]:
+    """Return {arm: the most that a call may cost} of a campaign.
 
-    None where only a server knows it: it refuses a call that may cost more.
+    As it is now; on a server, as it was created, and the server refuses what is not so any more.
     """
     if not hasattr(campaign, "terms"):
-        return None
+        return created_with(campaign)
     arms = Arms(campaign.terms, campaign.storage.overview(campaign.name).head.arms)
     return {
         name: Decimal(amounts.text(most[0]))
         for name, most, retired in zip(arms.names, arms.cost_max, arms.is_retired, strict=True)
         if not retired
     }
+
+
+@lru_cache(maxsize=64)
+def created_with(campaign: Any) -> dict[str, Decimal]:
+    """Return what the first entry of the journal says, which never changes."""
+    first = next(iter(campaign.journal())).body
+    most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])
+    return dict(zip(first["arms"], most, strict=True))

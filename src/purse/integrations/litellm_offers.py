@@ -59,7 +59,7 @@ def offers_of(
     prompt_tokens = count_tokens(messages, request, settings.margin)
     for deployment in deployments:
         arm = arm_of(deployment)
-        if largest is not None and arm not in largest:
+        if arm not in largest:
             log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
         if prompt_tokens is None:
@@ -67,10 +67,10 @@ def offers_of(
             continue
         prices = prices_of(deployment)
         demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
-        limit = largest[arm] if largest is not None else None
+        limit = largest[arm]
         tokens = answer_limit(prices, demand, limit, settings.answer_tokens)
         most = prices.most(demand, tokens)
-        if (limit is not None and most > limit) or (tokens < 1 and demand.answer_tokens is None):
+        if most > limit or (tokens < 1 and demand.answer_tokens is None):
             too_dear.append(f"{arm!r} may cost {most} for this request, above its maximum {limit}")
             continue
         offers[arm] = Offer(
@@ -85,7 +85,7 @@ def offers_of(
         raise InvalidInput(
             f"no deployment of group {group!r} that is up is an arm of campaign "
             f"{campaign.name!r}: the deployments are {', '.join(names) or 'none'}, the arms are "
-            f"{', '.join(largest or campaign.status().arms)}"
+            f"{', '.join(largest)}"
         )
     return offers
 
@@ -95,19 +95,9 @@ def deployments_of(offers: Mapping[str, Offer], arm: str) -> list[dict[str, Any]
     return offers[arm].deployments if arm in offers else []
 
 
-def answer_limit(
-    prices: ModelPrices, demand: Demand, most: Decimal | None, given: int | None
-) -> int:
+def answer_limit(prices: ModelPrices, demand: Demand, most: Decimal, given: int | None) -> int:
     """Return the tokens that an answer may have: by the request, else what the maximum pays for."""
     if demand.answer_tokens is not None:
         return demand.answer_tokens
-    limits = [given, prices.answer_limit]
-    if most is not None:
-        limits.append(prices.affordable(demand, most))
-    found = [limit for limit in limits if limit is not None]
-    if not found:
-        raise InvalidInput(
-            f"LiteLLM knows no limit of model {prices.model!r}: set max_tokens in the request or "
-            "in its litellm_params, or answer_tokens of the PurseRouter"
-        )
-    return min(found)
+    limits = (given, prices.answer_limit, prices.affordable(demand, most))
+    return min(limit for limit in limits if limit is not None)

@@ -138,7 +138,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             tools = repr((parameters.function_tools, parameters.output_tools))
             prompt = len(ModelMessagesTypeAdapter.dump_json(messages)) + len(tools.encode())
             usage = RequestUsage(input_tokens=prompt, output_tokens=limit)
-            largest = largest_costs(self.campaign) or {}
+            largest = largest_costs(self.campaign)
             arms = {
                 arm: min(price(model, usage), largest.get(arm, Decimal("Infinity")))
                 for arm, model in self.models.items()
