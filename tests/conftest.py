@@ -119,7 +119,7 @@ def group_of(item: pytest.Item) -> str:
     if path.name == "test_recommend_worlds.py":
         return "policies/best_arm"
     folder = path.parent.name
-    return folder if folder in ("offline", "paper", "report") else path.as_posix()
+    return folder if folder in ("integrations", "offline", "paper", "report") else path.as_posix()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -138,6 +138,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "campaigns",
         "traffic",
         "outage",
+        "litellm",
         "operations",
         "deploy",
         "http",

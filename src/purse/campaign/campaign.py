@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
 from purse.base.default_policy import DEFAULT
 from purse.campaign import defaults
 from purse.campaign.addresses import class_of
+from purse.campaign.spending import SpendingVerb
 from purse.campaign.verbs.asks import AskVerbs
 from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Place: TypeAlias = str | Any
 
 
-class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb):
+class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb, SpendingVerb):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and

@@ -18,6 +18,7 @@ from typing import IO, Any, Self, TypeVar
 from purse.campaign import defaults
 from purse.campaign.addresses import is_server
 from purse.campaign.campaign import Campaign, Place
+from purse.campaign.spending import SpendingVerb
 from purse.client.async_connection import AsyncConnection
 from purse.client.async_verbs import AsyncVerbs
 from purse.client.verbs import operators, records
@@ -39,7 +40,7 @@ def as_documented(cls: C) -> C:
 
 
 @as_documented
-class AsyncCampaign(AsyncVerbs):
+class AsyncCampaign(AsyncVerbs, SpendingVerb):
     """A campaign for coroutines: `purse.Campaign` whose verbs are awaited.
 
     `await AsyncCampaign.open(name, storage="https://host")` opens one on a server, which needs the

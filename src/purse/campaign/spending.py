@@ -1,0 +1,139 @@
+"""`with campaign.spending() as call:` asks before the block and reports after it.
+
+It needs nothing but the verbs of the object that it is mixed into. They may block, or be
+coroutines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from purse.errors import Conflict, PurseError, TicketError
+
+if TYPE_CHECKING:
+    from purse.campaign.results import CampaignTicket, Receipt
+
+
+class SpendingVerb:
+    """The verb of those who make one call after another."""
+
+    def spending(
+        self,
+        request_id: str | None = None,
+        *,
+        arms: Sequence[str] | Mapping[str, Any] | None = None,
+        context: Any = None,
+    ) -> Spending:
+        """Return a context manager that asks for a ticket and reports how its call ended.
+
+        request_id, arms, context   as for `ask`
+
+        Use it with `with` or `async with`, once. Inside, `ticket` and `arm` say what to call;
+        `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note what is reported at the
+        end of the block. Without such a note:
+
+        - an `Exception` that leaves the block is reported as a failure that cost nothing;
+        - after a clean end nothing is reported: the cost is unknown, so the hold stays until it
+          expires, and then counts as spent at its maximum until a report comes;
+        - the same holds for a cancelled task and Ctrl-C, as the call may be billed.
+
+        Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
+        """
+        return Spending(self, request_id, arms, context)
+
+
+class Spending:
+    """One ticket, from ask to report; the last note counts.
+
+    ticket    what `ask` returned
+    receipt   the answer to the report; None until the block has ended, and without a report
+    """
+
+    ticket: CampaignTicket
+
+    def __init__(self, campaign: Any, request_id: str | None, arms: Any, context: Any) -> None:
+        self._campaign = campaign
+        self._asked = (request_id,), {"arms": arms, "context": context}
+        self._note: tuple[str, tuple[Any, ...]] | None = None
+        self.receipt: Receipt | None = None
+
+    @property
+    def arm(self) -> str | None:
+        """The arm to pull; None where the round passes without a pull."""
+        return self.ticket.arm
+
+    def tell(self, reward: Any, cost: Any) -> None:
+        """Note the reward and the cost, as `Campaign.tell` takes them."""
+        self._note = "tell", (reward, cost)
+
+    def settle(self, cost: Any) -> None:
+        """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
+        self._note = "settle", (cost,)
+
+    def fail(self, cost: Any = 0, reason: str = "") -> None:
+        """Note that the call did not work, and what it cost all the same."""
+        self._note = "fail", (cost, reason)
+
+    def __enter__(self) -> Spending:
+        self.ticket = self._campaign.ask(*self._asked[0], **self._asked[1])
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        verb, values = self._report(error)
+        if verb:
+            with suppress(*self._expected(error)):
+                self.receipt = getattr(self._campaign, verb)(self.ticket, *values)
+
+    async def __aenter__(self) -> Spending:
+        import asyncio  # what a client that blocks needs not
+
+        asked = asyncio.ensure_future(
+            awaited(self._campaign.ask, *self._asked[0], **self._asked[1])
+        )
+        try:
+            self.ticket = await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            with suppress(PurseError):  # a refusal, or a round without a pull: nothing is held
+                await awaited(self._campaign.void, await asked)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        verb, values = self._report(error)
+        if verb:
+            with suppress(*self._expected(error)):
+                self.receipt = await awaited(getattr(self._campaign, verb), self.ticket, *values)
+
+    def _report(self, error: BaseException | None) -> tuple[str, tuple[Any, ...]]:
+        """Return the verb and its values; no verb where nothing is known of the cost."""
+        if self._note is None and isinstance(error, Exception):
+            return "fail", (0, f"{type(error).__name__}: {error}")
+        return self._note or ("", ())
+
+    def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
+        """Return the errors that may hide: the caller reported already, and that stands."""
+        return (Conflict, TicketError) if self._note is None and error is not None else ()
+
+
+async def awaited(verb: Callable[..., Any], *values: Any, **named: Any) -> Any:
+    """Await a verb that is a coroutine; run one that blocks in a thread, and await that."""
+    import asyncio  # as above
+    import inspect
+
+    if inspect.iscoroutinefunction(verb):
+        return await verb(*values, **named)
+    found = await asyncio.to_thread(verb, *values, **named)
+    return await found if inspect.isawaitable(found) else found

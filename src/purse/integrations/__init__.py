@@ -1,0 +1,1 @@
+"""Campaigns inside other libraries: each module needs the extra of its name."""

@@ -1,0 +1,46 @@
+"""What an integration has to know of a campaign: that it can pay calls, and the most of each."""
+
+from __future__ import annotations
+
+import inspect
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.arms import Arms
+from purse.errors import invalid
+
+
+def check_campaign(field: str, campaign: Any) -> None:
+    """Raise `InvalidInput` where a campaign cannot pay single calls in dollars."""
+    if inspect.iscoroutinefunction(getattr(campaign, "ask", None)):
+        raise invalid(field, campaign, "must be a purse.Campaign; its verbs run in threads here")
+    status = campaign.status()
+    if len(status.purses) != 1 or status.plays != 1:
+        raise invalid(
+            field, campaign, "must have one resource, dollars, and one play in each round"
+        )
+
+
+def largest_costs(campaign: Any) -> dict[str, Decimal]:
+    """Return {arm: the most that a call may cost} of a campaign.
+
+    As it is now; on a server, as it was created, and the server refuses what is not so any more.
+    """
+    if not hasattr(campaign, "terms"):
+        return created_with(campaign)
+    arms = Arms(campaign.terms, campaign.storage.overview(campaign.name).head.arms)
+    return {
+        name: Decimal(amounts.text(most[0]))
+        for name, most, retired in zip(arms.names, arms.cost_max, arms.is_retired, strict=True)
+        if not retired
+    }
+
+
+@lru_cache(maxsize=64)
+def created_with(campaign: Any) -> dict[str, Decimal]:
+    """Return what the first entry of the journal says, which never changes."""
+    first = next(iter(campaign.journal())).body
+    most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])
+    return dict(zip(first["arms"], most, strict=True))

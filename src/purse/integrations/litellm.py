@@ -1,0 +1,318 @@
+"""`PurseRouter`: a campaign chooses among the deployments of a LiteLLM router, within its budget.
+
+    hook = PurseRouter({"auto": create_campaign(router, "auto", budget="25.00")}, reward=judge)
+    litellm.callbacks = [hook]
+    answer = await router.acompletion(model="auto", messages=[...])
+
+Every attempt, each retry and each fallback included, needs a ticket that holds the most that this
+very call may cost. Calls that LiteLLM would make without asking are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import weakref
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from purse.base import validation
+from purse.base.optional import needs
+from purse.campaign.spending import awaited
+from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
+from purse.integrations.campaign_costs import check_campaign
+from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
+from purse.integrations.litellm_campaigns import create_campaign
+from purse.integrations.litellm_offers import Offer, offers_of
+from purse.integrations.litellm_words import (
+    METADATA,
+    THE_REQUESTS_FAULT,
+    reason_of,
+    refusal,
+    ticket_of,
+)
+
+with needs("purse.integrations.litellm", "litellm"):
+    import litellm
+    from litellm.exceptions import BadRequestError, BudgetExceededError, ServiceUnavailableError
+    from litellm.integrations.custom_logger import CustomLogger
+
+__all__ = ["PurseRouter", "create_campaign", "ticket_of"]
+
+REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
+# the calls whose costs LiteLLM reports
+PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
+PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
+STEP = 0.02  # seconds between two asks while money is held
+
+Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
+log = logging.getLogger("purse.litellm")
+
+
+class PurseRouter(CustomLogger):  # type: ignore[misc]
+    """A LiteLLM callback that spends by campaigns. There may be one in a process.
+
+    campaigns   {model group: campaign}; groups may share a campaign, and with it a budget
+    reward      `reward(answer, messages)`, from 0 to 1 or None, a function or a coroutine, called
+                after the answer was returned; None: the reward comes later, by `ticket_of`
+    wait        seconds that a request waits for money that other calls hold, or for a deployment
+                that cools down
+    answer_tokens   `max_tokens` of calls that set none; None: as many as the arm's maximum pays for
+    margin      by how much a provider may count more tokens of a prompt than LiteLLM's tokenizer
+    charge_timeouts   whether a call that timed out counts as spent at its maximum, as it may be
+                      billed, or as free
+
+    Raise `InvalidInput` when a value is not allowed, or another instance is in use.
+    """
+
+    _instance: weakref.ref[PurseRouter] | None = None
+
+    def __init__(
+        self,
+        campaigns: Mapping[str, Any],
+        *,
+        reward: Reward | None = None,
+        wait: float = 2.0,
+        answer_tokens: int | None = None,
+        margin: float = 1.25,
+        charge_timeouts: bool = True,
+    ) -> None:
+        super().__init__()
+        if not isinstance(campaigns, Mapping) or not campaigns:
+            raise invalid("campaigns", campaigns, "must be {model group: campaign}")
+        for group, campaign in campaigns.items():
+            check_campaign(f"campaigns[{group!r}]", campaign)
+        if reward is not None and not callable(reward):
+            raise invalid("reward", reward, "must be a function of an answer and its messages")
+        self.campaigns = dict(campaigns)
+        self.reward = reward
+        self.wait = validation.number("wait", wait, low=0, high=3600)
+        self.answer_tokens = answer_tokens
+        if answer_tokens is not None:
+            self.answer_tokens = validation.integer("answer_tokens", answer_tokens, low=1)
+        self.margin = validation.number("margin", margin, low=1, high=100)
+        self.charge_timeouts = charge_timeouts
+        self._attempts = Attempts()
+        other = PurseRouter._instance and PurseRouter._instance()
+        if other is not None:
+            raise InvalidInput(
+                "there is a PurseRouter already, and LiteLLM reports to the first one only: give "
+                "it all campaigns, as {model group: campaign}, or close() it"
+            )
+        PurseRouter._instance = weakref.ref(self)
+
+    def close(self) -> None:
+        """Take the callback out of LiteLLM, so that another one may take its place."""
+        for name in [each for each in vars(litellm) if each.endswith(("callback", "callbacks"))]:
+            if isinstance(found := getattr(litellm, name), list):
+                found[:] = [each for each in found if each is not self]
+        if PurseRouter._instance is not None and PurseRouter._instance() is self:
+            PurseRouter._instance = None
+
+    async def flush(self, seconds: float = 5.0) -> int:
+        """Wait until LiteLLM has reported all answers, at most `seconds`.
+
+        Return the number of calls that it has not reported: under way, or broken off.
+        """
+        until = time.monotonic() + seconds
+        while len(self._attempts) and time.monotonic() < until:
+            await asyncio.sleep(STEP)
+        return len(self._attempts)
+
+    # before a call
+
+    async def async_filter_deployments(
+        self,
+        model: str,
+        healthy_deployments: list[Any],
+        messages: list[Any] | None,
+        request_kwargs: dict[str, Any] | None = None,
+        parent_otel_span: Any = None,
+    ) -> list[dict[str, Any]]:
+        """Return the deployments of the arm that the campaign chose: for the first attempt, each
+        retry and each fallback.
+        """
+        request = {} if request_kwargs is None else request_kwargs
+        where = next((name for name in METADATA[::-1] if name in request), METADATA[0])
+        given = request.get(where) or {}
+        # a copy for each attempt: LiteLLM hands one and the same to all attempts of a request
+        request[where] = own = {name: given[name] for name in given if name not in (KEY, TICKET)}
+        campaign = self.campaigns.get(model)
+        if campaign is None:
+            if REFUSED in own and request.get("fallback_depth"):
+                raise BudgetExceededError(
+                    0, 0, f"{own[REFUSED]}; group {model!r} has no campaign to pay a fallback"
+                )
+            return healthy_deployments
+        given.pop(REFUSED, None)  # of an earlier request, where the caller keeps the metadata
+        try:
+            offers = await asyncio.to_thread(
+                offers_of, campaign, model, healthy_deployments, messages, request, self
+            )
+            ticket = await self._ask(campaign, offers)
+        except ArmsCoolingDown as error:
+            raise ServiceUnavailableError(str(error), "purse", model) from error
+        except AskRefused as error:
+            given[REFUSED] = f"campaign {campaign.name!r}: {error}"
+            raise await self._exhausted(campaign, given[REFUSED]) from error
+        except InvalidInput as error:
+            raise BadRequestError(shorten(str(error), 400), model, "purse") from error
+        attempt = Attempt(campaign, ticket)
+        await self._attempts.add(attempt)
+        offer = offers[str(ticket.arm)]
+        if offer.answer_tokens is not None:
+            request["max_tokens"] = offer.answer_tokens
+        own.update({KEY: attempt.key, TICKET: attempt.names()})
+        return offer.deployments
+
+    async def _ask(self, campaign: Any, offers: Mapping[str, Offer]) -> Any:
+        """Return a ticket; wait a little for money that is held, and for arms that cool down."""
+        until = time.monotonic() + self.wait
+        most = {arm: offer.most for arm, offer in offers.items()}
+        arms = list(most) if None in most.values() else most
+        while True:
+            asked = asyncio.ensure_future(awaited(campaign.ask, arms=arms))
+            try:
+                return await asyncio.shield(asked)
+            except asyncio.CancelledError:
+                ticket = (await asyncio.gather(asked, return_exceptions=True))[0]
+                if not isinstance(ticket, BaseException):
+                    await awaited(campaign.void, ticket)
+                raise
+            except (ArmsCoolingDown, BudgetHeld) as error:
+                pause = max(STEP, getattr(error, "seconds", 0))
+                if time.monotonic() + pause > until:
+                    raise
+            await asyncio.sleep(pause)
+
+    async def _exhausted(self, campaign: Any, reason: str) -> BudgetExceededError:
+        purse = (await awaited(campaign.status)).purses[0]
+        return BudgetExceededError(float(purse.spent), float(purse.budget), reason)
+
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any] | None:
+        """Refuse a call to a deployment of ours that no ticket is held for."""
+        metadata = [kwargs.get(name) for name in METADATA]
+        groups = [each.get("deployment_model_name") for each in metadata if each]
+        group = next((each for each in groups if each in self.campaigns), None)
+        attempt = self._attempts.find(*metadata)
+        if group is None and attempt is None:
+            return None
+        kind = str(getattr(call_type, "value", call_type))
+        if attempt is None:
+            raise refusal(
+                str(group), "was addressed by the id of a deployment, so no ticket is held for it"
+            )
+        if kind not in (*PAID, *PAID_TOO):
+            await attempt.end("void")
+            raise refusal(str(group), f"is of kind {kind!r}, whose cost LiteLLM does not report")
+        self._attempts.start(attempt)
+        return None
+
+    def pre_call_check(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
+        """Refuse the synchronous calls of a router: LiteLLM runs no other hook for them."""
+        if deployment.get("model_name") in self.campaigns:
+            raise refusal(
+                deployment["model_name"],
+                "is synchronous, and LiteLLM asks no callback before it: use the async method, "
+                "such as acompletion",
+            )
+        return None
+
+    # after a call
+
+    async def async_post_call_success_deployment_hook(
+        self, request_data: dict[str, Any], response: Any, call_type: Any
+    ) -> Any:
+        """Settle the cost before the caller gets the answer; streams are told at their end."""
+        attempt = self._attempts.find(*(request_data.get(name) for name in METADATA))
+        if attempt is None or not hasattr(response, "_hidden_params"):
+            return None
+        response._hidden_params[TICKET] = attempt.names()
+        logged = request_data.get("litellm_logging_obj")
+        model_id = (request_data.get("model_info") or {}).get("id")
+        cost = logged and logged.response_cost_calculator(
+            result=response, litellm_model_name=request_data.get("model"), router_model_id=model_id
+        )
+        if cost:
+            await attempt.end("settle", float(cost))
+        return None
+
+    async def async_log_success_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Report the reward, and the cost of a stream."""
+        attempt = self._find(kwargs)
+        if attempt is None:
+            return
+        cost = (kwargs.get("standard_logging_object") or {}).get("response_cost")
+        cost = cost or kwargs.get("response_cost")
+        try:
+            if kwargs.get("cache_hit"):
+                await attempt.end("void")
+            elif attempt.ended or cost:
+                await attempt.end("settle", float(cost or 0))
+                if self.reward is not None:
+                    await self._reward(self.reward, attempt, response_obj, kwargs.get("messages"))
+            else:
+                log.warning(
+                    "LiteLLM reports no cost of ticket %s of campaign %s: the hold stays until it "
+                    "expires, and then counts as spent",
+                    attempt.ticket.id,
+                    attempt.ticket.campaign,
+                )
+        finally:
+            self._attempts.forget(attempt)
+
+    async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
+        try:
+            found = await awaited(judge, answer, messages)
+            if found is not None:
+                await awaited(attempt.campaign.reward, attempt.ticket, found)
+        except Exception:  # the cost stands; the reward may still come by hand
+            ticket = attempt.ticket
+            log.exception("no reward for ticket %s of campaign %s", ticket.id, ticket.campaign)
+
+    async def async_post_call_failure_deployment_hook(
+        self,
+        request_data: Mapping[str, Any],
+        exception: Exception,
+        call_type: Any,
+        fallback_depth: int | None = None,
+    ) -> None:
+        """Report that an attempt failed, before the next one is made."""
+        attempt = self._attempts.find(*(request_data.get(name) for name in METADATA))
+        if attempt is not None:
+            await self._fail(attempt, exception, None)
+
+    async def async_log_failure_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Report a failure that no other hook did: a stream that broke in the middle."""
+        attempt = self._find(kwargs)
+        if attempt is not None:
+            await self._fail(attempt, kwargs.get("exception"), kwargs.get("response_cost"))
+
+    async def _fail(self, attempt: Attempt, error: Any, cost: float | None) -> None:
+        if not cost and isinstance(error, THE_REQUESTS_FAULT):
+            await attempt.end("void")
+        elif not cost and self.charge_timeouts and isinstance(error, litellm.Timeout):
+            await attempt.end("fail", attempt.ticket.held[0], reason_of(error))
+        else:
+            await attempt.end("fail", float(cost or 0), reason_of(error))
+        self._attempts.forget(attempt)
+
+    def _find(self, kwargs: Mapping[str, Any]) -> Attempt | None:
+        params = kwargs.get("litellm_params") or {}
+        return self._attempts.find(*(params.get(name) for name in METADATA))
+
+    async def async_post_call_response_headers_hook(
+        self, data: dict[str, Any], user_api_key_dict: Any, response: Any, *_: Any, **__: Any
+    ) -> dict[str, str] | None:
+        """Return the header by which a client of the proxy reports the reward later."""
+        names = ticket_of(response)
+        return (
+            None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
+        )

@@ -1,0 +1,126 @@
+"""The attempts of a router: each has a ticket of its own, which ends once.
+
+A request is one attempt, or several where it is retried or falls back to another group. LiteLLM
+reports on an attempt by several hooks, some of them later and from other tasks; the first report
+that says something about the money counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import itertools
+import logging
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from purse.campaign.results import CampaignTicket
+from purse.campaign.spending import awaited
+from purse.errors import Conflict, PurseError
+
+KEY = "purse_attempt"  # in the metadata of a request
+TICKET = "purse_ticket"  # the same for people: campaign, ticket and arm
+FORGOTTEN = 86_400  # seconds after which no report of an attempt is expected any more
+
+log = logging.getLogger("purse.litellm")
+
+
+@dataclass(eq=False)
+class Attempt:
+    """One call of one deployment.
+
+    started   whether the call was handed to the provider
+    ended     whether the money is reported
+    """
+
+    campaign: Any
+    ticket: CampaignTicket
+    key: str = field(default_factory=lambda: secrets.token_hex(8))
+    begun: float = field(default_factory=time.monotonic)
+    started: bool = False
+    ended: bool = False
+
+    def names(self) -> dict[str, Any]:
+        """Return what identifies the ticket, for the metadata of request and answer."""
+        ticket = self.ticket
+        return {"campaign": ticket.campaign, "ticket": ticket.id, "arm": ticket.arm}
+
+    async def end(self, verb: str, *values: Any) -> bool:
+        """Report the money by a verb of the campaign, once; return whether this was the time."""
+        if self.ended:
+            return False
+        self.ended = True
+        try:
+            await awaited(getattr(self.campaign, verb), self.ticket, *values)
+        except Conflict as error:  # somebody else reported by the ticket's number: that stands
+            log.warning("ticket %s of %s: %s", self.ticket.id, self.ticket.campaign, error)
+        except PurseError:
+            self.ended = False  # the hold stays, and a later hook may report
+            log.exception("ticket %s of %s", self.ticket.id, self.ticket.campaign)
+            raise
+        return True
+
+
+class Attempts:
+    """All attempts that are under way in this process."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, Attempt] = {}
+        self._latest: WeakKeyDictionary[asyncio.Task[Any], Attempt] = WeakKeyDictionary()
+        self._voids: set[asyncio.Future[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    async def add(self, attempt: Attempt) -> None:
+        """Note an attempt of the current task, until its call starts."""
+        task = asyncio.current_task()
+        assert task is not None
+        if task in self._latest:
+            await self.give_up(task)
+        else:
+            task.add_done_callback(self._done)
+        self._by_key[attempt.key] = self._latest[task] = attempt
+        for key, each in list(itertools.islice(self._by_key.items(), 2)):  # the oldest come first
+            if time.monotonic() - each.begun > FORGOTTEN:
+                del self._by_key[key]
+
+    async def give_up(self, task: asyncio.Task[Any]) -> None:
+        """Void the attempt that a task has asked for and never started: it will not, any more."""
+        attempt = self._latest[task]
+        if not attempt.started:
+            self._by_key.pop(attempt.key, None)
+            await attempt.end("void")
+
+    def start(self, attempt: Attempt) -> None:
+        """Note that the call is on its way, so that it may cost something."""
+        attempt.started = True
+
+    def find(self, *metadata: Any) -> Attempt | None:
+        """Return the attempt that one of the metadata names."""
+        keys = (each.get(KEY) for each in metadata if isinstance(each, Mapping))
+        return next((found for key in keys if (found := self._by_key.get(str(key)))), None)
+
+    def forget(self, attempt: Attempt) -> None:
+        """Expect no more reports of an attempt."""
+        self._by_key.pop(attempt.key, None)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        """Void what a task asked for and never started, even where it was the last of its loop."""
+        attempt = self._latest[task]
+        if attempt.started or attempt.ended:
+            return
+        attempt.ended = True
+        self.forget(attempt)
+        void, loop = attempt.campaign.void, asyncio.get_running_loop()
+        work = (
+            loop.create_task(void(attempt.ticket))
+            if inspect.iscoroutinefunction(void)
+            else loop.run_in_executor(None, void, attempt.ticket)
+        )
+        self._voids.add(work)
+        work.add_done_callback(self._voids.discard)

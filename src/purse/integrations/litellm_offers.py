@@ -1,0 +1,103 @@
+"""What a request may be answered by: the arms of healthy deployments that a campaign can pay."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
+
+from purse.errors import InvalidInput
+from purse.integrations.campaign_costs import largest_costs
+from purse.integrations.litellm_campaigns import arm_of
+from purse.integrations.litellm_prices import (
+    Demand,
+    ModelPrices,
+    count_tokens,
+    demand_of,
+    prices_of,
+)
+
+log = logging.getLogger("purse.litellm")
+
+
+class Offer(NamedTuple):
+    """An arm for one request.
+
+    most            the most that the call may cost, in dollars; None: what the arm may cost
+    answer_tokens   the `max_tokens` to set; None: the request or the deployment has its own
+    """
+
+    deployments: list[dict[str, Any]]
+    most: Decimal | None
+    answer_tokens: int | None
+
+
+class Settings(Protocol):
+    """What decides on the maximum of a call."""
+
+    answer_tokens: int | None
+    margin: float
+
+
+def offers_of(
+    campaign: Any,
+    group: str,
+    deployments: list[dict[str, Any]],
+    messages: Any,
+    request: Mapping[str, Any],
+    settings: Settings,
+) -> dict[str, Offer]:
+    """Return {arm: what it offers} for a request.
+
+    Raise `InvalidInput` where no deployment is an arm, a price is missing, or the request may cost
+    more than the maximum of every arm.
+    """
+    largest = largest_costs(campaign)
+    offers: dict[str, Offer] = {}
+    too_dear: list[str] = []
+    prompt_tokens = count_tokens(messages, request, settings.margin)
+    for deployment in deployments:
+        arm = arm_of(deployment)
+        if arm not in largest:
+            log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
+            continue
+        if prompt_tokens is None:
+            offers[arm] = Offer([*deployments_of(offers, arm), deployment], None, None)
+            continue
+        prices = prices_of(deployment)
+        demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
+        limit = largest[arm]
+        tokens = answer_limit(prices, demand, limit, settings.answer_tokens)
+        most = prices.most(demand, tokens)
+        if most > limit or (tokens < 1 and demand.answer_tokens is None):
+            too_dear.append(f"{arm!r} may cost {most} for this request, above its maximum {limit}")
+            continue
+        offers[arm] = Offer(
+            [*deployments_of(offers, arm), deployment],
+            max(most, offers[arm].most or most) if arm in offers else most,
+            None if demand.answer_tokens is not None else tokens,
+        )
+    if not offers and too_dear:
+        raise InvalidInput(f"{'; '.join(too_dear)}: set max_tokens, or shorten the prompt")
+    if not offers:
+        names = sorted({arm_of(deployment) for deployment in deployments})
+        raise InvalidInput(
+            f"no deployment of group {group!r} that is up is an arm of campaign "
+            f"{campaign.name!r}: the deployments are {', '.join(names) or 'none'}, the arms are "
+            f"{', '.join(largest)}"
+        )
+    return offers
+
+
+def deployments_of(offers: Mapping[str, Offer], arm: str) -> list[dict[str, Any]]:
+    """Return the deployments of an arm that were found so far."""
+    return offers[arm].deployments if arm in offers else []
+
+
+def answer_limit(prices: ModelPrices, demand: Demand, most: Decimal, given: int | None) -> int:
+    """Return the tokens that an answer may have: by the request, else what the maximum pays for."""
+    if demand.answer_tokens is not None:
+        return demand.answer_tokens
+    limits = (given, prices.answer_limit, prices.affordable(demand, most))
+    return min(limit for limit in limits if limit is not None)

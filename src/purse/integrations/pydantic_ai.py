@@ -1,0 +1,214 @@
+"""`PurseModel`: a campaign chooses the model of each request of a pydantic-ai agent.
+
+    models = {"small": "openai:gpt-5-mini", "large": "openai:gpt-5.4"}
+    most = most_of(models, prompt_tokens=4_000, answer_tokens=500)
+    campaign = purse.Campaign.create("agent", arms=most, budget="5.00", resources=["USD"])
+    agent = Agent(PurseModel(campaign, models, answer_tokens=500))
+
+Prices come from genai-prices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from decimal import ROUND_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from purse.base import validation
+from purse.base.optional import needs
+from purse.campaign.spending import Spending, awaited
+from purse.errors import InvalidInput, invalid
+from purse.integrations.campaign_costs import check_campaign, largest_costs
+
+with needs("purse.integrations.pydantic_ai", "pydantic-ai"):
+    import genai_prices
+    from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
+    from pydantic_ai.models import Model, infer_model
+    from pydantic_ai.models.wrapper import WrapperModel
+    from pydantic_ai.settings import ModelSettings
+    from pydantic_ai.usage import RequestUsage
+
+if TYPE_CHECKING:
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+
+__all__ = ["PurseModel", "most_of", "ticket_of"]
+
+TICKET = "purse_ticket"  # in the metadata of a response
+Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
+log = logging.getLogger("purse.pydantic_ai")
+
+
+class PurseModel(WrapperModel):  # type: ignore[misc]
+    """A model that asks a campaign which of several models answers a request, and can be paid.
+
+    campaign   its arms are the names of the models, its only resource US dollars
+    models     {arm: a model, or its name as pydantic-ai knows it}; the profile and the settings of
+               the first one count for all
+    reward     `reward(response, messages)`, from 0 to 1 or None, a function or a coroutine, called
+               before the response is returned; None: the reward comes later, by `ticket_of`
+    answer_tokens   `max_tokens` of requests that set none; None: the arm's whole maximum is held
+
+    Raise `InvalidInput` where an arm has no model, or a model has no price.
+    """
+
+    def __init__(
+        self,
+        campaign: Any,
+        models: Mapping[str, Any],
+        *,
+        reward: Reward | None = None,
+        answer_tokens: int | None = None,
+    ) -> None:
+        found = {arm: infer_model(model) for arm, model in dict(models).items()}
+        check_campaign("campaign", campaign)
+        status = campaign.status()
+        if not found or set(found) != set(status.arms):
+            arms = ", ".join(status.arms)
+            raise invalid("models", models, f"must have a model for each of the arms {arms}")
+        for model in found.values():
+            price(model, RequestUsage(input_tokens=1, output_tokens=1))
+        super().__init__(next(iter(found.values())))
+        self.campaign, self.models, self.reward = campaign, found, reward
+        self.answer_tokens = answer_tokens
+        if answer_tokens is not None:
+            self.answer_tokens = validation.integer("answer_tokens", answer_tokens, low=1)
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Return the answer of the model that the campaign chose."""
+        settings = self._limited(model_settings)
+        async with self._spending(messages, settings, model_request_parameters) as call:
+            model = self.models[str(call.arm)]
+            response = await model.request(messages, settings, model_request_parameters)
+            self._settle(call, model, response)
+        await self._rewarded(call, response, messages)
+        return with_ticket(response, call)
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """Yield the stream of the model that the campaign chose; one that is broken off stays held,
+        as nobody knows what it costs.
+        """
+        settings = self._limited(model_settings)
+        async with self._spending(messages, settings, model_request_parameters) as call:
+            model = self.models[str(call.arm)]
+            async with model.request_stream(
+                messages, settings, model_request_parameters, run_context
+            ) as stream:
+                yield stream
+            response = stream.get()
+            if response.state == "complete":
+                self._settle(call, model, response)
+        if response.state == "complete":
+            await self._rewarded(call, response, messages)
+
+    def _limited(self, given: ModelSettings | None) -> ModelSettings | None:
+        if self.answer_tokens is None or (given or {}).get("max_tokens"):
+            return given
+        return ModelSettings(**{**(given or {}), "max_tokens": self.answer_tokens})
+
+    def _spending(
+        self, messages: Any, settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> Spending:
+        """Return the context of one request, which holds the most that it may cost.
+
+        A prompt has at most as many tokens as bytes; what that makes of a long one is not above the
+        arm's own maximum.
+        """
+        limit = (settings or {}).get("max_tokens")
+        arms: Any = list(self.models)
+        if limit:
+            tools = repr((parameters.function_tools, parameters.output_tools))
+            prompt = len(ModelMessagesTypeAdapter.dump_json(messages)) + len(tools.encode())
+            usage = RequestUsage(input_tokens=prompt, output_tokens=limit)
+            largest = largest_costs(self.campaign)
+            arms = {
+                arm: min(price(model, usage), largest.get(arm, Decimal("Infinity")))
+                for arm, model in self.models.items()
+            }
+        spending: Spending = self.campaign.spending(arms=arms)
+        return spending
+
+    def _settle(self, call: Spending, model: Model, response: ModelResponse) -> None:
+        usage = response.usage
+        if usage.input_tokens or usage.output_tokens:
+            call.settle(price(model, usage))
+        else:
+            log.warning(
+                "no usage of ticket %s of campaign %s: the hold stays until it expires, and then "
+                "counts as spent",
+                call.ticket.id,
+                call.ticket.campaign,
+            )
+
+    async def _rewarded(self, call: Spending, response: Any, messages: Any) -> None:
+        if self.reward is None:
+            return
+        try:
+            found: Any = self.reward(response, messages)
+            found = await found if inspect.isawaitable(found) else found
+            if found is not None:
+                await awaited(self.campaign.reward, call.ticket, found)
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # the cost stands; the reward may still come by hand
+            log.exception("no reward for ticket %s", call.ticket.id)
+
+
+def most_of(
+    models: Mapping[str, Any], *, prompt_tokens: int, answer_tokens: int
+) -> dict[str, Decimal]:
+    """Return {arm: the most that a request costs}, in dollars, as `Campaign.create` takes `arms`.
+
+    Raise `InvalidInput` where genai-prices knows no price.
+    """
+    validation.integer("prompt_tokens", prompt_tokens, low=1)
+    validation.integer("answer_tokens", answer_tokens, low=1)
+    usage = RequestUsage(input_tokens=prompt_tokens, output_tokens=answer_tokens)
+    return {arm: price(infer_model(model), usage) for arm, model in models.items()}
+
+
+def price(model: Model, usage: RequestUsage) -> Decimal:
+    """Return the price of a request in dollars, rounded up to nine decimals."""
+    found = None
+    for provider in (model.system, None):  # a provider of one's own may serve known models
+        try:
+            found = genai_prices.calc_price(usage, model.model_name, provider_id=provider)
+            break
+        except LookupError:
+            continue
+    if found is None:
+        raise InvalidInput(
+            f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
+            "campaign.spending() and prices of your own"
+        )
+    return found.total_price.quantize(Decimal("1e-9"), ROUND_UP)
+
+
+def with_ticket(response: ModelResponse, call: Spending) -> ModelResponse:
+    """Return the response with the number of its ticket."""
+    names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
+    return replace(response, metadata={**(response.metadata or {}), TICKET: names})
+
+
+def ticket_of(response: ModelResponse) -> dict[str, Any] | None:
+    """Return {"campaign", "ticket", "arm"} of a response, by which its reward is reported later."""
+    found = (response.metadata or {}).get(TICKET)
+    return None if found is None else dict(found)

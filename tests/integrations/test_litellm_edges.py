@@ -1,0 +1,399 @@
+"""What LiteLLM does not report, breaks off, or would do without asking."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from purse import InvalidInput
+from tests.support.campaigns import counts, made, purse, refusal
+
+if TYPE_CHECKING:
+    from tests.support.litellm_lab import Lab
+
+
+def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
+    from purse.integrations.litellm import ticket_of
+    from tests.support.litellm_lab import ASKED
+
+    campaign = lab.campaign()
+    lab.use(campaign, reward=None)
+    router = lab.router()
+
+    async def one() -> Any:
+        answer = await router.acompletion("auto", ASKED, max_tokens=500)
+        return answer, counts(campaign)
+
+    answer, at_once = lab.run(one())
+    assert at_once == {"tickets": 1, "settled": 1}
+    found = ticket_of(answer)
+    assert found == {"campaign": "chat", "ticket": 1, "arm": answer.choices[0].message.content[:-8]}
+    assert purse(campaign)[0] == f"{answer._hidden_params['response_cost']:.9f}".rstrip("0")
+    campaign.reward(found["ticket"], 1.0)  # a thumb, a day later
+    assert counts(campaign) == {"tickets": 1, "told": 1}
+
+
+def test_the_ticket_of_a_stream_is_found(lab: Lab) -> None:
+    from purse.integrations.litellm import ticket_of
+    from tests.support.litellm_lab import ASKED
+
+    campaign = lab.campaign()
+    hook = lab.use(campaign, reward=None)
+    router = lab.router()
+
+    async def one() -> Any:
+        stream = await router.acompletion("auto", ASKED, stream=True, max_tokens=500)
+        found = ticket_of(stream)
+        async for _ in stream:
+            pass
+        await hook.flush()
+        return found
+
+    assert lab.run(one())["ticket"] == 1
+    assert counts(campaign) == {"tickets": 1, "settled": 1}
+    assert ticket_of(object()) is None
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "none", "raises"])
+def test_rewards_may_be_awaited_left_out_or_fail(lab: Lab, kind: str, caplog: Any) -> None:
+    async def judge(answer: Any, messages: Any) -> float:
+        assert messages[0]["content"] == "hello there"
+        return float(answer.choices[0].message.content.endswith("answers"))
+
+    def broken(answer: Any, messages: Any) -> float:
+        raise RuntimeError("no judge today")
+
+    given = {"coroutine": judge, "none": lambda *_: None, "raises": broken}[kind]
+    campaign = lab.campaign()
+    lab.use(campaign, reward=given)
+    lab.ask(lab.router(), 2)
+    state = "told" if kind == "coroutine" else "settled"
+    assert counts(campaign) == {"tickets": 2, state: 2}
+    assert ("no judge today" in caplog.text) == (kind == "raises")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_without_a_cost_the_hold_stays(
+    lab: Lab, stream: bool, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    from litellm.litellm_core_utils.litellm_logging import Logging
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    with monkeypatch.context() as patch:
+        patch.setattr(Logging, "response_cost_calculator", lambda *_, **__: None)
+        patch.setattr(Logging, "_response_cost_calculator", lambda *_, **__: None)
+        lab.ask(lab.router(), 1, stream=stream)
+    assert "LiteLLM reports no cost of ticket 1 of campaign chat" in caplog.text
+    assert counts(campaign) == {"tickets": 1, "held": 1}
+    campaign.tell(1, 1.0, "0.0001")  # who finds the bill reports it
+    assert counts(campaign) == {"tickets": 1, "told": 1}
+
+
+def test_a_stream_that_is_broken_off_stays_held(lab: Lab) -> None:
+    from tests.support.litellm_lab import ASKED
+
+    campaign = lab.campaign()
+    hook = lab.use(campaign)
+    router = lab.router()
+
+    async def one() -> int:
+        stream = await router.acompletion("auto", ASKED, stream=True, max_tokens=500)
+        async for _ in stream:
+            break
+        await stream.aclose()
+        return await hook.flush(0.1)
+
+    assert lab.run(one()) == 1
+    assert counts(campaign) == {"tickets": 1, "held": 1}
+
+
+def test_a_cancelled_call_stays_held_and_a_cancelled_ask_is_void(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.support.litellm_lab import ASKED
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    router = lab.router()
+
+    async def called() -> None:
+        call = asyncio.ensure_future(
+            router.acompletion("auto", ASKED, max_tokens=500, mock_delay=30)
+        )
+        while counts(campaign).get("held", 0) == 0:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    lab.run(called())
+    assert counts(campaign) == {"tickets": 1, "held": 1}  # it may be billed
+    campaign.void(1)
+    real = campaign.ask
+
+    async def asked() -> None:
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def slow(*given: Any, **named: Any) -> Any:
+            loop.call_soon_threadsafe(begun.set)
+            return real(*given, **named)
+
+        monkeypatch.setattr(campaign, "ask", slow)
+        call = asyncio.ensure_future(router.acompletion("auto", ASKED, max_tokens=500))
+        await begun.wait()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    lab.run(asked())
+    assert counts(campaign) == {"tickets": 2, "void": 2}
+
+
+def test_a_stream_that_breaks_costs_what_came(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+
+    from tests.support.litellm_lab import ended
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    real, seen = CustomStreamWrapper.chunk_creator, []
+
+    def breaks(self: Any, chunk: Any) -> Any:
+        seen.append(chunk)
+        if len(seen) == 3:
+            raise RuntimeError("the line is dead")
+        return real(self, chunk)
+
+    monkeypatch.setattr(CustomStreamWrapper, "chunk_creator", breaks)
+    found = lab.ask(lab.router(), 1, stream=True)
+    assert set(found) <= {"APIConnectionError", "MidStreamFallbackError", "InternalServerError"}
+    assert ended(campaign) == {"failed": 1}
+    assert float(purse(campaign)[0]) > 0
+
+
+def test_a_stream_that_breaks_before_its_first_part_falls_back(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+
+    campaign = lab.campaign(group=["auto", "spare"])
+    lab.use({"auto": campaign, "spare": campaign})
+    real, seen = CustomStreamWrapper.chunk_creator, []
+
+    def breaks(self: Any, chunk: Any) -> Any:
+        seen.append(chunk)
+        if len(seen) == 1:
+            raise RuntimeError("the line is dead")
+        return real(self, chunk)
+
+    monkeypatch.setattr(CustomStreamWrapper, "chunk_creator", breaks)
+    router = lab.router(fallbacks=[{"auto": ["spare"]}])
+    assert lab.ask(router, 1, stream=True) == {"spare": 1}
+    found = counts(campaign)
+    assert found["failed"] == 1
+    # LiteLLM reports a cost of 0 for such a fallback, which no arm has: its hold stays
+    assert found.get("told", 0) + found.get("held", 0) == 1
+
+
+def test_a_timeout_may_be_billed(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    for charged in (True, False):
+        campaign = lab.campaign()
+        lab.use(campaign, charge_timeouts=charged)
+        found = lab.ask(lab.router(), 1, mock_timeout=True, timeout=0.01)
+        assert found == {"Timeout": 1}
+        assert ended(campaign) == {"failed": 1}
+        assert (float(purse(campaign)[0]) > 0) == charged
+        lab.clear()
+
+
+def test_a_bad_request_cools_no_arm(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    found = lab.ask(lab.router(), 3, mock_response="litellm.ContextWindowExceededError")
+    assert found == {"ContextWindowExceededError": 3}
+    assert ended(campaign) == {"void": 3}
+    assert campaign.status().cooling == ()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # LiteLLM's cache makes pydantic complain
+def test_an_answer_from_the_cache_costs_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    import litellm
+
+    # LiteLLM's cache imports its proxy, which imports this, and uses nothing of it here
+    monkeypatch.setitem(sys.modules, "soundfile", ModuleType("soundfile"))
+
+    campaign = lab.campaign(lab.deployments()[:1])
+    lab.use(campaign)
+    litellm.cache = litellm.Cache(type="local")
+    router = lab.router(models=lab.deployments()[:1], cache_responses=True)
+    assert lab.ask(router, 3) == {"nano": 3}
+    assert counts(campaign) == {"tickets": 3, "told": 1, "void": 2}
+
+
+def test_a_call_without_a_limit_gets_one_that_the_maximum_pays_for(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import litellm
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    seen: list[Any] = []
+    real = litellm.acompletion
+
+    async def watched(**given: Any) -> Any:
+        seen.append((given["metadata"]["purse_ticket"]["arm"], given.get("max_tokens")))
+        return await real(**given)
+
+    monkeypatch.setattr(litellm, "acompletion", watched)
+    lab.ask(lab.router(), 6, max_tokens=None)
+    dollars = {"nano": (5e-8, 4e-7), "mini": (2.5e-7, 2e-6), "big": (2.5e-6, 1.5e-5)}
+    assert seen
+    for arm, limit in seen:
+        prompt, answer = dollars[arm]
+        assert limit == int((2_000 * prompt + 500 * answer - 12 * prompt) / answer + 1e-6)
+
+
+def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    class OnServer:
+        def __init__(self, campaign: Any) -> None:
+            self._campaign = campaign
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("terms", "storage"):
+                raise AttributeError(name)
+            return getattr(self._campaign, name)
+
+    campaign = lab.campaign()
+    lab.use(OnServer(campaign))
+    assert lab.ask(lab.router(), 3, max_tokens=None).keys() <= {"nano", "mini", "big"}
+    assert ended(campaign) == {"told": 3}
+
+
+def test_embeddings_are_paid_too(lab: Lab) -> None:
+    from tests.support.litellm_lab import ended
+
+    models = [
+        {
+            "model_name": "auto",
+            "litellm_params": {
+                "model": f"openai/text-embedding-3-{size}",
+                "api_key": "x",
+                "mock_response": [0.1, 0.2],
+            },
+        }
+        for size in ("small", "large")
+    ]
+    campaign = lab.campaign(models, answer_tokens=None)
+    hook = lab.use(campaign, reward=None)
+    router = lab.router(models=models)
+
+    async def one() -> int:
+        await router.aembedding("auto", input=["hello there", "you"])
+        return await hook.flush()
+
+    assert lab.run(one()) == 0
+    assert campaign.terms.arms == ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    assert ended(campaign) == {"settled": 1}
+
+
+def test_what_runs_no_hook_is_refused(lab: Lab) -> None:
+    import litellm
+
+    from tests.support.litellm_lab import ASKED
+
+    campaign = lab.campaign()
+    lab.use(campaign)
+    router = lab.router(num_retries=2)
+    with pytest.raises(litellm.BadRequestError, match=r"'auto' is synchronous.*use the async"):
+        router.completion("auto", ASKED, max_tokens=500)
+    with pytest.raises(litellm.BadRequestError, match="addressed by the id of a deployment"):
+        lab.run(router.acompletion("mini", ASKED, max_tokens=500))
+    with pytest.raises(litellm.BadRequestError, match="above its maximum"):
+        lab.run(router.acompletion("auto", ASKED, max_tokens=100_000))
+    assert counts(campaign) == {}
+    assert router.completion("spare", ASKED).choices[0].message.content == "spare answers"
+
+
+def test_an_attempt_that_is_never_made_is_void(lab: Lab) -> None:
+    campaign = lab.campaign()
+    lab.use(campaign)
+    router = lab.router()
+
+    async def chosen() -> None:
+        for _ in range(
+            2
+        ):  # the second ask of a task ends the first, the end of the task the second
+            await router.async_get_available_deployment(
+                model="auto", request_kwargs={"max_tokens": 9}, messages=[]
+            )
+
+    asyncio.run(chosen())
+    assert counts(campaign) == {"tickets": 2, "void": 2}
+
+
+def test_bad_input_is_named(lab: Lab) -> None:
+    from purse.integrations.litellm import PurseRouter, create_campaign
+    from tests.support.litellm_lab import ASKED
+
+    deployments = lab.deployments()
+    text = refusal(InvalidInput, create_campaign, deployments, "atuo", budget=1, storage="memory:")
+    assert text == "unknown model group 'atuo'; did you mean 'auto'?"
+    strange: list[Any] = [
+        {"model_name": "auto", "litellm_params": {"model": "openai/nix", "api_key": "x"}}
+    ]
+    text = refusal(InvalidInput, create_campaign, strange, "auto", budget=1, storage="memory:")
+    assert text.startswith("LiteLLM knows no price of model 'openai/nix': set input_cost_per_token")
+    strange[0]["litellm_params"].update(input_cost_per_token=1e-6, output_cost_per_token=2e-6)
+    text = refusal(InvalidInput, create_campaign, strange, "auto", budget=1, storage="memory:")
+    assert text.startswith("LiteLLM knows no limit of model 'openai/nix': set prompt_tokens")
+    priced = create_campaign(
+        strange, "auto", budget=1, storage="memory:", prompt_tokens=1_000, answer_tokens=1_000
+    )
+    assert (priced.terms.arms, priced.terms.cost_max) == (("openai/nix",), ((3_000_000,),))
+    campaign = lab.campaign()
+    two = made(resources=["USD", "tokens"], budget=[1, 9])
+
+    class AsyncVerbs:
+        async def ask(self) -> None: ...
+
+    for campaigns, settings in (
+        ({}, {}),
+        ({"auto": two}, {}),
+        ({"auto": AsyncVerbs()}, {}),
+        ({"auto": campaign}, {"reward": 1}),
+        ({"auto": campaign}, {"wait": -1}),
+        ({"auto": campaign}, {"answer_tokens": 0}),
+        ({"auto": campaign}, {"margin": 0.5}),
+    ):
+        refusal(InvalidInput, PurseRouter, campaigns, **settings)
+    other = lab.campaign(deployments, "spare", name="other")
+    lab.use({"auto": other})
+    with pytest.raises(Exception, match=r"is an arm of campaign 'other'.*the arms are spare"):
+        lab.run(lab.router().acompletion("auto", ASKED))
+
+
+def test_there_is_one_hook_in_a_process(lab: Lab) -> None:
+    from purse.integrations.litellm import PurseRouter
+
+    campaign = lab.campaign()
+    hook = lab.use(campaign)
+    text = refusal(InvalidInput, PurseRouter, {"auto": campaign})
+    assert text.startswith("there is a PurseRouter already")
+    hook.close()
+    lab.hook = None
+    second = PurseRouter({"auto": campaign})
+    del second
+    gc.collect()
+    PurseRouter({"auto": campaign}).close()

@@ -1,0 +1,128 @@
+"""A campaign under the models of an agent, with functions in place of providers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from purse import BudgetExhausted, Campaign, InvalidInput
+from purse.campaign.storage.memory import Memory
+from tests.support.campaigns import counts, purse, refusal
+
+NAMES = {"small": "gpt-5-mini", "large": "gpt-5.4"}
+
+
+def models(down: str = "") -> dict[str, Any]:
+    from pydantic_ai.messages import ModelResponse, TextPart
+    from pydantic_ai.models.function import FunctionModel
+
+    def answers(arm: str) -> Any:
+        def answer(messages: Any, info: Any) -> Any:
+            if arm == down:
+                raise ConnectionError("no such host")
+            return ModelResponse(parts=[TextPart(f"{arm} answers")])
+
+        return answer
+
+    async def stream(messages: Any, info: Any) -> AsyncIterator[str]:
+        for word in ("one ", "two ", "three"):
+            yield word
+
+    return {
+        arm: FunctionModel(answers(arm), stream_function=stream, model_name=name)
+        for arm, name in NAMES.items()
+    }
+
+
+def campaign(**terms: Any) -> Campaign:
+    from purse.integrations.pydantic_ai import most_of
+
+    most = most_of(models(), prompt_tokens=2_000, answer_tokens=500)
+    given = {"budget": "1", "resources": ["USD"], "policy": "uniform", "storage": Memory()}
+    return Campaign.create("agent", arms=most, **{**given, **terms})
+
+
+def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
+    from pydantic_ai import Agent
+
+    from purse.integrations.pydantic_ai import PurseModel, most_of, ticket_of
+
+    spent = campaign()
+
+    async def judge(response: Any, messages: Any) -> float:
+        return float("answers" in response.parts[0].content)
+
+    agent = Agent(PurseModel(spent, models(), reward=judge, answer_tokens=500))
+    runs = [asyncio.run(agent.run("hello there")) for _ in range(4)]
+    assert {run.output for run in runs} == {"small answers", "large answers"}
+    assert counts(spent) == {"tickets": 4, "told": 4}
+    found = ticket_of(runs[-1].new_messages()[-1])
+    assert found == {"campaign": "agent", "ticket": 4, "arm": runs[-1].output.split()[0]}
+    most = most_of(models(), prompt_tokens=1_000, answer_tokens=500)
+    assert all(
+        Decimal(ticket.held[0]) < most[str(ticket.arm)] for ticket in spent.tickets(["told"])
+    )
+    assert Decimal("0") < Decimal(purse(spent)[0]) < Decimal("0.01")
+    assert spent.audit().ok
+
+
+def test_streams_are_settled_at_their_end_or_stay_held() -> None:
+    from pydantic_ai import Agent
+
+    from purse.integrations.pydantic_ai import PurseModel
+
+    spent = campaign()
+    agent = Agent(PurseModel(spent, models(), answer_tokens=500))
+
+    async def whole() -> str:
+        async with agent.run_stream("hello") as run:
+            return str(await run.get_output())
+
+    async def broken() -> None:
+        async with agent.run_stream("hello") as run:
+            async for _ in run.stream_text(debounce_by=None):
+                break
+
+    assert asyncio.run(whole()) == "one two three"
+    assert counts(spent) == {"tickets": 1, "settled": 1}
+    asyncio.run(broken())
+    assert counts(spent) == {"tickets": 2, "settled": 1, "held": 1}
+
+
+def test_a_failure_is_reported_and_raised() -> None:
+    from pydantic_ai import Agent
+
+    from purse.integrations.pydantic_ai import PurseModel
+
+    spent = campaign(cooldown=None)
+    agent = Agent(PurseModel(spent, models(down="large"), answer_tokens=500))
+
+    async def until_it_fails() -> None:
+        for _ in range(50):
+            await agent.run("hello")
+
+    with pytest.raises(ConnectionError, match="no such host"):
+        asyncio.run(until_it_fails())
+    assert counts(spent)["failed"] == 1
+    assert purse(spent)[1] == "0"
+
+
+def test_without_money_nothing_is_called_and_bad_input_is_named() -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.function import FunctionModel
+
+    from purse.integrations.pydantic_ai import PurseModel
+
+    spent = campaign(budget="0.0001")
+    with pytest.raises(BudgetExhausted, match="may cost"):
+        asyncio.run(Agent(PurseModel(spent, models())).run("hello"))
+    assert counts(spent) == {}
+    text = refusal(InvalidInput, PurseModel, spent, {"small": models()["small"]})
+    assert text.endswith("must have a model for each of the arms small, large")
+    nix = {arm: FunctionModel(lambda *_: None, model_name="nix") for arm in NAMES}
+    text = refusal(InvalidInput, PurseModel, spent, nix)
+    assert text.startswith("genai-prices knows no price of model 'nix' of 'function'")

@@ -1,0 +1,116 @@
+"""The real LiteLLM with its mock answers: routers, campaigns and requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any, Self
+
+import litellm
+from litellm import Router
+
+from purse import Campaign
+from purse.campaign.storage.memory import Memory
+from purse.integrations.litellm import PurseRouter, create_campaign
+
+MODELS = {"nano": "gpt-5-nano", "mini": "gpt-5-mini", "big": "gpt-5.4"}
+ASKED = [{"role": "user", "content": "hello there"}]
+DOWN = "litellm.RateLimitError"  # a mock answer that is raised
+
+
+class Lab:
+    """One event loop for all tests, as LiteLLM keeps a worker in it."""
+
+    def __enter__(self) -> Self:
+        litellm.suppress_debug_info = True
+        for name in ("LiteLLM", "LiteLLM Router"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self.runner = asyncio.Runner()
+        self.runner.__enter__()
+        self.hook: PurseRouter | None = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.runner.__exit__(None, None, None)
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.runner.run(work)
+
+    def clear(self) -> None:
+        if self.hook is not None:
+            self.hook.close()
+        self.hook, litellm.callbacks, litellm.cache = None, [], None
+
+    def deployments(self, down: tuple[str, ...] = (), **params: Any) -> list[dict[str, Any]]:
+        """Three models in the group "auto", and one of group "spare"."""
+        return [
+            {
+                "model_name": "auto" if name in MODELS else name,
+                "litellm_params": {
+                    "model": f"openai/{MODELS.get(name, 'gpt-5-nano')}",
+                    "api_key": "x",
+                    "mock_response": DOWN if name in down else f"{name} answers",
+                    **params,
+                },
+                "model_info": {"id": name},
+            }
+            for name in (*MODELS, "spare")
+        ]
+
+    def router(self, down: tuple[str, ...] = (), **more: Any) -> Router:
+        models = more.pop("models", None) or self.deployments(down)
+        return Router(model_list=models, **{"num_retries": 0, "retry_after": 0, **more})
+
+    def campaign(self, router: Any = None, group: Any = "auto", **terms: Any) -> Campaign:
+        given = {"prompt_tokens": 2_000, "answer_tokens": 500, "budget": "1", "policy": "uniform"}
+        where = {"storage": Memory(), "name": "chat"}
+        return create_campaign(router or self.deployments(), group, **{**given, **where, **terms})
+
+    def use(self, campaigns: Any, **settings: Any) -> PurseRouter:
+        """Make a hook, and hand it to LiteLLM."""
+        given = campaigns if isinstance(campaigns, dict) else {"auto": campaigns}
+        self.hook = PurseRouter(given, **{"reward": lambda answer, messages: 1.0, **settings})
+        litellm.callbacks = [self.hook]
+        return self.hook
+
+    def ask(self, router: Router, n: int, together: int = 1, **request: Any) -> Counter[str]:
+        """Send requests, wait for all reports, and count answers by their first word, errors by
+        their class.
+        """
+
+        async def all_of_them() -> Counter[str]:
+            found: Counter[str] = Counter()
+            for start in range(0, n, together):
+                part = range(start, min(n, start + together))
+                found.update(await asyncio.gather(*(answer(router, **request) for _ in part)))
+            assert self.hook is not None
+            assert await self.hook.flush() == 0
+            return found
+
+        found: Counter[str] = self.run(all_of_them())
+        return found
+
+
+async def answer(router: Router, **request: Any) -> str:
+    """The first word of an answer, or the class of the error."""
+    asked = {"model": "auto", "messages": ASKED, "max_tokens": 500, **request}
+    try:
+        reply: Any = await router.acompletion(**asked)
+        if not asked.get("stream"):
+            return str(reply.choices[0].message.content).split()[0]
+        parts = [part.choices[0].delta.content or "" async for part in reply]
+        return "".join(parts).split()[0]
+    except Exception as error:
+        return type(error).__name__
+
+
+def ended(campaign: Campaign) -> dict[str, int]:
+    """Tickets by their state, where nothing is held, nothing overrun and the audit is clean."""
+    status = campaign.status()
+    (purse,) = status.purses
+    assert (purse.held, purse.presumed, purse.overrun) == ("0", "0", "0")
+    assert campaign.audit(full=True).ok
+    states = ("held", "settled", "told", "failed", "void", "presumed")
+    return {state: status.counts[state] for state in states if status.counts[state]}
