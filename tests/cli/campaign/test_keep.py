@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import purse
 from purse import cli
+from purse.campaign.local.campaign import LocalCampaign
 from purse.cli.campaign.keep import time_of
 from tests.support.campaign_cli import NEW, Run, data
 
@@ -36,7 +37,7 @@ def test_an_audit_that_finds_something_exits_with_1(
         ok, entries, after, findings = False, 1, 0, ["held is 5 and should be 0"]
         digest, notes = "abc", ("a choice was made by another version",)
 
-    monkeypatch.setattr(purse.Campaign, "audit", lambda _, **__: Audit)
+    monkeypatch.setattr(LocalCampaign, "audit", lambda _, **__: Audit)
     assert run("audit prompts", code=1).stdout.splitlines() == [
         "a choice was made by another version",
         "held is 5 and should be 0",
