@@ -57,6 +57,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/close"): "admin",
     ("POST", "/campaigns/prompts/acknowledge"): "admin",
     ("POST", "/campaigns/prompts/expire"): "act",
+    ("POST", "/campaigns/prompts/audit"): "admin",
     ("GET", "/campaigns/prompts/journal"): "read",
     ("GET", "/campaigns/prompts/picture"): "read",
     ("GET", "/campaigns/prompts/events"): "read",
