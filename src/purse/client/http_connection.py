@@ -77,7 +77,7 @@ class HttpConnection:
         raise NotHttp(f"an answer with more than {MOST_HEADERS} headers")
 
     def _chunks(self) -> bytes:
-        parts = []
+        parts: list[bytes] = []
         while True:
             size = self._line().partition(b";")[0].strip()
             try:

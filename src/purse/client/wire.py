@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -24,12 +23,14 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (Alarm, Audit, BalanceStatus, CampaignTicket, CoolingArm, FeatureStatus, Receipt, Status)
+HINTS: dict[Any, dict[str, Any]] = {}  # of results that have come, which take a while to find
 
 
-@cache
 def hints(kind: Any) -> dict[str, Any]:
     """The types of the fields of a result."""
-    return get_type_hints(kind)
+    if kind not in HINTS:
+        HINTS[kind] = get_type_hints(kind)
+    return HINTS[kind]
 
 
 def path(name: str, *parts: object) -> str:
