@@ -130,7 +130,7 @@ class PostgresHarness(StorageHarness):
 class ServedHarness(SqliteHarness):
     """A server over SQLite in a thread of this process, which is reached by its address alone."""
 
-    examples = 4
+    examples = 8
     archives = False
     serving: AbstractContextManager[str] | None = None
 
