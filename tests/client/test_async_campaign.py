@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,12 @@ def place(request: pytest.FixtureRequest, at: Served) -> Any:
     return at.url if request.param == "server" else Memory()
 
 
+def run(use: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine where no event loop runs: a browser's test may have left one here."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(use())).result()
+
+
 def test_fifty_asks_at_once(place: Any) -> None:
     async def use() -> None:
         async with await AsyncCampaign.create("prompts", **TERMS, storage=place) as campaign:
@@ -36,7 +44,7 @@ def test_fifty_asks_at_once(place: Any) -> None:
             assert (status.counts["told"], status.purses[0].held) == (50, "0")
             assert (await campaign.audit(full=True)).ok
 
-    asyncio.run(use())
+    run(use)
 
 
 def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
@@ -76,7 +84,7 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
         assert (await campaign.close()).status == "closed"
         await campaign.disconnect()
 
-    asyncio.run(use())
+    run(use)
 
 
 def test_pages_of_a_journal(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +96,7 @@ def test_pages_of_a_journal(place: Any, monkeypatch: pytest.MonkeyPatch) -> None
                 await campaign.ask()
             assert [entry.seq async for entry in campaign.journal()] == [1, 2, 3, 4, 5]
 
-    asyncio.run(use())
+    run(use)
 
 
 def test_errors_are_those_of_a_campaign(at: Served) -> None:
@@ -109,7 +117,7 @@ def test_errors_are_those_of_a_campaign(at: Served) -> None:
             made = await AsyncCampaign.create("more", **TERMS, on_expiry="release", storage=at.url)
         await made.disconnect()
 
-    asyncio.run(use())
+    run(use)
 
 
 def test_a_lost_answer_is_asked_for_again(at: Served) -> None:
@@ -139,4 +147,4 @@ def test_a_lost_answer_is_asked_for_again(at: Served) -> None:
             assert (await campaign.status()).counts["tickets"] == 1
         assert losing.lost == 0
 
-    asyncio.run(use())
+    run(use)

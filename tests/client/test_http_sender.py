@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +32,7 @@ class Rough:
         self.port = self.listener.getsockname()[1]
         self.heard: list[list[str]] = []  # of each connection
         self.answers = 1  # of a connection, which is then closed
+        self.secure: ssl.SSLContext | None = None
         self.closed = threading.Semaphore(0)
         threading.Thread(target=self.run, daemon=True).start()
 
@@ -39,6 +42,12 @@ class Rough:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
+            if self.secure is not None:
+                try:
+                    connection = self.secure.wrap_socket(connection, server_side=True)
+                except OSError:  # the certificate was refused
+                    connection.close()
+                    continue
             heard: list[str] = []
             self.heard.append(heard)
             with connection:
@@ -143,7 +152,68 @@ def test_a_proxy_makes_a_tunnel_for_https(rough: Rough, monkeypatch: pytest.Monk
     monkeypatch.setenv("https_proxy", f"127.0.0.1:{rough.port}")
     made = HttpSender(address_of("https://purse.example.com"), {}, 5.0)
     assert isinstance(made.send(LOOK), Lost)  # nobody behind it speaks TLS
-    assert rough.heard[0][0].startswith("CONNECT purse.example.com:443 HTTP/1.")
+    assert rough.heard[0][0].startswith("CONNECT purse.example.com:443 HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", Answer(200, "ok")),
+        ("HTTP/1.1 100 Continue\r\n\r\n" + ANSWER.decode(), Answer(200, "ok")),
+        (
+            "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n",
+            Answer(503, "abcde", "7"),
+        ),
+        (
+            "HTTP/1.0 301 Moved\r\nLocation: https://there\r\n\r\n",
+            Answer(301, "", "", "https://there"),
+        ),
+        ("HTTP/1.1 200 OK\r\n\r\nto the end", Answer(200, "to the end")),
+        ("HTTP/1.1 204 None\r\n\r\n", Answer(204, "")),
+        ("SSH-2.0-OpenSSH\r\n", Lost("NotHttp: an answer that is not HTTP/1.1")),
+        ("HTTP/1.1 abc\r\n\r\n", Lost("NotHttp: an answer that is not HTTP/1.1")),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+            Lost("NotHttp: an answer of the length 'x'"),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            Lost("NotHttp: an answer in parts without a size"),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\n" + "a: b\r\n" * 300,
+            Lost("NotHttp: an answer with more than 200 headers"),
+        ),
+        ("HTTP/1.1 200 " + "x" * 70_000, Lost("NotHttp: a line of more than 65536 bytes")),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok",
+            Lost("ConnectionResetError: the server closed the connection in the middle"),
+        ),
+        ("", Lost("ConnectionResetError: the server closed the connection")),
+    ],
+)
+def test_answers_of_all_kinds(
+    rough: Rough, monkeypatch: pytest.MonkeyPatch, raw: str, expected: Answer | Lost
+) -> None:
+    monkeypatch.setattr("tests.client.test_http_sender.ANSWER", raw.encode())
+    made = sender(rough)
+    assert made.send(LOOK) == expected
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "authority"),
+    [
+        ("http://[::1]:8000/", "::1", "[::1]:8000"),
+        ("https://[::1]", "::1", "[::1]"),
+        ("https://host:443/a/", "host", "host"),
+        ("http://bücher.example", "xn--bcher-kva.example", "xn--bcher-kva.example"),
+    ],
+)
+def test_parts_of_an_address(url: str, host: str, authority: str) -> None:
+    found = address_of(url)
+    assert (found.host, found.authority) == (host, authority)
 
 
 def test_threads_share_connections(at: Served) -> None:
@@ -152,3 +222,23 @@ def test_threads_share_connections(at: Served) -> None:
         found = list(threads.map(lambda _: campaign.ask().id, range(40)))
     assert sorted(found) == list(range(1, 41))
     assert 1 <= len(campaign._connection._sender._idle) <= 8
+
+
+def test_certificates_are_checked_and_connections_kept(
+    rough: Rough, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key and the certificate are made for this test, and of no other use."""
+    folder = Path(__file__).parent / "tls"
+    served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    served.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    rough.answers, rough.secure = 3, served
+    address = address_of(f"https://localhost:{rough.port}")
+    refused = HttpSender(address, {}, 5.0).send(LOOK)
+    assert isinstance(refused, Lost)
+    assert refused.why.startswith("SSLCertVerificationError")
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "certificate.pem"))
+    made = HttpSender(address, {}, 5.0)
+    for _ in range(3):
+        assert made.send(LOOK) == Answer(200, "ok")
+    assert [len(each) for each in rough.heard] == [3]
+    made.close()

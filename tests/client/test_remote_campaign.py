@@ -185,6 +185,28 @@ def test_a_campaign_on_a_server_loads_nothing_heavy(at: Served) -> None:
     assert len(ours) < 45
 
 
+WITHOUT = """
+import sys
+for name in ("apsw", "numba", "numpy", "orjson", "scipy"):
+    sys.modules[name] = None
+import purse
+print(purse.Campaign.open("prompts", storage=sys.argv[1]).status().name)
+try:
+    purse.Campaign.open("prompts")
+except purse.MissingExtra as error:
+    print(error)
+"""
+
+
+def test_a_client_alone_says_what_it_cannot_do(at: Served) -> None:
+    Campaign.create("prompts", **TERMS, storage=at.url)
+    name, said = subprocess.run(
+        [sys.executable, "-c", WITHOUT, at.url], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert name == "prompts"
+    assert "needs all that purse depends on, and" in said
+
+
 def test_a_child_of_a_fork_makes_connections_of_its_own(at: Served) -> None:
     campaign = Campaign.create("prompts", **TERMS, storage=at.url)
     campaign.ask()

@@ -27,7 +27,7 @@ def ask(client: Any, status: int = 200, **body: Any) -> Any:
 
 def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
     made = inspect.signature(Campaign.create).parameters
-    local = ("storage", "exist_ok")  # where it lies, and whether it may be there: no terms
+    local = ("storage", "token")  # where it lies, and who asks: no terms
     terms = {name: each.default for name, each in made.items() if name not in local}
     fields = NewCampaign.model_fields
     assert set(fields) == set(terms)
@@ -260,9 +260,21 @@ def test_a_key_that_is_no_request_id_is_refused_like_one(key: str, path: str) ->
     header = {"Idempotency-Key": key.encode()}
     said = problem(client.post(f"{AT}/{path}", json=body, headers=header), 400, "invalid-input")
     assert said.startswith("Idempotency-Key: ")
-    other = client.post(f"{AT}/{path}", json={**body, "request_id": key})
-    assert problem(other, 400, "invalid-input").startswith("request_id: ")
     assert client.get(AT).json()["entries"] == 1
+
+
+@pytest.mark.parametrize(("key", "good"), [("", False), ("x" * 201, False), ("a\tb", False),
+                                           ("a b", True), ("é", True)])  # fmt: skip
+@pytest.mark.parametrize("path", ["asks", "top-ups"])
+def test_a_body_takes_the_request_ids_of_a_campaign(key: str, good: bool, path: str) -> None:
+    client = running()
+    body = {"request_id": key} | ({} if path == "asks" else {"amount": 1})
+    answer = client.post(f"{AT}/{path}", json=body)
+    if good:
+        assert answer.status_code == 200
+    else:
+        assert problem(answer, 400, "invalid-input").startswith("request_id")
+    assert client.get(AT).json()["entries"] == 1 + good
 
 
 def test_the_key_names_an_ask_with_arms() -> None:

@@ -37,6 +37,7 @@ def test_a_policy_file_in_the_storage_is_not_run_and_all_else_works(file: Path) 
     said = problem(client.post("/campaigns/prompts/asks"), 403, "policy-file")
     assert "the policy file 'mine.py:gamma=0.5'" in said
     assert "--allow-policy-files" in said
+    problem(client.post("/campaigns/prompts/audit"), 403, "policy-file")  # it would run the file
     for path in READS:
         assert client.get(f"/campaigns/prompts{path}").status_code == 200, path
     told = client.post("/campaigns/prompts/tickets/1/tell", json={"reward": 1, "cost": "0.01"})

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from purse.service.app import make_app
+from purse.service.campaign_cache import CampaignCache
 from purse.service.live_view import LiveViews
 from purse.service.server import Server, listening
 from purse.service.settings import Settings
@@ -16,11 +17,12 @@ LONG = 30.0  # seconds after which something that should have happened never wil
 
 
 class Served(NamedTuple):
-    """Where a server is, and what its viewers see."""
+    """Where a server is, what its viewers see, and which campaigns it has open."""
 
     url: str
     port: int
     views: LiveViews
+    cache: CampaignCache
 
 
 @contextmanager
@@ -33,7 +35,7 @@ def served(port: int = 0, **settings: Any) -> Iterator[Served]:
     thread.start()
     number = listener.getsockname()[1]
     try:
-        yield Served(f"http://127.0.0.1:{number}", number, app.state.views)
+        yield Served(f"http://127.0.0.1:{number}", number, app.state.views, app.state.cache)
     finally:
         server.should_exit = True
         thread.join(LONG)

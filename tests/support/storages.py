@@ -130,7 +130,7 @@ class PostgresHarness(StorageHarness):
 class ServedHarness(SqliteHarness):
     """A server over SQLite in a thread of this process, which is reached by its address alone."""
 
-    examples = 4
+    examples = 8
     archives = False
     serving: AbstractContextManager[str] | None = None
 
@@ -162,14 +162,28 @@ class ServedHarness(SqliteHarness):
 
 
 class HttpHarness(ServedHarness):
-    """A server of HTTP on a free port."""
+    """A server of HTTP on a free port. It goes on, since it takes long to start, and opens a
+    campaign anew when a test does.
+    """
+
+    at: Any = None
 
     @contextmanager
     def serve(self) -> Iterator[str]:
         from tests.support.server import served
 
         with served(storage=self.storage()) as at:
+            self.at = at
             yield at.url
+        self.at = None
+
+    def start_server(self) -> str:
+        return super().start_server() if self.at is None else self.at.url
+
+    def open(self, name: str) -> Any:
+        if self.at is not None:
+            self.at.cache.drop(name)
+        return super().open(name)
 
 
 class UnixHarness(ServedHarness):

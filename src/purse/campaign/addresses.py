@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from purse.errors import MissingExtra
+
 LOCAL = "purse.campaign.local.campaign:LocalCampaign"
 REMOTE = "purse.client.remote_campaign:RemoteCampaign"
 SERVERS = ("http", "https")  # schemes of addresses
@@ -23,7 +25,15 @@ def class_of(storage: object) -> Any:
     else:
         name = getattr(storage, "campaign_class", LOCAL)
     module, _, found = name.partition(":")
-    return getattr(import_module(module), found)
+    try:
+        return getattr(import_module(module), found)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "purse":
+            raise
+        raise MissingExtra(
+            f"a campaign at {storage!r} needs all that purse depends on, and {error.name} is not "
+            "installed; in the clone: pip install ."
+        ) from error
 
 
 def connected(storage: str) -> Any:

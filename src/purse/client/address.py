@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from purse.campaign.addresses import SERVERS
 from purse.errors import InvalidInput, invalid
 
+PORTS = {"http": 80, "https": 443}
 VARIABLE = "PURSE_TOKEN"
 ALLOWED = "must be https://HOST, https://HOST:PORT or https://HOST/PATH, or the same with http"
 
@@ -18,9 +19,20 @@ class Address(NamedTuple):
 
     url: str  # as it is shown, without a slash at its end
     secure: bool
-    host: str
-    port: int | None
+    host: str  # in letters of ASCII
+    port: int
     path: str  # before that of each request
+
+    @property
+    def bracketed(self) -> str:
+        """The host as it stands before a port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
+    def authority(self) -> str:
+        """The host, and the port where it is not the usual one."""
+        usual = PORTS["https" if self.secure else "http"]
+        return self.bracketed if self.port == usual else f"{self.bracketed}:{self.port}"
 
 
 def address_of(url: str) -> Address:
@@ -32,10 +44,21 @@ def address_of(url: str) -> Address:
         raise invalid("storage", url, ALLOWED) from None
     if "@" in parts.netloc:
         raise InvalidInput(f"storage: {ALLOWED}, without a name or a password")
-    good = parts.scheme in SERVERS and host and host.isprintable() and " " not in url
-    if not good or parts.query or parts.fragment or host is None:
+    written = parts.path.isascii() and url.isprintable() and " " not in url
+    if parts.scheme not in SERVERS or not host or not written or parts.query or parts.fragment:
         raise invalid("storage", url, ALLOWED)
-    return Address(url.rstrip("/"), parts.scheme == "https", host, port, parts.path.rstrip("/"))
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            raise invalid("storage", url, ALLOWED) from None
+    return Address(
+        url.rstrip("/"),
+        parts.scheme == "https",
+        host,
+        port or PORTS[parts.scheme],
+        parts.path.rstrip("/"),
+    )
 
 
 def headers_of(token: str | None) -> dict[str, str]:

@@ -33,7 +33,8 @@ def as_documented(cls: C) -> C:
         method = inspect.getattr_static(cls, name)
         found = getattr(method, "__func__", method)
         if inspect.isfunction(found) and not found.__doc__ and hasattr(Campaign, name):
-            found.__doc__ = inspect.getdoc(getattr(Campaign, name))
+            # a class method has one of its own beside that of its function
+            method.__doc__ = found.__doc__ = inspect.getdoc(getattr(Campaign, name))
     create = inspect.getattr_static(Campaign, "create").__func__
     cls.create.__func__.__signature__ = inspect.signature(create)  # type: ignore[attr-defined]
     return cls
