@@ -23,17 +23,6 @@ class Address(NamedTuple):
     port: int
     path: str  # before that of each request
 
-    @property
-    def bracketed(self) -> str:
-        """The host as it stands before a port."""
-        return f"[{self.host}]" if ":" in self.host else self.host
-
-    @property
-    def authority(self) -> str:
-        """The host, and the port where it is not the usual one."""
-        usual = PORTS["https" if self.secure else "http"]
-        return self.bracketed if self.port == usual else f"{self.bracketed}:{self.port}"
-
 
 def address_of(url: str) -> Address:
     """Return the parts of an address. Raise `InvalidInput` where it is none."""
