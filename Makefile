@@ -2,7 +2,7 @@
 # make docs   build the documentation site         make paper  study the paper's claims and renew their page
 # make leaderboard  play all suites and renew the pages that say which to use
 # make coverage  the tests, and which lines they reach (a third slower)
-# make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; coverage of off-policy intervals
+# make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; the TypeScript example; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
 # make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
 # make clean  remove the environment and all caches
@@ -60,7 +60,7 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-soak
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/compiler tests/system tests/engine tests/policies tests/paper tests/report tests/ranking tests/test_testing.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/deploy tests/compiler tests/system tests/engine tests/policies tests/paper tests/report tests/ranking tests/test_testing.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.context_coverage
 

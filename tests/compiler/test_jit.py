@@ -331,6 +331,19 @@ def test_bind_gives_the_same_loop_for_the_same_parts() -> None:
     assert bind(loop, part=one_more).targetoptions.items() >= LEAN.items()
 
 
+@pytest.mark.parametrize("hooks", [True, False])
+def test_without_a_folder_for_compiled_code_it_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, hooks: bool
+) -> None:
+    """As for a service whose user can write neither the package's folder nor a home of its own."""
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    monkeypatch.setattr(jit, "CACHE_HOOKS", hooks)
+    monkeypatch.setattr(jit, "_bound", {})
+    with pytest.warns(RuntimeWarning, match="set NUMBA_CACHE_DIR to a folder"):
+        bound = bind(loop, part=one_more, SHIFT=4)
+    assert bound(5) == 10
+
+
 @pytest.mark.parametrize("entry_points", [True, False])
 def test_direct_gives_the_compiled_function_or_else_its_dispatcher(
     monkeypatch: pytest.MonkeyPatch, entry_points: bool

@@ -37,12 +37,12 @@ SPHINX = ["-m", "sphinx"] if SOAK else ["-c", QUICK]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The documentation site, built from a copy with warnings as errors."""
     folder = tmp_path_factory.mktemp("site")
-    for name in ("docs", "examples"):
+    for name in ("deploy", "docs", "examples"):
         shutil.copytree(
             ROOT / name,
             folder / name,
             ignore=shutil.ignore_patterns(
-                "_build", "policies", "worlds", "reference", "__pycache__"
+                "_build", "policies", "worlds", "reference", "__pycache__", "node_modules"
             ),
         )
     shutil.copy(ROOT / "CHANGELOG.md", folder)
@@ -136,6 +136,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "traffic",
         "outage",
         "operations",
+        "deploy",
         "http",
         "studies",
         "replay",

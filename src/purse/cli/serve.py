@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from importlib.resources import files
@@ -89,7 +90,14 @@ tokens_option = click.option(
     is_flag=True,
     help="Print a Grafana dashboard for /metrics as JSON, and do not serve.",
 )
-def serve(socket: str | None, grafana: bool, log: str | None, **settings: Any) -> None:
+@click.option(
+    "--openapi",
+    is_flag=True,
+    help="Print the OpenAPI description of the service as JSON, and do not serve.",
+)
+def serve(
+    socket: str | None, grafana: bool, openapi: bool, log: str | None, **settings: Any
+) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
     A server on this machine's own address needs no tokens. On any other address it needs a tokens
@@ -98,6 +106,9 @@ def serve(socket: str | None, grafana: bool, log: str | None, **settings: Any) -
     """
     if grafana:
         click.echo(files("purse.service").joinpath("grafana.json").read_text("utf-8"), nl=False)
+        return
+    if openapi:
+        print_openapi()
         return
     settings["log"] = log or ("text" if sys.stderr.isatty() else "json")
     if socket is not None:
@@ -108,6 +119,16 @@ def serve(socket: str | None, grafana: bool, log: str | None, **settings: Any) -
         from purse.service.settings import Settings
 
     run(Settings(**settings))
+
+
+def print_openapi() -> None:
+    """Print the document that the service has at /openapi.json, whatever its settings."""
+    with needs("the service", "serve"):
+        from purse.service.app import make_app
+        from purse.service.settings import Settings
+
+    document = make_app(Settings(storage="memory:")).openapi()
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
 def serve_socket(path: str, storage: str, log: str, **others: Any) -> None:

@@ -10,6 +10,7 @@ an edit anywhere makes a new one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -110,6 +111,10 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
 
 _bound: dict[tuple[Any, str], Any] = {}
+NO_FOLDER = (
+    "no folder for compiled code can be written, so every process compiles again; set "
+    "NUMBA_CACHE_DIR to a folder that this user may write"
+)
 
 
 def bind(function: Callable[..., Any], **parts: Any) -> Any:
@@ -121,11 +126,27 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
     mark = fingerprint(with_globals(function, scope, function.__name__))
     if (function, mark) not in _bound:
         copy = with_globals(function, scope, f"{function.__name__}_{mark}")
-        plain_cache = READS_INTRINSICS and not CACHE_HOOKS
-        _bound[function, mark] = numba.njit(nogil=True, cache=plain_cache, **WHOLE, **LEAN)(copy)
-        if READS_INTRINSICS and CACHE_HOOKS:
-            _bound[function, mark]._cache = Cache(copy)
+        _bound[function, mark] = compiled(copy)
     return _bound[function, mark]
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """The function, to be compiled when it is called; its machine code is cached on disk where a
+    folder for that can be written: the package's own, or else one in the user's home.
+    """
+    how: dict[str, Any] = {"nogil": True, **WHOLE, **LEAN}
+    try:
+        if not READS_INTRINSICS or CACHE_HOOKS:
+            made = numba.njit(**how)(function)
+            if READS_INTRINSICS:
+                made._cache = Cache(function)
+            return made
+        return numba.njit(cache=True, **how)(function)
+    except RuntimeError as error:
+        if "no locator" not in str(error):
+            raise
+        warnings.warn(NO_FOLDER, RuntimeWarning, stacklevel=2)
+        return numba.njit(**how)(function)
 
 
 def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:

@@ -78,6 +78,27 @@ def test_a_lost_connection_is_made_anew(make_harness: Any) -> None:
     assert campaign.status().counts["held"] == 2
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding_keeps_a_campaign(
+    postgres_server: Any, encoding: str
+) -> None:
+    """A server that was set up without a locale makes databases without an encoding."""
+    import psycopg
+
+    name = f"purse_{encoding.lower()}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+        words = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        connection.execute(f"CREATE DATABASE {name} {words}".encode())
+    storage = connect(postgres_server.get_uri(database=name))
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    ticket = campaign.ask("über")
+    assert ticket.request_id == "über"
+    assert campaign.tell(ticket, reward=1, cost=1).state == "told"
+    assert storage.names() == ["c"]
+    assert campaign.audit().ok
+    storage.close()
+
+
 def test_postgres_waits_for_commits_even_where_the_server_does_not(make_harness: Any) -> None:
     harness = make_harness("postgres")
     harness.execute(

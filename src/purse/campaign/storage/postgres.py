@@ -128,6 +128,7 @@ class Postgres:
         db = self._patient.connect(
             self.address,
             autocommit=True,
+            client_encoding="utf8",  # or text of a database without an encoding comes as bytes
             target_session_attrs="read-write",
             connect_timeout=LOCK_TIMEOUT_S,
         )
