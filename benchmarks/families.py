@@ -36,7 +36,7 @@ FAMILIES = {
         "mrcb",
         "fractional-kube",
     ),
-    "omega-ucb": (),
+    "omega-ucb": ("best-arm",),
     "b-greedy": (),
     "epsilon-first": ("bounded-epsilon-first",),
     "kube": ("b-kube",),

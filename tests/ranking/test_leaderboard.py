@@ -155,6 +155,10 @@ def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> No
     with pytest.raises(purse.InvalidInput, match="suite='4': must be one of '1', '2', '3'"):
         purse.leaderboard(["uniform"], suite="4", quick=True)
     assert leaderboard.YARDSTICKS == ("fixed", "oracle")
+    assert leaderboard.ENDS_EARLY == ("best-arm",)
+    for suite in ("1", "2"):
+        players = leaderboard.players_of(suite)
+        assert not {*leaderboard.YARDSTICKS, *leaderboard.ENDS_EARLY} & set(players)
 
 
 def test_the_default_policy_is_what_the_committed_page_recommends_to_who_knows_nothing() -> None:

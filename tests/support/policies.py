@@ -22,6 +22,7 @@ from purse.types import Floats, Ticket, World
 from tests.support.soak import SOAK
 
 OF_EACH_KIND = [  # together they reach every module of kernels that policies share
+    "best-arm",
     "classes.resolve",
     "exp3++.bwk",
     "exp3.m.b",

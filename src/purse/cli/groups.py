@@ -35,6 +35,7 @@ POLICIES: Groups = {
         "epsilon-first",
         "bounded-epsilon-first",
     ),
+    "Which arm is best, with confidence": ("best-arm",),
     "Known costs, or a limit on the pulls of each arm": ("kube", "fractional-kube", "b-kube"),
     "Several plays a round": ("ucb-mb", "exp3.m.b", "semi-bwk"),
     "A budget and a horizon, or several resources": (

@@ -103,6 +103,9 @@ from purse.kernels.masks import nth_allowed as nth_allowed
 from purse.kernels.masks import restrict as restrict
 from purse.kernels.masks import show_any as show_any
 from purse.kernels.masks import take_any as take_any
+from purse.kernels.mean_bounds import log_term_of as log_term_of
+from purse.kernels.mean_bounds import lower_between as lower_between
+from purse.kernels.mean_bounds import upper_between as upper_between
 from purse.kernels.pace_price import Pace as Pace
 from purse.kernels.pace_price import add_to_pace as add_to_pace
 from purse.kernels.pace_price import earned_prices as earned_prices

@@ -1,0 +1,88 @@
+"""Bounds on the mean of values in [0, 1] that hold after every report at once.
+
+After n values with mean p the bounds are the ends of all m with
+
+    n kl(p, m) < ln(2 sqrt(n) / delta),   kl(p, m) = p ln(p / m) + (1 - p) ln((1 - p) / (1 - m)).
+
+The probability that the true mean EVER lies outside is at most delta, so the bounds may be looked
+at after each report, and a decision may wait until they allow it. Why: let m be the true mean. For
+every q the factor (q / m)^x ((1 - q) / (1 - m))^(1 - x) of a value x in [0, 1] has an expectation
+of at most 1, because the weighted geometric mean is at most the arithmetic one. So the product of
+the factors, averaged over q with weights Beta(1/2, 1/2), is a supermartingale that begins at 1, and
+exceeds 1 / delta at some time with probability delta at most (Ville, 1939). The average is at least
+exp(n kl(p, m)) / (2 sqrt n), for sums that are no integers, too.
+
+One delta serves both sides. `log_term` is ln(2 / delta); the bounds add ln(sqrt n) themselves.
+"""
+
+from __future__ import annotations
+
+import math
+
+from purse.compiler.jit import cold, kernel
+from purse.kernels.fastmath import exp, log
+
+STEPS = 6  # of Newton's method; tests hold the bounds against bisection
+FURTHEST = 700.0  # exp(-700) is the least bound but 0
+NOTHING = 1e-300  # smaller numbers have no logarithm here
+
+
+def log_term_of(confidence: float, n_intervals: int) -> float:
+    """ln(2 / delta) for so many intervals that all hold, always, with this confidence."""
+    return math.log(2 * n_intervals / (1 - confidence))
+
+
+@cold
+def lower(mean: float, n: float, log_term: float) -> float:
+    """The lower bound on the mean of n values in [0, 1] whose mean so far is `mean`.
+
+    0 where n is 0. The same bits on every machine.
+
+    With u = ln((1 - m) / m) the divergence is convex in u and nearly linear far out, so that
+    Newton's method comes from outside and needs few steps.
+    """
+    if n <= 0 or mean <= NOTHING:
+        return 0.0
+    level = (log_term + 0.5 * log(n)) / n
+    rest = 1 - mean
+    if rest <= 0:
+        return exp(-level)
+    least = log(rest / mean)  # here the divergence is 0
+    constant = mean * log(mean) + rest * log(rest)
+    u = min(FURTHEST, least + math.sqrt(2 * level / (mean * rest)))
+    most = rest + level + math.sqrt(level * (level + 2 * rest))  # 1 - m is at most this
+    if most < 1:
+        u = min(u, log(most / (1 - most)))
+    for _ in range(STEPS):
+        grown = 1 + exp(u)
+        excess = constant + log(grown) - rest * u - level
+        slope = mean - 1 / grown
+        if slope > 0:
+            u = min(FURTHEST, max(least, u - excess / slope))
+    return 1 / (1 + exp(u))
+
+
+@kernel
+def upper(mean: float, n: float, log_term: float) -> float:
+    """The upper bound on the mean of n values in [0, 1] whose mean so far is `mean`; see
+    `lower`. 1 where n is 0.
+    """
+    return 1 - lower(1 - mean, n, log_term)
+
+
+@kernel
+def lower_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
+    """The lower bound on the mean of values in [least, most]; exact where both are equal."""
+    size = most - least
+    if size <= 0:
+        return least
+    return least + size * lower(min(1.0, (mean - least) / size), n, log_term)
+
+
+@kernel
+def upper_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
+    """The upper bound on the mean of values in [least, most]; exact where both are equal."""
+    size = most - least
+    if size <= 0:
+        return most
+    return most - size * lower(min(1.0, (most - mean) / size), n, log_term)

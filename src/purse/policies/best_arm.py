@@ -1,0 +1,335 @@
+r"""Best arm: find the arm with the largest mean reward, or reward per cost, and end the game once
+that is sure.
+
+The rule (ours, of known parts). After n reports on arm i the true mean reward lies in [r-, r+] and
+the true mean cost in [c-, c+], by `purse.kernels.mean_bounds`: at all times, of all arms, with the
+confidence asked for. The value of an arm is v = r with v± = r±, or with by="ratio" v = r / c with
+v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
+
+    out         c-(i) > cap
+    leader      a, with the largest v among the arms whose mean cost so far is at most the cap
+    challenger  b, with the largest v+ among the others that are not out; of equal ones the one with
+                the fewest pulls
+    stop        where c+(a) <= cap and v-(a) + within >= v+(b); where all arms are out, too
+    pull        a, where n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
+                over the arms j other than a that are not out and have v+(j) > v-(a) + within;
+                b elsewhere. Where only c+(a) > cap hinders the stop, a
+
+Why. The widths fall as n^(-1/2). What the end costs, sum_i n(i) c(i), is least under the conditions
+width(a) + width(j) <= gap(j) where the two sides of *pull* are equal: one pull of the leader serves
+all comparisons, one of j serves its own, and both are counted by what they cost. A pull counts for
+at least 1/10,000 of the largest cost, because a free arm would be pulled for ever.
+
+| symbol | code |
+|---|---|
+| n(i) | `state.pulls[i]`, in *pull* with the open tickets |
+| v(i), v-(i), v+(i) | `state.values[i]`, `state.lower[i]`, `state.upper[i]` |
+| c-(i), c+(i) | `state.least[i]`, `state.most[i]` |
+| c(i) / (v+(i) - v-(i)) | `state.prices[i]` |
+| ln(2 / delta) | `params.log_term` |
+
+All of these change only with a report on i. delta is 1 - confidence, divided by K, or by K plus the
+number of arms whose cost may vary where by="ratio" or there is a cap.
+
+Options: by="reward" or "ratio"; confidence=0.95; cap=None, the most that the best arm may cost a
+pull, on average; within=0, by how much its value may be below the best; sampling="lucb", the rule
+above, or "uniform", each arm as often, with the same stop.
+
+Guarantee: for i.i.d. rewards in [0, 1] and i.i.d. costs between their declared bounds, the
+probability that the game EVER ends with a wrong leader is at most 1 - confidence: one with a mean
+cost above the cap, or with a value more than `within` below that of an arm whose mean cost is at
+most the cap. Where all values differ and no mean cost is the cap itself, the game ends, given the
+money. Where the budget is spent before, it ends without an answer. Means that change void the
+guarantee, and so do reports whose delay depends on the reward.
+
+Departures from the paper: LUCB pulls the leader and the challenger in every round, knows no costs,
+and has bounds for each time rather than for all. Track-and-stop follows shares that a program
+finds; here the balance of costs stands in its place, and it is not proved to be asymptotically
+best. Bounds on a ratio are the corners of a box, which are wider than a joint test but move one
+way.
+
+Under a mask, where the arm is not allowed, the allowed arm with the largest v+ comes that is not
+out; where all are out, any of them. The guarantee holds under masks, because it holds for every way
+to choose arms.
+
+With one arm and no cap there is nothing to find, and it is pulled until the budget ends.
+
+Needs bounds on the costs where they matter. O(K) a round.
+
+>>> import purse
+>>> world = purse.worlds.bernoulli(rewards=[0.9, 0.5, 0.4], costs=[0.5, 0.3, 0.5])
+>>> run = purse.simulate("best-arm", world, budget=1000, n_paths=10, seed=0)
+>>> bool((run.spent < 100).all())
+True
+
+References: E. Even-Dar, S. Mannor, Y. Mansour. Action elimination and stopping conditions for the
+multi-armed bandit and reinforcement learning problems. JMLR 7, 2006. S. Kalyanakrishnan, A. Tewari,
+P. Auer, P. Stone. PAC subset selection in stochastic multi-armed bandits. ICML 2012 (LUCB).
+A. Garivier, E. Kaufmann. Optimal best arm identification with fixed confidence. COLT 2016.
+E. Kaufmann, W. M. Koolen. Mixture martingales revisited with applications to sequential tests and
+confidence intervals. JMLR 22, 2021. S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon. Time-uniform,
+nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49, 2021. K. Kanarios,
+Q. Zhang, L. Ying. Cost aware best arm identification. Reinforcement Learning Journal 4, 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.errors import invalid
+from purse.kernels import (
+    FIRST,
+    choice,
+    cold,
+    is_allowed,
+    kernel,
+    log_term_of,
+    lower_between,
+    number,
+    upper_between,
+)
+from purse.types import STOP, Floats, Now, Play, Problem
+
+NAME, PLAYS, INITIAL_PULLS, PENDING = "best-arm", 1, True, True
+FREE = 1e-4  # what a pull counts for at least, in largest costs
+NONE, UNSURE = -1, -2  # in the place of an arm that is the answer
+
+
+class BestArmParams(NamedTuple):
+    ratio: bool
+    costly: bool  # whether the answer depends on costs
+    uniform: bool
+    open: bool  # whether there is anything to find
+    log_term: float
+    cap: float  # in largest costs; infinity where there is none
+    within: float
+    least: Floats  # (K,) the declared bounds on costs
+    most: Floats  # (K,)
+
+
+class BestArmState(NamedTuple):
+    pulls: Floats  # (K,)
+    rewards: Floats  # (K,) sums, as the costs
+    costs: Floats  # (K,)
+    values: Floats  # (K,)
+    lower: Floats  # (K,)
+    upper: Floats  # (K,)
+    least: Floats  # (K,)
+    most: Floats  # (K,)
+    prices: Floats  # (K,)
+
+
+def params(
+    problem: Problem,
+    *,
+    by: str = "reward",
+    confidence: float = 0.95,
+    cap: float | None = None,
+    within: float = 0.0,
+    sampling: str = "lucb",
+) -> BestArmParams:
+    """Options: by, "reward" or "ratio"; confidence, between 0 and 1; cap, an amount, or None;
+    within, at least 0; sampling, "lucb" or "uniform".
+    """
+    ratio = choice("by", by, ("reward", "ratio")) == "ratio"
+    scale = float(problem.unit_scale[0])
+    cap_units = math.inf if cap is None else amounts.to_units("cap", cap)
+    if cap_units <= 0:
+        raise invalid("cap", cap, "must be an amount above 0, or None")
+    costly = ratio or cap is not None
+    low = (problem.cost_min if problem.costs is None else problem.costs)[:, 0]
+    high = (problem.cost_max if problem.costs is None else problem.costs)[:, 0]
+    sure = number("confidence", confidence, above=0)
+    if sure >= 1:
+        raise invalid("confidence", confidence, "must be a number above 0 and below 1")
+    n_intervals = problem.n_arms + costly * int((low < high).sum())
+    return BestArmParams(
+        ratio,
+        costly,
+        choice("sampling", sampling, ("lucb", "uniform")) == "uniform",
+        problem.n_arms > 1 or cap is not None,
+        log_term_of(sure, n_intervals),
+        cap_units * scale,
+        number("within", within, low=0) / (amounts.UNIT * scale if ratio else 1),
+        low * problem.unit_scale[0],
+        high * problem.unit_scale[0],
+    )
+
+
+def init(params: BestArmParams, problem: Problem) -> BestArmState:
+    k = problem.n_arms
+    state = BestArmState(*(np.zeros(k) for _ in BestArmState._fields))
+    state.least[:], state.most[:] = params.least, params.most
+    state.upper[:] = 1
+    if params.ratio:
+        state.upper[:] = 1 / np.maximum(params.least, 1 / FIRST)
+    return state
+
+
+@kernel
+def mean_cost(state: BestArmState, i: int) -> float:
+    """The mean cost so far, between its bounds: of a constant cost the sum is inexact."""
+    return max(state.least[i], min(state.most[i], state.costs[i] / state.pulls[i]))
+
+
+@kernel
+def is_out(params: BestArmParams, state: BestArmState, i: int) -> bool:
+    """Whether the arm costs more than the cap for sure."""
+    return state.least[i] > params.cap
+
+
+@cold
+def find_leader(params: BestArmParams, state: BestArmState) -> int:
+    """The arm that is best by the means so far; -1: none keeps to the cap, or none is known."""
+    arm = -1
+    for i in range(state.pulls.shape[0]):
+        known = state.pulls[i] > 0 and mean_cost(state, i) <= params.cap
+        if known and (arm < 0 or state.values[i] > state.values[arm]):
+            arm = i
+    return arm
+
+
+@cold
+def find_challenger(params: BestArmParams, state: BestArmState, now: Now, leader: int) -> int:
+    """The other arm whose value may be the largest; -1: all others are out."""
+    arm = -1
+    for i in range(state.pulls.shape[0]):
+        if i != leader and not is_out(params, state, i):
+            more = 1.0 if arm < 0 else state.upper[i] - state.upper[arm]
+            if more > 0 or (more == 0 and asked(state, now, i) < asked(state, now, arm)):
+                arm = i
+    return arm
+
+
+@kernel
+def asked(state: BestArmState, now: Now, i: int) -> float:
+    """The reports on an arm and its open tickets."""
+    return state.pulls[i] + now.pending[i]
+
+
+@kernel
+def is_beaten(params: BestArmParams, state: BestArmState, leader: int, i: int) -> bool:
+    """Whether the leader's value is at least that of arm i, less `within`, for sure."""
+    return state.lower[leader] + params.within >= state.upper[i]
+
+
+@cold
+def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
+    """Whether the leader is the answer; where there is no leader, that all arms are out."""
+    for i in range(state.pulls.shape[0]):
+        rival = i != leader and not is_out(params, state, i)
+        if rival and (leader < 0 or not is_beaten(params, state, leader, i)):
+            return False
+    return leader < 0 or state.most[leader] <= params.cap
+
+
+@cold
+def answer(params: BestArmParams, state: BestArmState) -> int:
+    """The best arm, `NONE` where no arm keeps to the cap, or `UNSURE`."""
+    leader = find_leader(params, state)
+    return leader if is_sure(params, state, leader) else UNSURE  # no leader is `NONE`
+
+
+@cold
+def leader_is_due(params: BestArmParams, state: BestArmState, now: Now, leader: int) -> bool:
+    """Whether a pull of the leader saves more than one of the challenger does."""
+    others = 0.0
+    for j in range(state.pulls.shape[0]):
+        rival = j != leader and not is_out(params, state, j)
+        if rival and not is_beaten(params, state, leader, j):
+            others += asked(state, now, j) * state.prices[j]
+    return asked(state, now, leader) * state.prices[leader] < others
+
+
+@cold
+def find_fewest(state: BestArmState, now: Now) -> int:
+    """The allowed arm that was asked for least often."""
+    arm = -1
+    for i in range(state.pulls.shape[0]):
+        if is_allowed(now, i) and (arm < 0 or asked(state, now, i) < asked(state, now, arm)):
+            arm = i
+    return arm
+
+
+@cold
+def find_stand_in(params: BestArmParams, state: BestArmState, now: Now) -> int:
+    """The allowed arm whose value may be the largest, of those that are not out if there is any."""
+    arm = -1
+    for i in range(state.pulls.shape[0]):
+        if now.allowed[i]:
+            out = is_out(params, state, i)
+            better = arm < 0 or state.upper[i] > state.upper[arm]
+            if arm >= 0 and out != is_out(params, state, arm):
+                better = not out
+            if better:
+                arm = i
+    return arm
+
+
+@kernel
+def next_arm(params: BestArmParams, state: BestArmState, now: Now) -> int:
+    """The arm to pull; `STOP` where the answer is sure."""
+    leader = find_leader(params, state)
+    if params.open and is_sure(params, state, leader):
+        return STOP
+    if params.uniform:
+        return find_fewest(state, now)
+    arm = find_challenger(params, state, now, leader)
+    if leader >= 0:
+        only_cap = arm < 0 or is_beaten(params, state, leader, arm)
+        if only_cap or leader_is_due(params, state, now, leader):
+            arm = leader
+    return arm if is_allowed(now, arm) else find_stand_in(params, state, now)
+
+
+@kernel
+def choose(params: BestArmParams, state: BestArmState, scratch: Any, now: Now, play: Play) -> None:
+    play.arms[0] = next_arm(params, state, now)
+    play.probs[0] = 1.0
+
+
+@kernel
+def probabilities(
+    params: BestArmParams, state: BestArmState, scratch: Any, now: Now, out: Floats
+) -> None:
+    arm = next_arm(params, state, now)
+    for i in range(out.shape[0]):
+        out[i] = 1.0 if i == arm else 0.0
+
+
+@kernel
+def update(params: BestArmParams, state: BestArmState, scratch: Any, now: Now, play: Play) -> None:
+    i = play.arms[0]
+    state.pulls[i] += 1
+    state.rewards[i] += play.rewards[0]
+    state.costs[i] += play.costs[0, 0]
+    learn(params, state, i)
+
+
+@cold
+def learn(params: BestArmParams, state: BestArmState, i: int) -> None:
+    """Write what follows from the sums of arm i."""
+    n, reward = state.pulls[i], state.rewards[i] / state.pulls[i]
+    state.values[i] = reward
+    state.lower[i] = lower_between(reward, n, params.log_term, 0.0, 1.0)
+    state.upper[i] = upper_between(reward, n, params.log_term, 0.0, 1.0)
+    if params.costly:
+        mean, least, most = state.costs[i] / n, params.least[i], params.most[i]
+        state.least[i] = lower_between(mean, n, params.log_term, least, most)
+        state.most[i] = upper_between(mean, n, params.log_term, least, most)
+    cost = mean_cost(state, i)
+    if params.ratio:
+        state.values[i] = divide(reward, cost)
+        state.lower[i] = divide(state.lower[i], state.most[i])
+        state.upper[i] = divide(state.upper[i], state.least[i])
+    state.prices[i] = max(FREE, cost) / max(FREE * FREE, state.upper[i] - state.lower[i])
+
+
+@kernel
+def divide(reward: float, cost: float) -> float:
+    """Reward per cost, finite where an arm costs nothing."""
+    return min(FIRST, reward / cost) if cost > 0 else FIRST

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purse
+from purse import worlds
+from purse.engine import cpu
+from purse.engine.draws import draws
+from purse.engine.job import make_job
+from purse.errors import AskRefused
+from purse.kernels.mean_bounds import lower, upper
+from purse.policies import best_arm
+from purse.testing import check_policy
+from purse.types import Problem, World
+from tests.support.policies import make_live, refuses, tell_all
+from tests.support.soak import SOAK
+
+EXACT = {"rel": 1e-12, "abs": 1e-12}
+SURE = "best-arm:confidence=0.5"
+VARIED = worlds.function("two_point")([0.8, 0.5, 0.4], [0.6, 0.3, 0.5], cost_min=0.2)
+OPPOSED = worlds.function("two_point")([0.9, 0.7, 0.2], [0.8, 0.3, 0.3], cost_min=0.1)
+
+
+class Plain:
+    """The rule written out from the sums of each arm."""
+
+    def __init__(self, world: World, by: str, confidence: float, cap: float = math.inf) -> None:
+        k = world.n_arms
+        self.by, self.cap = by, cap
+        self.n, self.rewards, self.costs = np.zeros(k), np.zeros(k), np.zeros(k)
+        self.low, self.high = world.cost_min[:, 0] / 1e9, world.cost_max[:, 0] / 1e9
+        vary = (self.low < self.high).sum() if by == "ratio" or cap < math.inf else 0
+        self.term = math.log(2 * (k + vary) / (1 - confidence))
+
+    def learn(self, arm: int, reward: float, cost: float) -> None:
+        self.n[arm] += 1
+        self.rewards[arm] += reward
+        self.costs[arm] += cost
+
+    def box(self, i: int) -> tuple[float, float, float, float, float, float]:
+        """v, v-, v+, c, c-, c+"""
+        n, r, c = self.n[i], self.rewards[i] / self.n[i], self.costs[i] / self.n[i]
+        size = self.high[i] - self.low[i]
+        share = (c - self.low[i]) / size if size else 0.0
+        least = self.low[i] + size * lower(share, n, self.term)
+        most = self.low[i] + size * upper(share, n, self.term)
+        v = (r, lower(r, n, self.term), upper(r, n, self.term))
+        if self.by == "ratio":
+            v = (v[0] / c, v[1] / most, v[2] / least)
+        return (*v, c, least, most)
+
+    def next_arm(self) -> int | None:
+        """None where the answer is sure."""
+        boxes = {i: self.box(i) for i in range(len(self.n))}
+        boxes = {i: box for i, box in boxes.items() if box[4] <= self.cap}
+        fair = [i for i, box in boxes.items() if box[3] <= self.cap]
+        if not boxes:
+            return None
+        if not fair:
+            return max(boxes, key=lambda i: (boxes[i][2], -self.n[i]))
+        a = max(fair, key=lambda i: (boxes[i][0], -i))
+        rivals = [i for i in boxes if i != a and boxes[i][2] > boxes[a][1]]
+        if not rivals:
+            return None if boxes[a][5] <= self.cap else a
+        need = {i: self.n[i] * boxes[i][3] / (boxes[i][2] - boxes[i][1]) for i in (a, *rivals)}
+        b = max(rivals, key=lambda i: (boxes[i][2], -self.n[i]))
+        return a if need[a] < sum(need[j] for j in rivals) else b
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy("best-arm:confidence=0.9", n_arms=2, budget=100, cost_min=[0.5, 0.25])
+    assert tell_all(live, (1, 0.5), (0, 0.25)) == [0, 1]
+    # delta = 0.1 / 2: ln(2 / delta) = ln 40, and after one report m = 1/40 and 39/40
+    assert live.state.lower == pytest.approx([1 / 40, 0], **EXACT)
+    assert live.state.upper == pytest.approx([1, 39 / 40], **EXACT)
+    # prices 0.5 / (39/40) and 0.25 / (39/40): the leader has spent more, so the other one comes
+    assert live.state.prices == pytest.approx([0.5 * 40 / 39, 0.25 * 40 / 39], **EXACT)
+    assert live.probabilities().tolist() == [0, 1]
+    assert tell_all(live, (0, 0.25)) == [1]
+    # two reports of 0: 1 - m = (1 / (40 sqrt 2))^(1/2)
+    width = 1 - (40 * math.sqrt(2)) ** -0.5
+    assert live.state.upper[1] == pytest.approx(width, **EXACT)
+    # 2 * 0.25 / 0.867 is above 0.5 / 0.975
+    assert live.probabilities().tolist() == [1, 0]
+
+
+def test_the_game_ends_when_the_bounds_part() -> None:
+    live = purse.Policy("best-arm:confidence=0.9", n_arms=2, budget=100, cost_min=0.5)
+    for _ in range(14):
+        ticket = live.ask()
+        live.tell(ticket, 1 - ticket.arm, 0.5)
+    # n times 1 and n times 0: the bounds are x = (40 sqrt n)^(-1/n) and 1 - x, and x is above a
+    # half first for n = 7: 98^(-1/6) = 0.466, 105.8^(-1/7) = 0.514
+    with pytest.raises(AskRefused, match=r"^best-arm:\S+ has ended the game after 14 rounds$"):
+        live.ask()
+    assert live.state.pulls.tolist() == [7, 7]
+    assert live.state.lower[0] == pytest.approx((40 * math.sqrt(7)) ** (-1 / 7), **EXACT)
+
+
+def follow(world: World, plain: Plain, policy: str, n_rounds: int) -> int:
+    """Play until the answer is sure, held against the plain rule; return the rounds."""
+    live = make_live(world, policy)
+    rewards, units = draws(world, n_rounds, seed=3)
+    for t in range(n_rounds):
+        expected = t if t < world.n_arms else plain.next_arm()
+        if expected is None:
+            with pytest.raises(AskRefused, match="has ended the game"):
+                live.ask()
+            return t
+        ticket = live.ask()
+        assert ticket.arm == expected
+        assert ticket.probability == 1
+        reward, cost = float(rewards[t, expected]), units[t, expected, 0] / 1e9
+        live.tell(ticket, reward, cost)
+        plain.learn(expected, reward, cost)
+    return n_rounds
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "told"),
+    [
+        (VARIED, "confidence=0.8", {"by": "reward", "confidence": 0.8}),
+        (OPPOSED, "by=ratio,confidence=0.5", {"by": "ratio", "confidence": 0.5}),
+        (VARIED, "confidence=0.7,cap=0.45", {"by": "reward", "confidence": 0.7, "cap": 0.45}),
+        (VARIED, "confidence=0.7,cap=0.25", {"by": "reward", "confidence": 0.7, "cap": 0.25}),
+        (
+            worlds.function("bernoulli")([0.9, 0.5, 0.4, 0.3], [1, 0.5, 0.1, 0.02]),
+            "by=ratio,cap=0.1",
+            {"by": "ratio", "confidence": 0.95, "cap": 0.1},
+        ),
+    ],
+    ids=["reward", "ratio", "cap", "no arm keeps to the cap", "constant costs"],
+)
+def test_follows_the_rule_until_it_is_sure(
+    world: World, options: str, told: dict[str, Any]
+) -> None:
+    rounds = follow(world, Plain(world, **told), f"best-arm:{options}", 3000)
+    assert 20 < rounds < 3000
+
+
+def test_uniform_sampling_takes_the_arms_in_turn() -> None:
+    live = make_live(VARIED, "best-arm:sampling=uniform")
+    assert tell_all(live, *[(0.5, 0.2)] * 7) == [0, 1, 2, 0, 1, 2, 0]
+    # 3, 2 and 2 reports; open tickets count, and of equal arms the first comes
+    assert [live.ask([0, 2]).arm for _ in range(3)] == [2, 0, 2]
+
+
+def test_parameters_as_numbers() -> None:
+    told = {"n_arms": 3, "budget": 10, "cost_min": [1, 0.5, 4], "cost_max": [2, 0.5, 4]}
+    problem = Problem.of(**told)
+    known = best_arm.params(problem)
+    assert (known.log_term, known.cap) == (pytest.approx(math.log(6 / 0.05)), math.inf)
+    assert known.least.tolist() == [0.25, 0.125, 1]
+    # one of the costs may vary, so there are four intervals; 4 is the largest cost
+    known = best_arm.params(problem, by="ratio", cap="0.5", within=2, confidence=0.9)
+    assert known.log_term == pytest.approx(math.log(8 / 0.1))
+    assert (known.cap, known.within) == (0.125, 8)
+    known = best_arm.params(Problem.of(**told, costs=[1.5, 0.5, 4]), cap=4)
+    assert known.log_term == pytest.approx(math.log(6 / 0.05))
+    assert known.least.tolist() == known.most.tolist() == [0.375, 0.125, 1]
+
+
+def answers(policy: str, world: World, budget: Any, n_paths: int, **told: Any) -> list[int]:
+    """The leader of each path; -1 where no arm keeps to the cap, -2 where it is not sure."""
+    job = make_job(policy, world, budget, **told)
+    _, states = cpu.play_block(job, n_paths)
+    return [
+        best_arm.answer(job.params, best_arm.BestArmState(*(part[j] for part in states)))
+        for j in range(n_paths)
+    ]
+
+
+def test_the_answer_is_right_and_keeps_to_the_cap() -> None:
+    rights = {"": 0, ",by=ratio": 1, ",cap=0.5": 1, ",cap=0.2": best_arm.NONE}
+    for options, right in rights.items():
+        found = answers(SURE + options, OPPOSED, 1e5, 60)
+        assert best_arm.UNSURE not in found
+        assert found.count(right) > 55
+    assert set(answers("best-arm", OPPOSED, 10, 20)) == {best_arm.UNSURE}
+
+
+def test_equal_arms_end_the_game_only_within_a_tolerance() -> None:
+    world = worlds.function("bernoulli")([0.6, 0.6, 0.2], [0.5, 0.5, 0.5])
+    run = purse.simulate(SURE, world, 2000, n_paths=30, seed=1)
+    assert (run.spent == 2000).sum() >= 15
+    run = purse.simulate(f"{SURE},within=0.1", world, 20_000, n_paths=30, seed=1)
+    assert (run.spent < 20_000).all()
+    assert set(answers(f"{SURE},within=0.1", world, 20_000, 30)) <= {0, 1}
+
+
+def test_it_costs_less_than_uniform_sampling_where_costs_differ() -> None:
+    world = worlds.function("bernoulli")([0.5, 0.75, 0.4, 0.3], [1, 0.05, 0.5, 0.5])
+    ours = purse.simulate(SURE, world, 1e5, n_paths=40, seed=2).spent.mean()
+    theirs = purse.simulate(f"{SURE},sampling=uniform", world, 1e5, n_paths=40, seed=2).spent.mean()
+    assert ours < 0.6 * theirs
+
+
+def test_a_mask_is_honoured_and_late_reports_do_not_pile_up_on_one_arm() -> None:
+    live = purse.Policy("best-arm:cap=0.5", n_arms=3, budget=1e4, cost_min=0.1, cost_max=1)
+    assert [live.ask().arm for _ in range(3)] == [0, 1, 2]
+    # nothing is known: the arm with the fewest open tickets
+    assert [live.ask().arm for _ in range(4)] == [0, 1, 2, 0]
+    assert live.ask([2]).arm == 2
+    live = purse.Policy("best-arm:cap=0.5", n_arms=3, budget=1e4, cost_min=0.1, cost_max=1)
+    for _ in range(200):
+        ticket = live.ask()
+        live.tell(ticket, 0.5, [1, 0.3, 0.35][ticket.arm])
+    assert live.state.least[0] > 0.5  # out
+    assert live.ask([0, 1]).arm == 1
+    assert live.ask([0]).arm == 0  # no other one is there
+
+
+def test_edges_and_refusals() -> None:
+    alone = purse.Policy("best-arm", n_arms=1, budget=10, cost_min=0.5)
+    assert tell_all(alone, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
+    capped = purse.Policy("best-arm:cap=0.6", n_arms=1, budget=10, cost_min=0.5, cost_max=0.5)
+    assert tell_all(capped, (1, 0.5)) == [0]
+    with pytest.raises(AskRefused):
+        capped.ask()
+    refuses("best-arm", "by=cost", allowed="must be one of 'reward', 'ratio'", fields=("plays",))
+    refuses("best-arm", "sampling=x", allowed="must be one of 'lucb', 'uniform'", fields=())
+    refuses("best-arm", "within=-1", allowed="must be a number at least 0", fields=())
+    refuses("best-arm", "confidence=1", "confidence=0", fields=(), allowed="must be a number")
+    refuses("best-arm", "cap=0", "cap=-1", fields=(), allowed="must be ")
+
+
+def test_free_pulls_do_not_hide_the_other_arms() -> None:
+    """The first resource is free for one arm: it is not pulled for ever."""
+    live = purse.Policy(
+        "best-arm:by=ratio", n_arms=2, budget=10, cost_min=0, cost_max=[1, 0.5], horizon=4000
+    )
+    for _ in range(3000):
+        ticket = live.ask()
+        live.tell(ticket, 0.5, 0 if ticket.arm == 0 else 0.001)
+    assert live.state.pulls.min() > 1
+    assert all(np.isfinite(part).all() for part in live.state)
+
+
+@pytest.mark.parametrize("options", ["by=ratio,cap=0.55,confidence=0.5", "sampling=uniform"])
+def test_passes_the_checks_with_options(options: str) -> None:
+    check_policy(f"best-arm:{options}", quick=True)
+
+
+def test_several_resources_are_paid_and_the_first_one_counts() -> None:
+    """By reward per cost of the first resource arm 1 is best; by that of the second, arm 0."""
+    world = worlds.function("bernoulli")([0.8, 0.8, 0.3], [[0.9, 0.2], [0.2, 0.9], [0.5, 0.5]])
+    known = make_job("best-arm:by=ratio,cap=0.45", world, [10, 10]).params
+    assert known.least.tolist() == pytest.approx([1, 0.2 / 0.9, 0.5 / 0.9], **EXACT)
+    assert known.cap == pytest.approx(0.5, **EXACT)
+    if SOAK:
+        check_policy("best-arm:by=ratio", world, quick=True)
+        assert answers(f"{SURE},by=ratio", world, [1e4, 1e4], 20).count(1) > 15
