@@ -21,7 +21,7 @@ import numba
 from purse.compiler.blocks import Block, load
 from purse.compiler.error_text import explain
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.linking import PartCompiler, WholeCompiler
+from purse.compiler.linking import LeanCompiler, PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
     CACHE_HOOKS,
     ENTRY_POINTS,
@@ -42,7 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
 WHOLE = {"pipeline_class": WholeCompiler} if LINKS_PARTS else {}
 # kernels as parts compile quickly; at the highest level each by itself makes some loops faster
-QUICK = PART if int(config.OPT) < 3 else {}
+KERNEL = {"pipeline_class": LeanCompiler} if LINKS_PARTS else {}
+QUICK = PART if int(config.OPT) < 3 else KERNEL
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]

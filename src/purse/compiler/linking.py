@@ -13,9 +13,19 @@ loops are 15% faster.
 from __future__ import annotations
 
 import gc
+from types import CodeType
 from typing import Any
 
-from purse.compiler.numba_contract import Compiler, JITCodeLibrary
+from purse.compiler.numba_contract import (
+    CLOSURE_PASSES,
+    LEAN,
+    NEEDLESS_PASSES,
+    Compiler,
+    JITCodeLibrary,
+    config,
+)
+
+OPTIMISES_ONCE = int(config.OPT) < 3 and "_nrt" in LEAN
 
 
 class Part(JITCodeLibrary):  # type: ignore[misc]
@@ -63,6 +73,17 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
         self._linking_libraries: Any = [each for each in libraries if not isinstance(each, Part)]
         super().finalize()
 
+    def _optimize_final_module(self) -> None:
+        """Optimise the whole; at the lower levels once, and not cheaply before.
+
+        numba's cheap passes find reference counts, which kernels do not have.
+        """
+        if not OPTIMISES_ONCE:
+            super()._optimize_final_module()
+            return
+        manager, builder = self._codegen._module_pass_manager()
+        manager.run(self._final_module, builder)
+
 
 def with_parts(libraries: Any) -> list[Any]:
     """Return the libraries and those that their parts need, each once, callers before callees.
@@ -82,7 +103,22 @@ def with_parts(libraries: Any) -> list[Any]:
     return list(found)[::-1]
 
 
-class PartCompiler(Compiler):  # type: ignore[misc]
+class LeanCompiler(Compiler):  # type: ignore[misc]
+    """A compiler without the passes that look for what kernels do not have."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's passes, less the needless ones."""
+        pipelines = super().define_pipelines()
+        codes = self.state.func_id.code.co_consts
+        has_closures = any(isinstance(each, CodeType) for each in codes)
+        needless = NEEDLESS_PASSES if has_closures else NEEDLESS_PASSES | CLOSURE_PASSES
+        for pipeline in pipelines:
+            pipeline.passes = [each for each in pipeline.passes if each[0] not in needless]
+            pipeline.finalize()
+        return list(pipelines)
+
+
+class PartCompiler(LeanCompiler):
     """The compiler of parts."""
 
     library = Part

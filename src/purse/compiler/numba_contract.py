@@ -135,6 +135,28 @@ LINKS_PARTS = OWN_DISPATCHERS and _has(
 )
 JITCodeLibrary: Any = part("numba.core.codegen", "JITCodeLibrary") if LINKS_PARTS else object
 Compiler: Any = part("numba.core.compiler", "Compiler") if LINKS_PARTS else object
+# what these look for is not in a kernel: `with`, `literally`, expressions of arrays, and, where
+# there are no reference counts, the places where variables end
+_NEEDLESS = {
+    "untyped_passes": ("WithLifting", "FindLiterallyCalls", "LiteralUnroll"),
+    "typed_passes": (
+        "NopythonRewrites",
+        "AnnotateTypes",
+        "DumpParforDiagnostics",
+        *(("IRLegalization",) if "_nrt" in LEAN else ()),
+    ),
+}
+_CLOSURES = {"untyped_passes": ("InlineClosureLikes", "MakeFunctionToJitFunction")}
+
+
+def _passes(names: dict[str, tuple[str, ...]]) -> frozenset[Any]:
+    """Return the passes of these names that this numba has."""
+    places = {place: import_module(f"numba.core.{place}") for place in names}
+    found = (getattr(places[place], each, None) for place in names for each in names[place])
+    return frozenset(each for each in found if each is not None)
+
+
+NEEDLESS_PASSES, CLOSURE_PASSES = _passes(_NEEDLESS), _passes(_CLOSURES)
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
 READS_INTRINSICS = _has(

@@ -9,40 +9,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from purse.compiler.jit import kernel
 from purse.compiler.stack_arrays import matrix, vector
-from purse.engine.rules import (
-    FIT,
-    HOLD,
-    RETRY,
-    Game,
-    breaks_mask,
-    initial_pull,
-    mark_allowed,
-    owed_pull,
-    replace_arm,
-    settle_owed,
-    skip_unfitting,
+from purse.engine.rounds import (
+    FAULT,
+    GOING,
+    OVER,
+    PULLED,
+    ROUNDS,
+    SKIPPED,
+    UNSET,
+    Tally,
+    begin_path,
+    end_path,
+    end_round,
+    make_initial_pull,
+    mark_arms,
+    pull_arms,
+    see_round,
 )
-from purse.engine.workspace import (
-    CheckpointPlan,
-    PathResults,
-    Workspace,
-    count_rounds,
-    count_spent,
-    hold_short_of,
-    is_played,
-    out_of_range,
-    passes,
-    pay,
-    pull,
-    record_checkpoint,
-    reload,
-    scale_left,
-    spill,
-)
-from purse.kernels.random import POLICY, REFEREE, WORLD, at, stream
-from purse.types import STOP, Floats, Ints, Now, Play
+from purse.engine.rules import Game
+from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, scale_left
+from purse.kernels.random import POLICY, WORLD, stream
+from purse.types import Floats, Ints, Play
 
 choose: Any = None
 update: Any = None
@@ -56,41 +44,6 @@ MASKS = False  # whether arms may be masked: under rule `fit`, or in a world wit
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
 CHECKPOINTS = True  # whether there may be checkpoints
 RULE = -1  # the stop rule where it is known beforehand
-UNSET = -3  # in arms[0] until the policy chooses
-# how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist or is masked
-GOING, OVER, FAULT = range(3)
-
-
-@kernel
-def retry_arm(
-    game: Game, number: int, now: Now, attempt: int, short: int, local: Workspace, space: Workspace
-) -> bool:
-    """Rule `retry`: replace an arm that cannot be paid; False when none is left."""
-    if attempt == 0:
-        for i in range(space.excluded.shape[0]):
-            space.excluded[i] = now.masked and not now.allowed[i]
-    spill(local, space)
-    key = at(stream(game.seed, number, REFEREE), now.t)
-    found = replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded)
-    reload(local, space)
-    return found
-
-
-@kernel
-def make_initial_pull(
-    masks: bool, now: Now, game: Game, n_arms: int, local: Workspace, space: Workspace
-) -> bool:
-    """Write the arms of an initial pull, where this round has one."""
-    if not masks:
-        if now.t <= game.initial_rounds:
-            initial_pull(now.t, n_arms, local.arms, local.probs)
-            return True
-        return False
-    if owed_pull(now, space.owed, space.arms, space.probs):
-        settle_owed(space.owed, space.arms)
-        reload(local, space)
-        return True
-    return False
 
 
 def play(
@@ -127,129 +80,57 @@ def play(
         space.context,
     )
     plays = Play(local.arms, local.probs, local.rewards, local.costs)
-    pulls = out.pulls[path]
-    gain = out.gain[path]
-    efficiency = out.efficiency[path]
-    played = out.rounds[path]
-    for m in range(RESOURCES):
-        local.left_units[m] = game.budget[m] - out.spent[path, m]
-    spill(local, space)
-    if MASKS and INITIAL_PULLS and played == 0:
-        for i in range(space.owed.shape[0]):
-            space.owed[i] = 1
+    tally = Tally(vector(2, 0.0), vector(3, 0))
+    begin_path(
+        RESOURCES, MASKS and INITIAL_PULLS, CHECKPOINTS, game, plan, path, out, local, space, tally
+    )
     rule = game.rule if RULE < 0 else RULE
-    round_marks = plan.rounds.shape[0] if CHECKPOINTS else 0
-    budget_marks = plan.left.shape[0] if CHECKPOINTS else 0
-    round_mark = count_rounds(plan, played) if CHECKPOINTS else 0
-    budget_mark = count_spent(plan, space.left_units) if CHECKPOINTS else 0
     standing = GOING if last < game.last_round else OVER
+    n_arms = out.pulls.shape[1]
     masked = False
-    while played < last:
-        t = played + 1
+    while tally.counts[ROUNDS] < last:
+        t = tally.counts[ROUNDS] + 1
         if MASKS:
-            spill(local, space)
-            n_allowed = mark_allowed(game, t, space.left_units, space.allowed)
-            masked = n_allowed < space.allowed.shape[0]
+            n_allowed = mark_arms(game, t, local, space)
+            masked = n_allowed < n_arms
             if n_allowed == 0:
                 standing = OVER
                 break
         if CONTEXTS:
             view(theirs, tables, t, space.context)
-        now = Now(
-            at(ours, t),
-            t,
-            game.horizon - played,
-            local.left,
-            masked,
-            space.allowed,
-            space.pending,
-            space.context,
-        )
-        if not (
-            INITIAL_PULLS and make_initial_pull(MASKS, now, game, pulls.shape[0], local, space)
-        ):
+        now = see_round(ours, game, t, masked, local, space)
+        if not (INITIAL_PULLS and make_initial_pull(MASKS, now, game, n_arms, local, space)):
             scale_left(RESOURCES, game, local)
             local.arms[0] = UNSET
             choose(params, state, scratch, now, plays)
-        if local.arms[0] >= 0:
-            if out_of_range(PLAYS, pulls.shape[0], local) or (
-                MASKS and breaks_mask(now, local.arms)
-            ):
-                return FAULT
-            if MASKS and PLAYS > 1 and rule == FIT:
-                spill(local, space)
-                skip_unfitting(game, space.left_units, space.arms)
-                reload(local, space)
-            if rule == HOLD and hold_short_of(PLAYS, RESOURCES, game, local) >= 0:
-                standing = OVER
-                break
-            attempt = 0
-            while True:
-                short = pull(draw, theirs, tables, PLAYS, RESOURCES, t, local)
-                if (
-                    short < 0
-                    or rule != RETRY
-                    or not retry_arm(game, number, now, attempt, short, local, space)
-                ):
-                    break
-                attempt += 1
-            if short >= 0:
-                standing = OVER
-                break
-            while (
-                CHECKPOINTS
-                and budget_mark < budget_marks
-                and passes(PLAYS, RESOURCES, local, plan.left[budget_mark])
-            ):
-                spill(local, space)
-                record_checkpoint(
-                    out.by_budget,
-                    budget_mark,
-                    path,
-                    played,
-                    gain,
-                    game.budget,
-                    space.left_units,
-                    pulls,
-                )
-                budget_mark += 1
-            for k in range(PLAYS):
-                if is_played(k, local.arms):
-                    gain += local.rewards[k]
-                    pulls[local.arms[k]] += 1
-            pay(PLAYS, RESOURCES, game, local)
-            if RESOURCES == 1:
-                for k in range(PLAYS):
-                    if is_played(k, local.arms):
-                        efficiency += local.rewards[k] * (1 / local.costs[k, 0])
-            update(params, state, scratch, now, plays)
-        elif local.arms[0] == UNSET:
+        outcome = pull_arms(
+            draw,
+            theirs,
+            tables,
+            PLAYS,
+            RESOURCES,
+            MASKS,
+            CHECKPOINTS,
+            rule,
+            game,
+            plan,
+            number,
+            path,
+            now,
+            out,
+            local,
+            space,
+            tally,
+        )
+        if outcome == FAULT:
             return FAULT
-        elif local.arms[0] == STOP or not game.may_skip:
+        if outcome == PULLED:
+            update(params, state, scratch, now, plays)
+        elif outcome != SKIPPED:
             standing = OVER
             break
-        played = t
-        if CHECKPOINTS and round_mark < round_marks and played == plan.rounds[round_mark]:
-            spill(local, space)
-            record_checkpoint(
-                out.by_round, round_mark, path, played, gain, game.budget, space.left_units, pulls
-            )
-            round_mark += 1
-    out.gain[path] = gain
-    out.efficiency[path] = efficiency
-    out.rounds[path] = played
-    for m in range(RESOURCES):
-        out.spent[path, m] = game.budget[m] - local.left_units[m]
-    if CHECKPOINTS and standing == OVER:
-        spill(local, space)
-        for mark in range(round_mark, round_marks):
-            record_checkpoint(
-                out.by_round, mark, path, played, gain, game.budget, space.left_units, pulls
-            )
-        for mark in range(budget_mark, budget_marks):
-            record_checkpoint(
-                out.by_budget, mark, path, played, gain, game.budget, space.left_units, pulls
-            )
+        end_round(CHECKPOINTS, game, plan, path, out, local, space, tally)
+    end_path(RESOURCES, CHECKPOINTS, standing, game, plan, path, out, local, space, tally)
     return standing
 
 

@@ -131,10 +131,12 @@ def new_game(
     return LiveGame(params, state, scratch, game, space, buffer.held, problem.cost_min, 0)
 
 
+# The kernels below see none of a policy's own types, so they are compiled once for all policies.
+
+
 @kernel
-def see_round(resources: int, live: LiveGame, t: int, masked: bool) -> Now:
+def see_round(resources: int, game: Game, space: Workspace, path: int, t: int, masked: bool) -> Now:
     """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
-    game, space = live.game, live.workspace
     if game.rule == FIT and not masked:
         for i in range(space.allowed.shape[0]):
             space.allowed[i] = True
@@ -142,11 +144,26 @@ def see_round(resources: int, live: LiveGame, t: int, masked: bool) -> Now:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
     scale_left(resources, game, space)
     return Now(
-        at(stream(game.seed, live.path, POLICY), t),
+        at(stream(game.seed, path, POLICY), t),
         t,
         game.horizon - (t - 1),
         space.left,
         masked,
+        space.allowed,
+        space.pending,
+        space.context,
+    )
+
+
+@kernel
+def see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
+    """Return what the policy sees when it learns from round t."""
+    return Now(
+        at(stream(game.seed, path, POLICY), t),
+        t,
+        math.nan,
+        space.left,
+        False,
         space.allowed,
         space.pending,
         space.context,
@@ -164,9 +181,54 @@ def none_allowed(now: Now) -> bool:
     return True
 
 
+@kernel
+def hold_choice(
+    plays: int,
+    resources: int,
+    initial: bool,
+    now: Now,
+    game: Game,
+    space: Workspace,
+    held: Ints,
+) -> int:
+    """Hold what the arms that were chosen may cost; return what `ask` does."""
+    if space.arms[0] >= 0 and game.rule == FIT:
+        skip_unfitting(game, space.left_units, space.arms)
+    if space.arms[0] >= 0 and breaks_mask(now, space.arms):
+        space.arms[0] = UNSET
+    outcome = set_apart(plays, resources, game, space, held)
+    if initial and outcome == DONE:
+        settle_owed(space.owed, space.arms)
+        return INITIAL
+    return outcome
+
+
+@kernel
+def pay_report(
+    plays: int, resources: int, game: Game, space: Workspace, held: Ints, least: Ints
+) -> int:
+    """Give back what was held, and pay; return what `tell` does."""
+    for k in range(plays):
+        if is_played(k, space.arms):
+            if not 0 <= space.rewards[k] <= 1:
+                return WRONG - k
+            arm = space.arms[k]
+            for m in range(resources):
+                if not least[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
+                    return WRONG - (plays + k * resources + m)
+    for m in range(resources):
+        space.left_units[m] += held[m]
+        space.left[m] = math.nan  # not defined in `update`
+    short = short_of(plays, resources, space.units, space.left_units)
+    if short >= 0:
+        return short
+    pay(plays, resources, game, space)
+    return DONE
+
+
 def look(live: LiveGame, t: int, masked: bool, out: Floats) -> int:
     """Write the probabilities of round t; return `NO_ARM` where no arm is allowed."""
-    now = see_round(RESOURCES, live, t, masked)
+    now = see_round(RESOURCES, live.game, live.workspace, live.path, t, masked)
     if none_allowed(now):
         return NO_ARM
     probabilities(live.params, live.state, live.scratch, now, out)
@@ -180,23 +242,15 @@ def ask(live: LiveGame, t: int, masked: bool) -> int:
     `NO_ARM` where no arm is allowed.
     """
     space = live.workspace
-    now = see_round(RESOURCES, live, t, masked)
+    now = see_round(RESOURCES, live.game, space, live.path, t, masked)
     if none_allowed(now):
         return NO_ARM
-    play = Play(space.arms, space.probs, space.rewards, space.costs)
     initial = INITIAL_PULLS and owed_pull(now, space.owed, space.arms, space.probs)
     if not initial:
         space.arms[0] = UNSET
+        play = Play(space.arms, space.probs, space.rewards, space.costs)
         choose(live.params, live.state, live.scratch, now, play)
-    if space.arms[0] >= 0 and live.game.rule == FIT:
-        skip_unfitting(live.game, space.left_units, space.arms)
-    if space.arms[0] >= 0 and breaks_mask(now, space.arms):
-        space.arms[0] = UNSET
-    outcome = set_apart(PLAYS, RESOURCES, live.game, space, live.held)
-    if initial and outcome == DONE:
-        settle_owed(space.owed, space.arms)
-        return INITIAL
-    return outcome
+    return hold_choice(PLAYS, RESOURCES, initial, now, live.game, space, live.held)
 
 
 def hold(game: Game, space: Workspace, held: Ints) -> int:
@@ -235,35 +289,13 @@ def tell(live: LiveGame, t: int) -> int:
     of the report is out of bounds nothing changes: return `WRONG` less its number, rewards first,
     then costs.
     """
-    game, space = live.game, live.workspace
-    for k in range(PLAYS):
-        if is_played(k, space.arms):
-            if not 0 <= space.rewards[k] <= 1:
-                return WRONG - k
-            arm = space.arms[k]
-            for m in range(RESOURCES):
-                if not live.least[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
-                    return WRONG - (PLAYS + k * RESOURCES + m)
-    for m in range(RESOURCES):
-        space.left_units[m] += live.held[m]
-        space.left[m] = math.nan  # not defined in `update`
-    short = short_of(PLAYS, RESOURCES, space.units, space.left_units)
-    if short >= 0:
-        return short
-    pay(PLAYS, RESOURCES, game, space)
-    now = Now(
-        at(stream(game.seed, live.path, POLICY), t),
-        t,
-        math.nan,
-        space.left,
-        False,
-        space.allowed,
-        space.pending,
-        space.context,
-    )
-    play = Play(space.arms, space.probs, space.rewards, space.costs)
-    update(live.params, live.state, live.scratch, now, play)
-    return DONE
+    space = live.workspace
+    outcome = pay_report(PLAYS, RESOURCES, live.game, space, live.held, live.least)
+    if outcome == DONE:
+        now = see_report(live.game, space, live.path, t)
+        play = Play(space.arms, space.probs, space.rewards, space.costs)
+        update(live.params, live.state, live.scratch, now, play)
+    return outcome
 
 
 def replace(game: Game, t: int, attempt: int, short: int, space: Workspace) -> bool:
