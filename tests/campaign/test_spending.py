@@ -10,6 +10,7 @@ import pytest
 from purse import BudgetExhausted, Conflict, InvalidInput
 from purse.campaign.spending import SpendingVerb
 from tests.support.campaigns import counts, made, purse, refusal
+from tests.support.loops import in_loop
 
 
 class AsyncVerbs(SpendingVerb):
@@ -52,7 +53,7 @@ def spend(request: pytest.FixtureRequest) -> Any:
                 body(call)
             return call
 
-        return asyncio.run(block())
+        return in_loop(block())
 
     return run
 
@@ -142,5 +143,5 @@ def test_a_cancelled_ask_holds_nothing() -> None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-        asyncio.run(cancelled())
+        in_loop(cancelled())
         assert counts(campaign).get("held", 0) == 0

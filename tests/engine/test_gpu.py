@@ -18,7 +18,7 @@ from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.gpu_memory import PathMemory
 from purse.engine.job import NoScratch, make_job, sees_contexts
-from purse.engine.loop import GOING
+from purse.engine.rounds import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
 from tests.support.policies import OF_EACH_KIND

@@ -12,13 +12,15 @@ import pytest
 
 from purse import InvalidInput
 from tests.support.campaigns import counts, made, purse, refusal
+from tests.support.loops import in_loop
 
 if TYPE_CHECKING:
     from tests.support.litellm_lab import Lab
 
 
 def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
-    from purse.integrations.litellm import ticket_of
+    from purse.campaign.local.campaign import LocalCampaign
+from purse.integrations.litellm import ticket_of
     from tests.support.litellm_lab import ASKED
 
     campaign = lab.campaign()
@@ -304,7 +306,7 @@ def test_embeddings_are_paid_too(lab: Lab) -> None:
         return await hook.flush()
 
     assert lab.run(one()) == 0
-    assert campaign.terms.arms == ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    assert campaign.status().arms == ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
     assert ended(campaign) == {"settled": 1}
 
 
@@ -339,7 +341,7 @@ def test_an_attempt_that_is_never_made_is_void(lab: Lab) -> None:
                 model="auto", request_kwargs={"max_tokens": 9}, messages=[]
             )
 
-    asyncio.run(chosen())
+    in_loop(chosen())
     assert counts(campaign) == {"tickets": 2, "void": 2}
 
 
@@ -361,6 +363,7 @@ def test_bad_input_is_named(lab: Lab) -> None:
     priced = create_campaign(
         strange, "auto", budget=1, storage="memory:", prompt_tokens=1_000, answer_tokens=1_000
     )
+    assert isinstance(priced, LocalCampaign)
     assert (priced.terms.arms, priced.terms.cost_max) == (("openai/nix",), ((3_000_000,),))
     campaign = lab.campaign()
     two = made(resources=["USD", "tokens"], budget=[1, 9])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from purse import BudgetExhausted, Campaign, InvalidInput
 from purse.campaign.storage.memory import Memory
 from tests.support.campaigns import counts, purse, refusal
+from tests.support.loops import in_loop
 
 NAMES = {"small": "gpt-5-mini", "large": "gpt-5.4"}
 
@@ -57,7 +57,7 @@ def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
         return float("answers" in response.parts[0].content)
 
     agent = Agent(PurseModel(spent, models(), reward=judge, answer_tokens=500))
-    runs = [asyncio.run(agent.run("hello there")) for _ in range(4)]
+    runs = [in_loop(agent.run("hello there")) for _ in range(4)]
     assert {run.output for run in runs} == {"small answers", "large answers"}
     assert counts(spent) == {"tickets": 4, "told": 4}
     found = ticket_of(runs[-1].new_messages()[-1])
@@ -87,9 +87,9 @@ def test_streams_are_settled_at_their_end_or_stay_held() -> None:
             async for _ in run.stream_text(debounce_by=None):
                 break
 
-    assert asyncio.run(whole()) == "one two three"
+    assert in_loop(whole()) == "one two three"
     assert counts(spent) == {"tickets": 1, "settled": 1}
-    asyncio.run(broken())
+    in_loop(broken())
     assert counts(spent) == {"tickets": 2, "settled": 1, "held": 1}
 
 
@@ -106,7 +106,7 @@ def test_a_failure_is_reported_and_raised() -> None:
             await agent.run("hello")
 
     with pytest.raises(ConnectionError, match="no such host"):
-        asyncio.run(until_it_fails())
+        in_loop(until_it_fails())
     assert counts(spent)["failed"] == 1
     assert purse(spent)[1] == "0"
 
@@ -119,7 +119,7 @@ def test_without_money_nothing_is_called_and_bad_input_is_named() -> None:
 
     spent = campaign(budget="0.0001")
     with pytest.raises(BudgetExhausted, match="may cost"):
-        asyncio.run(Agent(PurseModel(spent, models())).run("hello"))
+        in_loop(Agent(PurseModel(spent, models())).run("hello"))
     assert counts(spent) == {}
     text = refusal(InvalidInput, PurseModel, spent, {"small": models()["small"]})
     assert text.endswith("must have a model for each of the arms small, large")

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import litellm
@@ -21,22 +22,24 @@ DOWN = "litellm.RateLimitError"  # a mock answer that is raised
 
 
 class Lab:
-    """One event loop for all tests, as LiteLLM keeps a worker in it."""
+    """One event loop for all tests, as LiteLLM keeps a worker in it; in a thread of its own, as
+    the tests in a browser leave a loop in this one.
+    """
 
     def __enter__(self) -> Self:
         litellm.suppress_debug_info = True
         for name in ("LiteLLM", "LiteLLM Router"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        self.runner = asyncio.Runner()
-        self.runner.__enter__()
+        self.runner, self.thread = asyncio.Runner(), ThreadPoolExecutor(1)
         self.hook: PurseRouter | None = None
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.runner.__exit__(None, None, None)
+        self.thread.submit(self.runner.close).result()
+        self.thread.shutdown()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self.runner.run(work)
+        return self.thread.submit(self.runner.run, work).result()
 
     def clear(self) -> None:
         if self.hook is not None:

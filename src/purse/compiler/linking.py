@@ -18,14 +18,11 @@ from typing import Any
 
 from purse.compiler.numba_contract import (
     CLOSURE_PASSES,
-    LEAN,
     NEEDLESS_PASSES,
+    OPTIMISES_ONCE,
     Compiler,
     JITCodeLibrary,
-    config,
 )
-
-OPTIMISES_ONCE = int(config.OPT) < 3 and "_nrt" in LEAN
 
 
 class Part(JITCodeLibrary):  # type: ignore[misc]

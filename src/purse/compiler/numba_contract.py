@@ -22,7 +22,7 @@ once, when this file is imported, and holds for all kernels.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -149,7 +149,7 @@ _NEEDLESS = {
 _CLOSURES = {"untyped_passes": ("InlineClosureLikes", "MakeFunctionToJitFunction")}
 
 
-def _passes(names: dict[str, tuple[str, ...]]) -> frozenset[Any]:
+def _passes(names: Mapping[str, tuple[str, ...]]) -> frozenset[Any]:
     """Return the passes of these names that this numba has."""
     places = {place: import_module(f"numba.core.{place}") for place in names}
     found = (getattr(places[place], each, None) for place in names for each in names[place])
@@ -157,6 +157,14 @@ def _passes(names: dict[str, tuple[str, ...]]) -> frozenset[Any]:
 
 
 NEEDLESS_PASSES, CLOSURE_PASSES = _passes(_NEEDLESS), _passes(_CLOSURES)
+# at the lower levels of optimisation the whole is optimised once: numba's cheap passes before that
+# look for reference counts
+_optimises: Any = getattr(JITCodeLibrary, "_optimize_final_module", None)
+OPTIMISES_ONCE = (
+    int(config.OPT) < 3
+    and "_nrt" in LEAN
+    and "_module_pass_manager" in getattr(getattr(_optimises, "__code__", None), "co_names", ())
+)
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
 READS_INTRINSICS = _has(

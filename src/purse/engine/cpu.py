@@ -17,7 +17,7 @@ from purse.compiler.jit import BlockFunction, attach, compile_errors, row_kernel
 from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of, world_parts
-from purse.engine.loop import FAULT
+from purse.engine.rounds import FAULT
 from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
 from purse.types import Floats, Ints

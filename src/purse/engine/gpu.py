@@ -44,7 +44,7 @@ from purse.engine.gpu_memory import (
     words_of,
 )
 from purse.engine.job import Job
-from purse.engine.loop import FAULT, GOING
+from purse.engine.rounds import FAULT, GOING
 from purse.engine.rules import Game
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace
 from purse.errors import PurseError

@@ -12,7 +12,7 @@ from numba import cuda
 from purse.compiler.cuda_patches import compiling
 from purse.engine.cpu import empty_results, iter_arrays
 from purse.engine.job import Job, scratch_of
-from purse.engine.loop import GOING
+from purse.engine.rounds import GOING
 from purse.engine.rules import RETRY
 from purse.engine.workspace import PathResults, new_workspace
 

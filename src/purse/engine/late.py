@@ -24,7 +24,6 @@ import numpy as np
 from purse.compiler.jit import BlockFunction, attach, cold, kernel, row_kernel
 from purse.engine import steps
 from purse.engine.job import Job, world_parts
-from purse.engine.loop import FAULT, GOING, OVER
 from purse.engine.open_tickets import (
     Tickets,
     count_pending,
@@ -38,6 +37,7 @@ from purse.engine.open_tickets import (
     pop,
     push,
 )
+from purse.engine.rounds import FAULT, GOING, OVER
 from purse.engine.rules import RETRY, Game, mark_allowed
 from purse.engine.steps import DONE, INITIAL, NO_PULL, WRONG, LiveGame
 from purse.engine.workspace import (

@@ -18,7 +18,7 @@ from purse.engine.rounds import (
     ROUNDS,
     SKIPPED,
     UNSET,
-    Tally,
+    PathCounts,
     begin_path,
     end_path,
     end_round,
@@ -80,16 +80,25 @@ def play(
         space.context,
     )
     plays = Play(local.arms, local.probs, local.rewards, local.costs)
-    tally = Tally(vector(2, 0.0), vector(3, 0))
+    counted = PathCounts(vector(2, 0.0), vector(3, 0))
     begin_path(
-        RESOURCES, MASKS and INITIAL_PULLS, CHECKPOINTS, game, plan, path, out, local, space, tally
+        RESOURCES,
+        MASKS and INITIAL_PULLS,
+        CHECKPOINTS,
+        game,
+        plan,
+        path,
+        out,
+        local,
+        space,
+        counted,
     )
     rule = game.rule if RULE < 0 else RULE
     standing = GOING if last < game.last_round else OVER
     n_arms = out.pulls.shape[1]
     masked = False
-    while tally.counts[ROUNDS] < last:
-        t = tally.counts[ROUNDS] + 1
+    while counted.counts[ROUNDS] < last:
+        t = counted.counts[ROUNDS] + 1
         if MASKS:
             n_allowed = mark_arms(game, t, local, space)
             masked = n_allowed < n_arms
@@ -120,7 +129,7 @@ def play(
             out,
             local,
             space,
-            tally,
+            counted,
         )
         if outcome == FAULT:
             return FAULT
@@ -129,8 +138,8 @@ def play(
         elif outcome != SKIPPED:
             standing = OVER
             break
-        end_round(CHECKPOINTS, game, plan, path, out, local, space, tally)
-    end_path(RESOURCES, CHECKPOINTS, standing, game, plan, path, out, local, space, tally)
+        end_round(CHECKPOINTS, game, plan, path, out, local, space, counted)
+    end_path(RESOURCES, CHECKPOINTS, standing, game, plan, path, out, local, space, counted)
     return standing
 
 

@@ -49,7 +49,7 @@ GAIN, EFFICIENCY = range(2)
 ROUNDS, BY_ROUND, BY_BUDGET = range(3)
 
 
-class Tally(NamedTuple):
+class PathCounts(NamedTuple):
     """What a path counts, on the stack: what never leaves the loop stays in registers."""
 
     sums: Floats  # (2,) the gain, and the sum of reward per cost
@@ -67,20 +67,20 @@ def begin_path(
     out: PathResults,
     local: Workspace,
     space: Workspace,
-    tally: Tally,
+    counted: PathCounts,
 ) -> None:
     """Go on from where the path's row of `out` stands."""
-    tally.sums[GAIN] = out.gain[path]
-    tally.sums[EFFICIENCY] = out.efficiency[path]
-    tally.counts[ROUNDS] = out.rounds[path]
+    counted.sums[GAIN] = out.gain[path]
+    counted.sums[EFFICIENCY] = out.efficiency[path]
+    counted.counts[ROUNDS] = out.rounds[path]
     for m in range(resources):
         local.left_units[m] = game.budget[m] - out.spent[path, m]
     spill(local, space)
-    if masks and tally.counts[ROUNDS] == 0:
+    if masks and counted.counts[ROUNDS] == 0:
         for i in range(space.owed.shape[0]):
             space.owed[i] = 1
-    tally.counts[BY_ROUND] = count_rounds(plan, tally.counts[ROUNDS]) if checkpoints else 0
-    tally.counts[BY_BUDGET] = count_spent(plan, space.left_units) if checkpoints else 0
+    counted.counts[BY_ROUND] = count_rounds(plan, counted.counts[ROUNDS]) if checkpoints else 0
+    counted.counts[BY_BUDGET] = count_spent(plan, space.left_units) if checkpoints else 0
 
 
 @kernel
@@ -155,7 +155,7 @@ def pull_arms(
     out: PathResults,
     local: Workspace,
     space: Workspace,
-    tally: Tally,
+    counted: PathCounts,
 ) -> int:
     """Pull the arms that were chosen, count and pay; return `PULLED` where the policy shall learn.
 
@@ -187,30 +187,30 @@ def pull_arms(
     if short >= 0:
         return OVER
     budget_marks = plan.left.shape[0] if checkpoints else 0
-    while tally.counts[BY_BUDGET] < budget_marks and passes(
-        plays, resources, local, plan.left[tally.counts[BY_BUDGET]]
+    while counted.counts[BY_BUDGET] < budget_marks and passes(
+        plays, resources, local, plan.left[counted.counts[BY_BUDGET]]
     ):
         spill(local, space)
         record_checkpoint(
             out.by_budget,
-            tally.counts[BY_BUDGET],
+            counted.counts[BY_BUDGET],
             path,
-            tally.counts[ROUNDS],
-            tally.sums[GAIN],
+            counted.counts[ROUNDS],
+            counted.sums[GAIN],
             game.budget,
             space.left_units,
             pulls,
         )
-        tally.counts[BY_BUDGET] += 1
+        counted.counts[BY_BUDGET] += 1
     for k in range(plays):
         if is_played(k, local.arms):
-            tally.sums[GAIN] += local.rewards[k]
+            counted.sums[GAIN] += local.rewards[k]
             pulls[local.arms[k]] += 1
     pay(plays, resources, game, local)
     if resources == 1:
         for k in range(plays):
             if is_played(k, local.arms):
-                tally.sums[EFFICIENCY] += local.rewards[k] * (1 / local.costs[k, 0])
+                counted.sums[EFFICIENCY] += local.rewards[k] * (1 / local.costs[k, 0])
     return PULLED
 
 
@@ -223,25 +223,25 @@ def end_round(
     out: PathResults,
     local: Workspace,
     space: Workspace,
-    tally: Tally,
+    counted: PathCounts,
 ) -> None:
     """Count the round, and record the checkpoint that it reaches."""
-    tally.counts[ROUNDS] += 1
-    mark = tally.counts[BY_ROUND]
+    counted.counts[ROUNDS] += 1
+    mark = counted.counts[BY_ROUND]
     round_marks = plan.rounds.shape[0] if checkpoints else 0
-    if mark < round_marks and tally.counts[ROUNDS] == plan.rounds[mark]:
+    if mark < round_marks and counted.counts[ROUNDS] == plan.rounds[mark]:
         spill(local, space)
         record_checkpoint(
             out.by_round,
             mark,
             path,
-            tally.counts[ROUNDS],
-            tally.sums[GAIN],
+            counted.counts[ROUNDS],
+            counted.sums[GAIN],
             game.budget,
             space.left_units,
             out.pulls[path],
         )
-        tally.counts[BY_ROUND] += 1
+        counted.counts[BY_ROUND] += 1
 
 
 @kernel
@@ -255,23 +255,23 @@ def end_path(
     out: PathResults,
     local: Workspace,
     space: Workspace,
-    tally: Tally,
+    counted: PathCounts,
 ) -> None:
     """Write the path's row of `out`; at its end also the checkpoints that were not reached."""
-    gain, played, pulls = tally.sums[GAIN], tally.counts[ROUNDS], out.pulls[path]
+    gain, played, pulls = counted.sums[GAIN], counted.counts[ROUNDS], out.pulls[path]
     out.gain[path] = gain
-    out.efficiency[path] = tally.sums[EFFICIENCY]
+    out.efficiency[path] = counted.sums[EFFICIENCY]
     out.rounds[path] = played
     for m in range(resources):
         out.spent[path, m] = game.budget[m] - local.left_units[m]
     if not checkpoints or standing != OVER:
         return
     spill(local, space)
-    for mark in range(tally.counts[BY_ROUND], plan.rounds.shape[0]):
+    for mark in range(counted.counts[BY_ROUND], plan.rounds.shape[0]):
         record_checkpoint(
             out.by_round, mark, path, played, gain, game.budget, space.left_units, pulls
         )
-    for mark in range(tally.counts[BY_BUDGET], plan.left.shape[0]):
+    for mark in range(counted.counts[BY_BUDGET], plan.left.shape[0]):
         record_checkpoint(
             out.by_budget, mark, path, played, gain, game.budget, space.left_units, pulls
         )

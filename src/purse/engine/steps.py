@@ -14,7 +14,7 @@ import numpy as np
 from purse.compiler.blocks import Block, load
 from purse.compiler.jit import attach_call, bind, direct, kernel
 from purse.engine.job import scratch_of
-from purse.engine.loop import UNSET
+from purse.engine.rounds import UNSET
 from purse.engine.rules import (
     FIT,
     HOLD,

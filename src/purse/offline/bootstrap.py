@@ -21,7 +21,7 @@ import numpy as np
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import SEEDS, Job
-from purse.engine.loop import FAULT
+from purse.engine.rounds import FAULT
 from purse.engine.simulate import to_run
 from purse.theory.notions import LEVEL, Estimate
 from purse.types import Floats, Ints, Run, World

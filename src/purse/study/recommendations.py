@@ -20,7 +20,7 @@ from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, invalid
 from purse.kernels.mean_bounds import log_term_of
 from purse.theory.arm_bounds import Arm
-from purse.theory.question import Question, read_question
+from purse.theory.question import BestArmQuestion, read_question
 from purse.types import World
 from purse.worlds import make
 
@@ -152,7 +152,7 @@ def units_of(cap: Any) -> float | None:
     return None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
 
 
-def spec_of(world: World, question: Question, confidence: float, sampling: str) -> str:
+def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:
     """The policy with its options, for rewards in [0, 1]."""
     low, high = world.reward_range
     if low and question.by == RATIO:
@@ -163,7 +163,7 @@ def spec_of(world: World, question: Question, confidence: float, sampling: str) 
     return f"{POLICY}:{options},sampling={sampling}"
 
 
-def right_answers(world: World, question: Question) -> list[bool]:
+def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
     """(K,) Whether each arm is a right answer; all False where no arm keeps to the cap."""
     if world.reward_means is None or world.cost_means is None:
         raise InvalidInput(
@@ -186,7 +186,7 @@ def right_answers(world: World, question: Question) -> list[bool]:
 def summary(
     name: str,
     job: Job,
-    question: Question,
+    question: BestArmQuestion,
     confidence: float,
     right: list[bool],
     n_paths: int,

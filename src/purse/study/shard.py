@@ -15,7 +15,7 @@ import numpy as np
 from purse.base import amounts
 from purse.engine.cpu import compiled_loop, fault_error, play_paths
 from purse.engine.job import Job, make_job
-from purse.engine.loop import FAULT
+from purse.engine.rounds import FAULT
 from purse.engine.simulate import to_run
 from purse.engine.workspace import PathResults
 from purse.errors import invalid

@@ -42,7 +42,7 @@ from purse.base.recommendation import (
 from purse.errors import invalid
 from purse.kernels import mean_bounds
 from purse.theory.arm_bounds import Arm
-from purse.theory.question import Condition, Question, read_question
+from purse.theory.question import BestArmQuestion, Condition, read_question
 
 SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
 MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
@@ -169,7 +169,7 @@ def _forecast(
 
 
 def _verdicts(
-    question: Question, arms: Sequence[Arm], best: Arm | None, log_term: float
+    question: BestArmQuestion, arms: Sequence[Arm], best: Arm | None, log_term: float
 ) -> tuple[ArmVerdict, ...]:
     """What is known of each arm."""
     sure = [

@@ -13,7 +13,7 @@ from purse.theory.arm_bounds import Arm
 Condition = Callable[[float, float], bool]  # of ln(2 / delta) of a bound, and times as many pulls
 
 
-class Question(NamedTuple):
+class BestArmQuestion(NamedTuple):
     """What is asked."""
 
     by: Criterion
@@ -76,12 +76,12 @@ class Question(NamedTuple):
         return low + self.within >= high or self.is_above_cap(rival, log_term, times)
 
 
-def read_question(by: str, cap: float | None, within: float) -> Question:
+def read_question(by: str, cap: float | None, within: float) -> BestArmQuestion:
     """Return a question from what a user gives.
 
     Raise `InvalidInput` when a value is not allowed.
     """
-    return Question(
+    return BestArmQuestion(
         check_criterion(by),
         None if cap is None else validation.number("cap", cap, above=0),
         check_within(within),
