@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from purse import InvalidInput
+from purse.campaign.local.campaign import LocalCampaign
 from tests.support.campaigns import counts, made, purse, refusal
 from tests.support.loops import in_loop
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
-    from purse.campaign.local.campaign import LocalCampaign
-from purse.integrations.litellm import ticket_of
+    from purse.integrations.litellm import ticket_of
     from tests.support.litellm_lab import ASKED
 
     campaign = lab.campaign()
@@ -306,7 +306,8 @@ def test_embeddings_are_paid_too(lab: Lab) -> None:
         return await hook.flush()
 
     assert lab.run(one()) == 0
-    assert campaign.status().arms == ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    arms = ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    assert campaign.status().arms == arms
     assert ended(campaign) == {"settled": 1}
 
 
