@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from purse.engine.cpu import usable_cores
 from tests.support.storages import (
     HttpHarness,
     MemoryHarness,
@@ -86,6 +87,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             "There is no GPU here: the tests marked gpu did not run; kernels of some "
             "policies were compiled."
         )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: browsers, servers and other processes are waited for
+    in a quarter of the time.
+    """
+    return usable_cores() + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
