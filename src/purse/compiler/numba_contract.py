@@ -163,7 +163,8 @@ _optimises: Any = getattr(JITCodeLibrary, "_optimize_final_module", None)
 OPTIMISES_ONCE = (
     int(config.OPT) < 3
     and "_nrt" in LEAN
-    and "_module_pass_manager" in getattr(getattr(_optimises, "__code__", None), "co_names", ())
+    # numba 0.61 has another kind of pass managers, without builders
+    and "mpb_full" in getattr(getattr(_optimises, "__code__", None), "co_varnames", ())
 )
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
