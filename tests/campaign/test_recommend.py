@@ -145,7 +145,7 @@ def test_retired_arms_are_not_recommended_and_still_share_the_error() -> None:
     assert (new.arm, new.certain, verdicts(new)["blue"]) == ("green", False, "not tried")
     campaign.retire_arm("blue")
     again = campaign.recommend()
-    assert again.confidence == one.confidence  # of three places, whoever has them
+    assert again.confidence == one.confidence  # the error is shared among three places
     assert again.notes == ("not among them, because retired: blue",)
     campaign.retire_arm("green")
     assert campaign.recommend().arm == "red"

@@ -27,7 +27,7 @@ def ask(client: Any, status: int = 200, **body: Any) -> Any:
 
 def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
     made = inspect.signature(Campaign.create).parameters
-    local = ("storage", "token")  # where it lies, and who asks: no terms
+    local = ("storage", "token")  # these two are arguments of `create` and not terms
     terms = {name: each.default for name, each in made.items() if name not in local}
     fields = NewCampaign.model_fields
     assert set(fields) == set(terms)

@@ -188,7 +188,7 @@ def most_of(
 def price(model: Model, usage: RequestUsage) -> Decimal:
     """Return the price of a request in dollars, rounded up to nine decimals."""
     found = None
-    for provider in (model.system, None):  # a provider of one's own may serve known models
+    for provider in (model.system, None):  # the user's own provider may serve a known model
         try:
             found = genai_prices.calc_price(usage, model.model_name, provider_id=provider)
             break

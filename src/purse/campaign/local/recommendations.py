@@ -94,7 +94,7 @@ class SharedHistory:
         reset_after_fork(self)
 
     def renew(self) -> None:
-        """Begin anew, as in a child process: another thread may have been reading."""
+        """Begin anew in a child process, where another thread's reading may have been cut off."""
         self._lock = threading.Lock()
         self._followed: FollowedHistory | None = None
 
