@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class PurseError(Exception):
@@ -33,6 +33,9 @@ class AskRefused(PurseError):
 
 class BudgetExhausted(AskRefused):
     """An ask that gets no ticket, because the rest of the budget cannot cover the pull."""
+
+    # the number of a resource of which too little is left, and the units of each that were needed
+    lacking: tuple[int, Sequence[int]] | None = None
 
 
 class BudgetHeld(BudgetExhausted):

@@ -110,7 +110,7 @@ class AllowedArms(BaseTransaction):
             return BudgetHeld(
                 f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
             )
-        return BudgetExhausted(
+        error = BudgetExhausted(
             text
             + (
                 f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
@@ -118,3 +118,5 @@ class AllowedArms(BaseTransaction):
                 else ""
             )
         )
+        error.lacking = m, held
+        return error

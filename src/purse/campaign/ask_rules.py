@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from purse.campaign import exploration
+from purse.campaign import events, exploration
 from purse.campaign.allowed_arms import AllowedArms
 from purse.campaign.contexts import CONTEXT, UNUSED, Context, check_contexts
 from purse.campaign.draft import Draft
-from purse.campaign.journal import Entry
+from purse.campaign.journal import EVENT, Entry
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import TicketRecord
@@ -81,7 +81,12 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
-            tickets = self.choose_rounds(n, mask, chooser, contexts)
+            try:
+                tickets = self.choose_rounds(n, mask, chooser, contexts)
+            except BudgetExhausted as error:
+                if error.lacking is not None:
+                    self.note_refusal(*error.lacking)
+                raise
             expires = self.terms.expires_after
             deadline = None if expires is None else self.now + expires
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
@@ -98,6 +103,14 @@ class AskRules(AllowedArms):
             else record._replace(body={**record.body, "request": request})
             for record in records
         ]
+
+    def note_refusal(self, resource: int, need: Sequence[int]) -> None:
+        """Make the event that nothing can be paid any more, where a rule wants it; see
+        `events.refused`.
+        """
+        event = events.refused(self.ledger, resource, need)
+        if event is not None:
+            self.add(EVENT, event)
 
     def compare_contexts(self, request: str, entry: Entry, contexts: Sequence[Context]) -> None:
         """Refuse a request that was made before with other contexts."""

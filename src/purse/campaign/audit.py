@@ -128,6 +128,7 @@ def follow(
             replay.find(
                 f"the policy's checkpoint after entry {entry.seq} is not what the journal comes to"
             )
+    replay.end_events()
     if ledger.seq != upto:
         replay.find(f"the journal has {ledger.seq} entries, and should have {upto}")
 

@@ -21,6 +21,7 @@ from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
+from purse.campaign.verbs.webhooks import WebhookVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
 Place: TypeAlias = str | Any
 
 
-class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb, SpendingVerb):
+class Campaign(
+    AskVerbs,
+    ReportVerbs,
+    OperatorVerbs,
+    RecordVerbs,
+    RecommendVerb,
+    WebhookVerbs,
+    SpendingVerb,
+):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and
@@ -66,6 +75,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
@@ -108,6 +118,8 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
+        alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
+                       to "100%", "overrun", "cooling-down" and "expired"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
                        https://host
         token          for a server; None: the environment variable PURSE_TOKEN
@@ -144,6 +156,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
             "cost_ceiling": cost_ceiling,
             "features": features,
             "per_arm": per_arm,
+            "alerts": alerts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 

@@ -19,6 +19,10 @@ topped_up  units
 paused, resumed, closed
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max (units)
 acknowledged   kind (of an alarm), count (of reports that somebody has looked at)
+alerts_set alerts: the rules from now on
+event      what an alert is about, right after the entry that caused it: rule, key, period, resource
+           or arm by name, balances (units per resource: budget, spent, held, presumed, overrun);
+           refused: what an ask needed (units per resource), where a refusal caused it
 archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
            digest (of the journal up to its last entry)
 
@@ -39,6 +43,7 @@ from purse.campaign.entry import FORMAT, write_as
 from purse.campaign.entry import Entry as Entry
 from purse.errors import InvalidInput, shorten
 
+EVENT = "event"
 KINDS = (
     "created",
     "asked",
@@ -58,6 +63,8 @@ KINDS = (
     "resumed",
     "closed",
     "acknowledged",
+    "alerts_set",
+    EVENT,
     "archived",
 )
 # kinds that are about tickets

@@ -76,6 +76,7 @@ class Ledger:
             self.head.silent = [0] * self.terms.n_arms
         if self.terms.initial_rounds:
             self.head.owed = list(range(len(self.terms.arms)))
+        self.head.alerts = list(self.terms.alerts) or ()
 
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
@@ -317,6 +318,8 @@ class Ledger:
     def topped_up(self, entry: Entry) -> None:
         """Add to the budget."""
         self.move(entry.body["units"], budget=1)
+        if self.head.alerts:
+            self.head.top_ups += 1
 
     def paused(self, _: Entry) -> None:
         """Give out no tickets for a while."""
@@ -333,6 +336,15 @@ class Ledger:
     def acknowledged(self, entry: Entry) -> None:
         """Record what somebody has looked at."""
         self.head.acknowledged[ACKNOWLEDGED[entry.body["kind"]]] = entry.body["count"]
+
+    def alerts_set(self, entry: Entry) -> None:
+        """Make events by other rules."""
+        self.head.alerts = list(entry.body["alerts"]) or ()
+
+    def event(self, entry: Entry) -> None:
+        """Remember what was made known."""
+        subject, *mark = entry.body["key"].split("/")
+        self.head.alerted[subject] = list(map(int, mark))
 
     def archived(self, entry: Entry) -> None:
         """Let go of entries that a file holds."""

@@ -18,10 +18,12 @@ from purse.campaign.results import (
     FeatureStatus,
     Receipt,
     Status,
+    Webhook,
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
 from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
+from purse.campaign.webhooks.records import WebhookRecord
 from purse.types import SKIP
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -89,6 +91,7 @@ def status(
     overdue: int,
     oldest: int | None,
     danger: str | None = None,
+    webhooks: Sequence[WebhookRecord] = (),
 ) -> Status:
     """The status from what is stored."""
     arms = Arms(terms, head.arms)
@@ -137,6 +140,23 @@ def status(
             if each.length and not arms.is_retired[each.arm]
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        tuple(head.alerts),
+        tuple(map(webhook, webhooks)),
+    )
+
+
+def webhook(record: WebhookRecord) -> Webhook:
+    """What may be shown of a webhook, with times in seconds."""
+    return Webhook(
+        record.id,
+        record.shown,
+        record.waiting,
+        record.delivered,
+        record.failed,
+        record.skipped,
+        record.error,
+        record.next_at / 1000 if record.attempts else None,
+        record.created / 1000,
     )
 
 

@@ -152,6 +152,13 @@ def acknowledge(kind: str, count: int | None) -> Operation:
     )
 
 
+def set_alerts(alerts: Sequence[str]) -> Operation:
+    """Other rules of alerts."""
+    return Operation(
+        "set_alerts", (alerts,), lambda transaction, _: transaction.set_alerts(alerts)
+    )
+
+
 def expire() -> Operation:
     """How many tickets have expired."""
     return Operation(
@@ -219,6 +226,7 @@ VERBS = (
     top_up,
     set_status,
     acknowledge,
+    set_alerts,
     change_arm,
     expire,
     probabilities,

@@ -12,7 +12,18 @@ import orjson
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 
 # fields of `CampaignRecord`
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged")
+OPTIONAL = (
+    "open",
+    "owed",
+    "cooling",
+    "arms",
+    "silent",
+    "seen",
+    "acknowledged",
+    "alerts",
+    "top_ups",
+    "alerted",
+)
 COUNTS = (
     "tickets",
     *STATES,
@@ -88,6 +99,10 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
+    top_ups: int = 0  # while there were alerts
+    # the mark of the last event of each subject, see `events`
+    alerted: dict[str, list[int]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""

@@ -14,12 +14,14 @@ import orjson
 
 from purse.base import amounts as amounts_module
 from purse.base.json import compact
+from purse.campaign import events
+from purse.campaign.alert_rules import read_alerts
 from purse.campaign.ask_rules import Chooser
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_ask
 from purse.campaign.draft import Draft
 from purse.campaign.history import History
-from purse.campaign.journal import Entry
+from purse.campaign.journal import EVENT, Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
@@ -86,6 +88,7 @@ class JournalReplay:
         self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
         self.history = History(terms)
+        self.expected: list[dict[str, Any]] = []  # events that the last entry caused
         self.findings: list[str] = []
         self.notes: list[str] = []
         now = getattr(self.learner.module, "VERSION", 0)
@@ -106,6 +109,8 @@ class JournalReplay:
             self.compare(entry)
             self.ledger.fold(entry)
             self.ledger.requests.clear()  # the storage refuses one that comes twice
+            if entry.kind != EVENT:
+                self.expected = events.due(self.ledger, entry)
             told = [(entry.seq, entry.body)] if entry.kind == TOLD else []
             self.learner.learn(told, entry.seq, self.ledger.head.digest)
             self.history.fold([entry])
@@ -120,7 +125,9 @@ class JournalReplay:
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
 
     def compare(self, entry: Entry) -> None:
-        """Decide once more."""
+        """Decide once more; an event that the entry before caused has to follow it."""
+        if self.expected and entry.kind != EVENT:
+            self.end_events()
         try:
             self.decide(DryRunRules(self.ledger, entry.at), entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
@@ -137,6 +144,16 @@ class JournalReplay:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
+            case "event" if self.expected:
+                transaction.now = self.ledger.head.changed
+                transaction.add(EVENT, self.expected.pop(0))
+            case "event" if "refused" in body:
+                resource = self.terms.resources.index(body["resource"])
+                transaction.note_refusal(resource, body["refused"])
+            case "event":
+                pass
+            case "alerts_set":
+                transaction.set_alerts(read_alerts(body["alerts"]))
             case "created":
                 transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
             case "asked":
@@ -193,6 +210,12 @@ class JournalReplay:
                 transaction.fail(ticket, costs, "")
             case _:
                 transaction.tell(ticket, report["rewards"], report["costs"])
+
+    def end_events(self) -> None:
+        """Find the events that should stand between the last entry and the next, or the end."""
+        for event in self.expected:
+            self.find(f"the event {event['key']} is missing after entry {self.ledger.seq}")
+        self.expected = []
 
     def find(self, text: str) -> None:
         """Something that does not agree."""
@@ -262,7 +285,7 @@ def check_types(entry: Entry, terms: Terms) -> None:
     """
     amounts = [
         entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max")
+        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "refused")
         if entry.kind != "created"
     ]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]

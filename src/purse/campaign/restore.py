@@ -79,6 +79,9 @@ def write_sets(replay: JournalReplay, entries: Iterable[Entry]) -> Iterator[Writ
                 ledger.seq, ledger.head, ledger.balances, list(tickets.values()), page, digests
             )
             page, digests, tickets = [], [], {}
+    replay.end_events()
+    if replay.findings:
+        raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
     ledger.head.snapshot = ledger.seq
     yield WriteSet(
         ledger.seq,

@@ -188,6 +188,44 @@ class FeatureStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where events are sent to, without its address and its secret."""
+
+    id: str
+    host: Annotated[str, "Scheme and host of the address."]
+    waiting: Annotated[int, "Events that were not delivered yet."]
+    delivered: int
+    failed: Annotated[int, "Attempts that failed."]
+    skipped: Annotated[int, "Events that were given up after three days of attempts."]
+    error: Annotated[str, "Why the last attempt failed; empty where it did not."]
+    next_at: Annotated[float | None, "When the next event is tried again, where it failed."]
+    created_at: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The webhook as JSON has it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """A line for people."""
+        failed = f", last error: {self.error}" if self.error else ""
+        skipped = f", {self.skipped} given up" if self.skipped else ""
+        return f"{self.host}, {self.waiting} waiting, {self.delivered} delivered{skipped}{failed}"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedWebhook:
+    """A new webhook, with the secret that its receiver checks signatures with: it is shown once."""
+
+    id: str
+    host: Annotated[str, "Scheme and host of the address."]
+    secret: str = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The webhook as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -219,6 +257,8 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
+    webhooks: tuple[Webhook, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -269,6 +309,8 @@ class Status:
                 if self.counts.get("clipped")
                 else []
             ),
+            *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
+            *(f"  webhook: {each}" for each in self.webhooks),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

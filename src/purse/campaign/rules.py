@@ -58,6 +58,11 @@ class Transaction(AskRules, ReportRules, ArmRules):
         if looked_at > self.ledger.head.acknowledged.get(name, 0):
             self.add("acknowledged", {"kind": kind, "count": looked_at})
 
+    def set_alerts(self, alerts: Sequence[str]) -> None:
+        """Make events by these rules from now on; nothing happens where that is so already."""
+        if list(alerts) != list(self.ledger.head.alerts):
+            self.add("alerts_set", {"alerts": list(alerts)})
+
     def archive(self, first: int, last: int, file: dict[str, Any]) -> None:
         """Record that a file holds the entries about tickets from one to another."""
         if first != max(2, self.ledger.head.archived + 1) or not first <= last <= self.ledger.seq:

@@ -17,6 +17,7 @@ from purse.base.features import Features
 from purse.base.json import compact
 from purse.base.spec import absolute
 from purse.campaign import defaults
+from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
 from purse.campaign.read_terms import (
@@ -92,6 +93,7 @@ class Terms:
     policy_version: int = 0  # of its rule, where the policy counts them
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     per_arm: bool = False  # whether each arm has a context of its own
+    alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
     def of(
@@ -123,6 +125,7 @@ class Terms:
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        alerts: Sequence[str] = (),
         id: str = "",
     ) -> Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
@@ -208,6 +211,7 @@ class Terms:
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
             features=declared.as_dict() or None,
             per_arm=per_arm,
+            alerts=read_alerts(alerts),
         )
         return terms.with_policy()
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from purse.base import amounts
-from purse.campaign.journal import Entry
+from purse.campaign import events
+from purse.campaign.journal import EVENT, Entry
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
 from purse.errors import Conflict, TicketError
@@ -31,7 +32,7 @@ class BaseTransaction:
         request: str | None = None,
         ticket: int | None = None,
     ) -> Entry:
-        """Decide on the next entry."""
+        """Decide on the next entry, and on the events that it causes."""
         entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
         self.ledger.fold(entry)
         self.entries.append(entry)
@@ -41,6 +42,9 @@ class BaseTransaction:
                 [ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]
             )
         )
+        if self.ledger.head.alerts:
+            for event in events.due(self.ledger, entry):
+                self.add(EVENT, event)
         return entry
 
     def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:

@@ -11,11 +11,19 @@ from typing import IO, Any
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    AddedWebhook,
+    Archived,
+    Audit,
+    CampaignTicket,
+    Receipt,
+    Status,
+    Webhook,
+)
 from purse.campaign.states import OPEN
 from purse.client.async_connection import AsyncConnection
 from purse.client.remote_campaign import RemoteCampaign
-from purse.client.verbs import asks, operators, records, reports
+from purse.client.verbs import asks, operators, records, reports, webhooks
 from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
@@ -87,6 +95,9 @@ class AsyncVerbs:
     async def acknowledge(self, kind: str, count: int | None = None) -> Status:
         return await self._do(operators.acknowledge, kind, count)
 
+    async def set_alerts(self, alerts: Sequence[str]) -> Status:
+        return await self._do(operators.set_alerts, alerts)
+
     async def expire(self) -> int:
         return await self._do(operators.expire)
 
@@ -148,6 +159,15 @@ class AsyncVerbs:
 
     async def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         return await self._do(records.archive, file, before=before)
+
+    async def add_webhook(self, url: str, secret: str | None = None) -> AddedWebhook:
+        return await self._do(webhooks.add_webhook, url, secret)
+
+    async def webhooks(self) -> list[Webhook]:
+        return await self._do(webhooks.webhooks)
+
+    async def remove_webhook(self, id: str) -> None:
+        return await self._do(webhooks.remove_webhook, id)
 
     async def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
         kept = self._kept

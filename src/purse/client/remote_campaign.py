@@ -9,10 +9,18 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    AddedWebhook,
+    Archived,
+    Audit,
+    CampaignTicket,
+    Receipt,
+    Status,
+    Webhook,
+)
 from purse.campaign.states import OPEN
 from purse.client.connection import Connection
-from purse.client.verbs import asks, operators, records, reports
+from purse.client.verbs import asks, operators, records, reports, webhooks
 from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
@@ -152,6 +160,9 @@ class RemoteCampaign(Campaign):
     def acknowledge(self, kind: str, count: int | None = None) -> Status:
         return self._connection.do(operators.acknowledge(self.name, kind, count))
 
+    def set_alerts(self, alerts: Sequence[str]) -> Status:
+        return self._connection.do(operators.set_alerts(self.name, alerts))
+
     def expire(self) -> int:
         return self._connection.do(operators.expire(self.name))
 
@@ -210,6 +221,15 @@ class RemoteCampaign(Campaign):
 
     def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         records.archive(self.name, file, before=before)
+
+    def add_webhook(self, url: str, secret: str | None = None) -> AddedWebhook:
+        return self._connection.do(webhooks.add_webhook(self.name, url, secret))
+
+    def webhooks(self) -> list[Webhook]:
+        return self._connection.do(webhooks.webhooks(self.name))
+
+    def remove_webhook(self, id: str) -> None:
+        return self._connection.do(webhooks.remove_webhook(self.name, id))
 
 
 def without_defaults(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.results import (
+    AddedWebhook,
     Alarm,
     Audit,
     BalanceStatus,
@@ -19,12 +20,14 @@ from purse.campaign.results import (
     FeatureStatus,
     Receipt,
     Status,
+    Webhook,
 )
 from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (
+    AddedWebhook,
     Alarm,
     ArmVerdict,
     Audit,
@@ -36,6 +39,7 @@ RESULTS = (
     Receipt,
     Recommendation,
     Status,
+    Webhook,
 )
 
 
@@ -47,7 +51,12 @@ def hints(kind: Any) -> dict[str, Any]:
 
 def path(name: str, *parts: object) -> str:
     """The address of a campaign, or of something in it."""
-    return "/".join(["/campaigns", quote(str(name), safe=""), *map(str, parts)])
+    return "/".join(["/campaigns", quoted(name), *map(str, parts)])
+
+
+def quoted(name: str) -> str:
+    """A name as a part of a path."""
+    return quote(str(name), safe="")
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from purse.base import validation
 from purse.campaign import operations
+from purse.campaign.alert_rules import read_alerts
 from purse.campaign.by_name import names
 from purse.campaign.local.base import BaseCampaign
 from purse.campaign.records import ACKNOWLEDGED
@@ -44,6 +46,10 @@ class LocalOperators(BaseCampaign, OperatorVerbs):
         if count is not None:
             count = validation.integer("count", count, low=1, high=2**62)
         self._committer.do(operations.acknowledge(kind, count))
+        return self.status()
+
+    def set_alerts(self, alerts: Sequence[str]) -> Status:
+        self._committer.do(operations.set_alerts(read_alerts(alerts)))
         return self.status()
 
     def expire(self) -> int:

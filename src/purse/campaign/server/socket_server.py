@@ -22,6 +22,7 @@ from purse.campaign.storage.base import Storage
 from purse.campaign.storage.remote.unix_connection import different_versions
 from purse.campaign.storage.remote.unix_socket import ROOT, frame
 from purse.campaign.storage.remote.wire import CREATE, HELLO, write_set
+from purse.campaign.webhooks.records import NewWebhook
 from purse.errors import CampaignExists, InvalidInput, PurseError, StorageUnavailable, invalid
 
 READS = (  # methods of a storage
@@ -34,7 +35,10 @@ READS = (  # methods of a storage
     "tickets",
     "archived",
     "checkpoint",
+    "events",
+    "webhooks",
 )
+WRITES = ("add_webhook", "remove_webhook")  # methods that may be called again without harm
 PAGED = ("entries", "told")  # may return fewer than their last argument says
 READERS = 16  # calls that read at once
 FLUSH_S = 5.0  # seconds that clients get to read their last answers
@@ -97,6 +101,9 @@ class SocketServer:
                 self._queues.add(str(name), str(campaign), call, operation)
             elif verb in READS:
                 self._in_thread(self._readers, call, lambda: self._read(call, verb, given))
+            elif verb in WRITES:
+                threads = self._queues.threads
+                self._in_thread(threads, call, lambda: self._write(call, verb, *given))
             elif verb == CREATE:
                 self._in_thread(self._queues.threads, call, lambda: self._create(call, *given))
             elif verb == HELLO:
@@ -142,6 +149,14 @@ class SocketServer:
                 if verb not in PAGED or given[-1] <= 1:
                     raise
                 given = [*given[:-1], given[-1] // 2]
+
+    def _write(self, call: Call, verb: str, name: str, what: Any) -> bytes:
+        """Add or remove a webhook."""
+        if call.is_late:
+            raise StorageUnavailable(TOO_LATE)
+        if verb == "add_webhook":
+            return answer(call, self.storage.add_webhook(name, NewWebhook(*what)))
+        return answer(call, self.storage.remove_webhook(name, what))
 
     def _create(self, call: Call, name: str, row: Any) -> bytes:
         """Make a campaign, once: a client that lost the answer sends the same again."""

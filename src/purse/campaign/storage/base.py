@@ -1,8 +1,8 @@
 """The interface of a storage, which is where campaigns are kept.
 
 A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller
-decide, writes what was decided and commits: all of that in `change`, and nothing is written
-anywhere else. Everything else only reads, and never waits for a writer.
+decide, writes what was decided and commits: all of that in `change`, and nothing of a campaign is
+written anywhere else; webhooks have methods of their own. Everything else only reads, and never waits for a writer.
 `purse.testing.check_storage` holds an implementation to this.
 """
 
@@ -18,6 +18,7 @@ from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
+from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 
 MOST_DUE = 1_000  # holds that expire in one transaction
 UNUSED = (VOID, RELEASED, SKIPPED)  # states of tickets that were not used
@@ -72,6 +73,7 @@ class Overview(NamedTuple):
     overdue: int
     oldest: int | None  # when the oldest ticket that is held was asked for, in ms
     danger: str | None = None  # what is wrong with the storage, for people
+    webhooks: Sequence[WebhookRecord] = ()
 
 
 class Reports(NamedTuple):
@@ -134,6 +136,34 @@ class Storage(Protocol):
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
+
+    def events(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries of kind `event` that follow entry `after`, at most so many."""
+
+    def add_webhook(self, name: str, made: NewWebhook) -> str:
+        """Store a webhook, which begins with the events after this moment; return its id.
+
+        Where there is one with the same address and secret, nothing happens but that its id is
+        returned. Raises `NoSuchCampaign`.
+        """
+
+    def remove_webhook(self, name: str, webhook: str) -> bool:
+        """Let go of a webhook of a campaign; return whether it was there."""
+
+    def webhooks(self, name: str) -> list[WebhookRecord]:
+        """The webhooks of a campaign, the oldest first, without addresses and secrets."""
+
+    def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
+        """Lease, until a time in ms, the webhook that has waited longest among those that are due
+        and that nobody has leased; None where there is none. Nobody waits for a lease.
+
+        lease   a text that nobody else uses
+        """
+
+    def settle_webhook(self, webhook: str, lease: str, settled: Settlement) -> bool:
+        """Record how a delivery went, and end the lease; return whether the lease was still
+        there: if not, nothing is recorded.
+        """
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -15,7 +15,7 @@ from purse.base.json import compact
 from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
-from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.journal import ARCHIVABLE, EVENT, Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import HELD, SETTLED, TOLD
 from purse.campaign.storage.base import (
@@ -26,6 +26,7 @@ from purse.campaign.storage.base import (
     Reports,
     WriteSet,
 )
+from purse.campaign.storage.memory_webhooks import MemoryWebhooks
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 
 
@@ -42,6 +43,7 @@ class StoredCampaign:
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)  # of events
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     archived: dict[int, ArchivedTicket] = field(default_factory=dict)
@@ -58,7 +60,7 @@ class StoredCampaign:
         return "" if seq <= self.head.archived else self.digests.get(seq)
 
 
-class Memory:
+class Memory(MemoryWebhooks):
     """A storage that forgets everything when the process ends. A child process gets a copy of its
     own.
     """
@@ -66,6 +68,7 @@ class Memory:
     _shared: dict[str, Memory] = {}  # noqa: RUF012
 
     def __init__(self) -> None:
+        super().__init__()
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self._id = secrets.token_hex(8)
         self._campaigns: dict[str, StoredCampaign] = {}
@@ -152,6 +155,8 @@ class Memory:
                 raise PurseError(f"request {entry.request!r} has been answered already")
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
+            if entry.kind == EVENT and entry.body["key"] in stored.keys:
+                raise PurseError(f"the event {entry.body['key']} has been made already")
         if any(min(purse) < 0 or purse.left < 0 for purse in change.balances):
             raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
         stored.seq, stored.head, stored.balances = (
@@ -177,6 +182,7 @@ class Memory:
             {entry.request: entry for entry in change.entries if entry.request is not None}
         )
         stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
+        stored.keys.update(entry.body["key"] for entry in change.entries if entry.kind == EVENT)
         stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]
@@ -195,6 +201,9 @@ class Memory:
         stored.entries = kept
         for seq in dropped:
             del stored.digests[seq]
+
+    def _journal(self, name: str) -> list[Entry]:
+        return self._find(name).entries
 
     def _find(self, name: str) -> StoredCampaign:
         if name not in self._campaigns:
@@ -218,6 +227,7 @@ class Memory:
                 list(stored.balances),
                 overdue,
                 min((record.at for record in held), default=None),
+                webhooks=self.webhooks(name),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:

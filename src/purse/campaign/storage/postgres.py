@@ -37,6 +37,7 @@ from purse.campaign.storage.postgres_rows import (
     digest_at,
     write,
 )
+from purse.campaign.storage.postgres_webhooks import PostgresWebhooks, records
 from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
 from purse.errors import (
     CampaignExists,
@@ -82,7 +83,7 @@ TOLD = (
 )
 
 
-class Postgres:
+class Postgres(PostgresWebhooks):
     """A storage for the processes of several machines."""
 
     def __init__(self, address: str) -> None:
@@ -365,6 +366,7 @@ class Postgres:
                 [Balance(*row) for row in db.execute(PURSES, (campaign,))],
                 overdue,
                 oldest,
+                webhooks=records(db, campaign),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:

@@ -134,12 +134,38 @@ REWARDS = """
 CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 """
+# An event is made once; webhooks, and how far each was told of events.
+WEBHOOKS = """
+CREATE UNIQUE INDEX purse_one_event ON purse_journal (campaign, ({event_key}))
+  WHERE kind = 'event';
+CREATE INDEX purse_events ON purse_journal (campaign, seq) WHERE kind = 'event';
+CREATE TABLE purse_webhooks (
+  id TEXT PRIMARY KEY,
+  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  url TEXT NOT NULL,
+  shown TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created {big} NOT NULL,
+  cursor {big} NOT NULL,
+  attempts {big} NOT NULL DEFAULT 0,
+  since {big} NOT NULL DEFAULT 0,
+  next_at {big} NOT NULL DEFAULT 0,
+  error TEXT NOT NULL DEFAULT '',
+  delivered {big} NOT NULL DEFAULT 0,
+  failed {big} NOT NULL DEFAULT 0,
+  skipped {big} NOT NULL DEFAULT 0,
+  lease TEXT NOT NULL DEFAULT '',
+  lease_until {big} NOT NULL DEFAULT 0,
+  UNIQUE (campaign, url, secret)
+){tail};
+"""
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
     "big": "INTEGER",
     "blob": "BLOB",
     "tail": " WITHOUT ROWID",
     "random": "lower(hex(randomblob(8)))",
+    "event_key": "json_extract(body, '$.key')",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change; DROP TRIGGER IF EXISTS purse_no_loss;",
 }
 POSTGRES_WORDS = {
@@ -147,6 +173,7 @@ POSTGRES_WORDS = {
     "big": "BIGINT",
     "blob": "BYTEA",
     "tail": "",
+    "event_key": "body::json ->> 'key'",
     "random": "substr(md5(random()::text || clock_timestamp()::text), 1, 16)",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change ON purse_journal;",
 }
@@ -155,6 +182,7 @@ SQLITE = [
     ARCHIVES.format(**SQLITE_WORDS),
     SQLITE_ARCHIVE_GUARDS,
     REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
+    WEBHOOKS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
     TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
@@ -162,6 +190,7 @@ POSTGRES = [
     POSTGRES_ARCHIVE_GUARDS,
     REWARDS
     + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
+    WEBHOOKS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
 

@@ -39,8 +39,8 @@ from purse.campaign.storage.base import (
     ticket_record,
 )
 from purse.campaign.storage.file_identity import refuse_dangerous
-from purse.campaign.storage.sqlite_file import SqliteFile
-from purse.campaign.storage.sqlite_migration import check_version
+from purse.campaign.storage.sqlite_migration import check_tables, check_version
+from purse.campaign.storage.sqlite_webhooks import SqliteWebhooks, records
 from purse.errors import (
     CampaignExists,
     NoSuchCampaign,
@@ -76,7 +76,7 @@ DROP_ENTRIES = (
 )
 
 
-class Sqlite(SqliteFile):
+class Sqlite(SqliteWebhooks):
     """A storage for the processes of one machine."""
 
     def __init__(self, address: str, *, create: bool = True) -> None:
@@ -160,7 +160,8 @@ class Sqlite(SqliteFile):
                 f"WHERE campaign = ? AND {among(('held',))}"
             )
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
-            return Overview(seq, head, purses, overdue or 0, oldest, self.danger())
+            told = records(db, campaign)
+            return Overview(seq, head, purses, overdue or 0, oldest, self.danger(), told)
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -221,13 +222,6 @@ class Sqlite(SqliteFile):
                 (read_head(db, name)[0], kind),
             ).fetchone()
             return Checkpoint(*cast(Any, row)) if row else None
-
-
-def check_tables(db: apsw.Connection) -> None:
-    """Refuse tables of another version than this library's."""
-    version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != len(schema.SQLITE):
-        schema.check_version(version, len(schema.SQLITE), db.filename)
 
 
 def read_head(db: apsw.Connection, name: str) -> tuple[int, int, CampaignRecord, list[Balance]]:

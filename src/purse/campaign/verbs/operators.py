@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from purse.campaign.results import Status
@@ -44,6 +45,13 @@ class OperatorVerbs(ABC):
         The reports stay counted, and the next one raises the alarm again.
 
         Raise `InvalidInput` when there are fewer than `count` such reports.
+        """
+
+    @abstractmethod
+    def set_alerts(self, alerts: Sequence[str]) -> Status:
+        """Make events by these rules from now on, and return the new status.
+
+        alerts   as for `create`; an empty list ends all alerts
         """
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from purse.campaign.results import Status
@@ -44,6 +44,11 @@ def acknowledge(name: str, kind: str, count: int | None = None) -> Request[Statu
     """End an alarm about reports."""
     body = {"kind": kind, **given(count=count)}
     return result(Status, "POST", path(name, "acknowledge"), body)
+
+
+def set_alerts(name: str, alerts: Sequence[str]) -> Request[Status]:
+    """Make events by these rules from now on."""
+    return result(Status, "POST", path(name, "alerts"), {"alerts": list(alerts)})
 
 
 def expire(name: str) -> Request[int]:

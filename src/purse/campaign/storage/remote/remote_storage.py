@@ -14,6 +14,7 @@ from purse.campaign.storage.base import LockedState, Overview, ReadSet, Reports,
 from purse.campaign.storage.remote.unix_transport import UnixTransport
 from purse.campaign.storage.remote.wire import CREATE, decode
 from purse.campaign.terms import Terms
+from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 from purse.errors import InvalidInput, StorageUnavailable, invalid
 
 SCHEME = "unix:"
@@ -117,6 +118,30 @@ class RemoteStorage:
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
         return self._call("checkpoint", name, kind)
+
+    def events(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The events that follow."""
+        return self._call("events", name, after, limit)
+
+    def add_webhook(self, name: str, made: NewWebhook) -> str:
+        """Have a webhook stored."""
+        return self._call("add_webhook", name, made)
+
+    def remove_webhook(self, name: str, webhook: str) -> bool:
+        """Have a webhook let go of."""
+        return self._call("remove_webhook", name, webhook)
+
+    def webhooks(self, name: str) -> list[WebhookRecord]:
+        """The webhooks of a campaign."""
+        return self._call("webhooks", name)
+
+    def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
+        """Nothing: the server delivers. Raise `StorageUnavailable`."""
+        raise StorageUnavailable(ELSEWHERE)
+
+    def settle_webhook(self, webhook: str, lease: str, settled: Settlement) -> bool:
+        """Nothing: the server delivers. Raise `StorageUnavailable`."""
+        raise StorageUnavailable(ELSEWHERE)
 
     def close(self) -> None:
         """Let go of connections."""

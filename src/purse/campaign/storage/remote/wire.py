@@ -21,6 +21,7 @@ from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.storage.base import Overview, Reports, WriteSet
+from purse.campaign.webhooks.records import WebhookRecord
 from purse.errors import ArmsCoolingDown, PurseError
 
 HELLO, CREATE = "hello", "create"  # verbs besides
@@ -96,8 +97,14 @@ def archived(row: Any) -> ArchivedTicket:
 
 def overview(row: Any) -> Overview:
     """A glance from its fields."""
-    seq, head, balances, *rest = row
-    return Overview(seq, CampaignRecord(**head), [Balance(*each) for each in balances], *rest)
+    seq, head, balances, *rest, hooks = row
+    purses = [Balance(*each) for each in balances]
+    return Overview(seq, CampaignRecord(**head), purses, *rest, webhooks_of(hooks))
+
+
+def webhooks_of(rows: Any) -> list[WebhookRecord]:
+    """Webhooks from their fields."""
+    return [WebhookRecord(*row) for row in rows]
 
 
 def reports(row: Any) -> Reports:
@@ -127,6 +134,8 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("settle", "reward", "fail", "void"), receipt),
     "overview": overview,
     "entries": lambda rows: [Entry(*row) for row in rows],
+    "events": lambda rows: [Entry(*row) for row in rows],
+    "webhooks": webhooks_of,
     "told": reports,
     "tickets": lambda rows: [TicketRecord(*row) for row in rows],
     "archived": lambda rows: [archived(row) for row in rows],

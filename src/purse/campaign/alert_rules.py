@@ -1,0 +1,46 @@
+"""The rules of alerts, as words: "80%", "overrun", "cooling-down", "expired"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from purse.errors import invalid
+
+PERCENT = re.compile(r"([1-9][0-9]?|100)%")
+EXHAUSTED = "100%"
+OVERRUN, COOLING_DOWN, EXPIRED = WORDS = ("overrun", "cooling-down", "expired")
+ALLOWED = f'must be a percentage such as "80%", from 1% to 100%, or one of {", ".join(WORDS)}'
+
+
+def read_alerts(alerts: Sequence[str] | Any) -> tuple[str, ...]:
+    """Return rules in their order: percentages from the least on, then words.
+
+    Raise `InvalidInput` where one is not a rule, or stands there twice.
+
+    >>> read_alerts(["overrun", "100%", "80%"])
+    ('80%', '100%', 'overrun')
+    """
+    if isinstance(alerts, str) or not isinstance(alerts, (list, tuple)):
+        raise invalid("alerts", alerts, 'must be a list of rules, such as ["80%", "overrun"]')
+    for rule in alerts:
+        if not isinstance(rule, str) or not (rule in WORDS or PERCENT.fullmatch(rule)):
+            raise invalid("alerts", rule, ALLOWED)
+    if len(set(alerts)) < len(alerts):
+        raise invalid("alerts", list(alerts), "must be different rules")
+    return tuple(sorted(alerts, key=place))
+
+
+def place(rule: str) -> tuple[int, int]:
+    """Where a rule stands among others."""
+    return (1, WORDS.index(rule)) if rule in WORDS else (0, percent(rule))
+
+
+def percent(rule: str) -> int:
+    """The number of a percentage.
+
+    >>> percent("80%")
+    80
+    """
+    return int(rule.rstrip("%"))

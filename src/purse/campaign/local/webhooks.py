@@ -1,0 +1,21 @@
+"""Webhooks of a campaign, kept in its storage."""
+
+from __future__ import annotations
+
+from purse.campaign.local.base import BaseCampaign
+from purse.campaign.results import AddedWebhook, Webhook
+from purse.campaign.verbs.webhooks import WebhookVerbs
+from purse.campaign.webhooks import manage
+
+
+class LocalWebhooks(BaseCampaign, WebhookVerbs):
+    """Addresses that are told of events."""
+
+    def add_webhook(self, url: str, secret: str | None = None) -> AddedWebhook:
+        return manage.add(self.storage, self.name, url, secret)
+
+    def webhooks(self) -> list[Webhook]:
+        return manage.listed(self.storage, self.name)
+
+    def remove_webhook(self, id: str) -> None:
+        manage.remove(self.storage, self.name, id)

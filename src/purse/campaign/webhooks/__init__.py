@@ -1,0 +1,1 @@
+"""Webhooks: events of a journal sent to addresses that people have named."""

@@ -1,0 +1,136 @@
+"""Delivers events: at least once, in their order, with the same key each time.
+
+The journal is the outbox. A deliverer leases a webhook that is due, in a short transaction, sends
+the next event outside of any, and records in another how that went. Several deliverers take turns
+by the lease. One that dies leaves a lease that ends by itself, and the event is sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from purse.campaign.storage.base import Storage
+from purse.campaign.webhooks import retry
+from purse.campaign.webhooks.errors import NotSent
+from purse.campaign.webhooks.message import body_of, headers_of, key_of
+from purse.campaign.webhooks.records import Lease, Settlement
+from purse.campaign.webhooks.sending import Send
+from purse.errors import PurseError
+
+LOGGER = logging.getLogger(__name__)
+SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
+LEASE = 60_000  # ms: longer than a message takes, so that nobody else sends the same meanwhile
+AT_ONCE = 4  # messages on their way, so that a slow receiver does not keep others waiting
+PAUSE_S = 1.0  # seconds until the next look at what is due
+
+
+class Deliverer:
+    """Delivers the events of all campaigns and accounts of a storage.
+
+    storage   where webhooks and journals are kept
+    send      sends one message
+    """
+
+    def __init__(self, storage: Storage, send: Send) -> None:
+        self.storage, self.send = storage, send
+        self.stopped = threading.Event()
+
+    def deliver_one(self) -> bool:
+        """Deliver one event that is due, or try to; return whether there was one."""
+        lease, latest = self.lease()
+        if lease is None:
+            return False
+        self.finish(lease, latest)
+        return True
+
+    def lease(self) -> tuple[Lease | None, float]:
+        """Take a webhook that is due, where there is one; return also until when a message may be
+        sent, on the clock of `time.monotonic`.
+        """
+        latest, now = time.monotonic() + SEND_S, self.storage.now()
+        return self.storage.lease_webhook(secrets.token_hex(8), now, now + LEASE), latest
+
+    def finish(self, lease: Lease, latest: float) -> None:
+        """Send the next event of a webhook, and record how that went."""
+        settled = self.attempt(lease, latest)
+        if settled is not None:
+            self.storage.settle_webhook(lease.id, lease.lease, settled)
+
+    def attempt(self, lease: Lease, latest: float) -> Settlement | None:
+        """Send the next event of a webhook; return what is to be recorded."""
+        events = self.storage.events(lease.name, lease.cursor, 1)
+        if not events:
+            return None
+        (event,) = events
+        (first,) = self.storage.entries(lease.name, 0, 1)
+        key, body = key_of(first.body, event), body_of(lease.name, first.body, event)
+        headers = headers_of(lease.secret, key, self.storage.now() // 1000, body)
+        try:
+            self.send(lease.url, headers, body, latest)
+        except NotSent as error:
+            facts = {"webhook": lease.id, "campaign": lease.name, "key": key, "error": str(error)}
+            LOGGER.warning("event not delivered", extra={"facts": facts})
+            return retry.failed(lease, event.seq, str(error), self.storage.now())
+        return retry.delivered(event.seq, self.storage.now())
+
+    def run(self, *, forever: bool) -> int:
+        """Deliver what is due, several at once; return how many messages were tried.
+
+        forever   go on until `stop`; otherwise until nothing is due
+        """
+        tried, free = 0, threading.Semaphore(AT_ONCE)
+        with ThreadPoolExecutor(AT_ONCE, "purse-deliver") as threads:
+            while not self.stopped.is_set():
+                free.acquire()
+                lease = self.next_lease()
+                if lease[0] is not None:
+                    tried += 1
+                    threads.submit(self.finish_quietly, lease[0], lease[1], free)
+                    continue
+                free.release()
+                if forever:
+                    self.stopped.wait(PAUSE_S)
+                elif not self.await_others(free):
+                    break
+        return tried
+
+    def await_others(self, free: threading.Semaphore) -> bool:
+        """Wait for a message that is on its way, since more may be due after it; return whether
+        there was one.
+        """
+        idle = 0
+        while idle < AT_ONCE and free.acquire(blocking=False):
+            idle += 1
+        busy = idle < AT_ONCE
+        if busy:
+            free.acquire()
+        for _ in range(idle + busy):
+            free.release()
+        return busy
+
+    def next_lease(self) -> tuple[Lease | None, float]:
+        """Take a webhook that is due; none where the storage does not answer."""
+        try:
+            return self.lease()
+        except PurseError as error:
+            LOGGER.error("no webhook can be leased: %s", error)
+            return None, 0.0
+
+    def finish_quietly(self, lease: Lease, latest: float, free: threading.Semaphore) -> None:
+        """Send the next event of a webhook; what goes wrong is for the log, and for the next
+        attempt.
+        """
+        try:
+            self.finish(lease, latest)
+        except Exception as error:
+            LOGGER.error("a delivery was not recorded: %s", type(error).__name__)
+        finally:
+            free.release()
+
+    def stop(self) -> None:
+        """Begin no more deliveries; those that were begun come to their end."""
+        self.stopped.set()

@@ -1,0 +1,34 @@
+"""Webhooks of a campaign or an account, as requests."""
+
+from __future__ import annotations
+
+import json
+
+from purse.campaign.results import AddedWebhook, Webhook
+from purse.campaign.webhooks.signature import new_secret
+from purse.client.exchange import Request
+from purse.client.verbs.common import result
+from purse.client.wire import quoted, result_of
+
+
+def add_webhook(name: str, url: str, secret: str | None = None) -> Request[AddedWebhook]:
+    """Send the events from now on to an address; the secret is made here, so that the request can
+    be sent again.
+    """
+    body = {"url": url, "secret": new_secret() if secret is None else secret}
+    return result(AddedWebhook, "POST", f"/webhooks/{quoted(name)}", body)
+
+
+def webhooks(name: str) -> Request[list[Webhook]]:
+    """List the webhooks."""
+    return Request("GET", f"/webhooks/{quoted(name)}", webhooks_of)
+
+
+def webhooks_of(text: str) -> list[Webhook]:
+    """Return the webhooks of an answer."""
+    return [result_of(Webhook, each) for each in json.loads(text)["webhooks"]]
+
+
+def remove_webhook(name: str, id: str) -> Request[None]:
+    """Send nothing more to an address."""
+    return Request("POST", f"/webhooks/{quoted(name)}/remove", lambda _: None, {"id": id})
