@@ -17,6 +17,7 @@ from typing import Any
 
 from purse.campaign.archived_ticket import archive_ticket
 from purse.campaign.checkpoint import POLICY, checkpoint
+from purse.campaign.conformance_webhooks import check_webhooks
 from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import Ledger
@@ -45,6 +46,7 @@ def check_storage(opened: Open) -> None:
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
     check_archive(opened)
+    check_webhooks(opened)
 
 
 def terms(name: str, budget: int = 100) -> Terms:

@@ -15,6 +15,7 @@ from purse.campaign.results import (
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
+    Delivery,
     FeatureStatus,
     Receipt,
     Status,
@@ -141,22 +142,27 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         tuple(head.alerts),
-        tuple(map(webhook, webhooks)),
+        tuple(map(delivery, webhooks)),
     )
 
 
-def webhook(record: WebhookRecord) -> Webhook:
-    """What may be shown of a webhook, with times in seconds."""
-    return Webhook(
+def delivery(record: WebhookRecord) -> Delivery:
+    """How a webhook stands, with times in seconds."""
+    return Delivery(
         record.id,
-        record.shown,
         record.waiting,
         record.delivered,
         record.failed,
         record.skipped,
         record.error,
         record.next_at / 1000 if record.attempts else None,
-        record.created / 1000,
+    )
+
+
+def webhook(record: WebhookRecord) -> Webhook:
+    """What may be shown of a webhook."""
+    return Webhook(
+        **delivery(record).as_dict(), host=record.shown, created_at=record.created / 1000
     )
 
 

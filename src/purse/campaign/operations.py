@@ -154,9 +154,7 @@ def acknowledge(kind: str, count: int | None) -> Operation:
 
 def set_alerts(alerts: Sequence[str]) -> Operation:
     """Other rules of alerts."""
-    return Operation(
-        "set_alerts", (alerts,), lambda transaction, _: transaction.set_alerts(alerts)
-    )
+    return Operation("set_alerts", (alerts,), lambda transaction, _: transaction.set_alerts(alerts))
 
 
 def expire() -> Operation:

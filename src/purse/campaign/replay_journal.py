@@ -285,7 +285,16 @@ def check_types(entry: Entry, terms: Terms) -> None:
     """
     amounts = [
         entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "refused")
+        for name in (
+            "units",
+            "costs",
+            "spent",
+            "overrun",
+            "released",
+            "cost_min",
+            "cost_max",
+            "refused",
+        )
         if entry.kind != "created"
     ]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]

@@ -188,28 +188,34 @@ class FeatureStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
-    """Where events are sent to, without its address and its secret."""
+class Delivery:
+    """How a webhook stands, without its address."""
 
     id: str
-    host: Annotated[str, "Scheme and host of the address."]
     waiting: Annotated[int, "Events that were not delivered yet."]
     delivered: int
     failed: Annotated[int, "Attempts that failed."]
     skipped: Annotated[int, "Events that were given up after three days of attempts."]
     error: Annotated[str, "Why the last attempt failed; empty where it did not."]
     next_at: Annotated[float | None, "When the next event is tried again, where it failed."]
-    created_at: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The webhook as JSON has it."""
+        """The delivery as JSON has it."""
         return asdict(self)
 
     def __str__(self) -> str:
         """A line for people."""
-        failed = f", last error: {self.error}" if self.error else ""
         skipped = f", {self.skipped} given up" if self.skipped else ""
-        return f"{self.host}, {self.waiting} waiting, {self.delivered} delivered{skipped}{failed}"
+        error = f", last error: {self.error}" if self.error else ""
+        return f"{self.id}: {self.waiting} waiting, {self.delivered} delivered{skipped}{error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook(Delivery):
+    """Where events are sent to, without its path and its secret."""
+
+    host: Annotated[str, "Scheme and host of the address."]
+    created_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +264,7 @@ class Status:
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
-    webhooks: tuple[Webhook, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()  # of webhooks
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -310,7 +316,7 @@ class Status:
                 else []
             ),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
-            *(f"  webhook: {each}" for each in self.webhooks),
+            *(f"  webhook {each}" for each in self.deliveries),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

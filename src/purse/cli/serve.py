@@ -74,6 +74,11 @@ tokens_option = click.option(
     help="Run the .py files that campaigns in the storage name as their policy.",
 )
 @click.option(
+    "--allow-private-webhooks",
+    is_flag=True,
+    help="Send events to webhooks on this machine and in private networks, too, and over http.",
+)
+@click.option(
     "--socket",
     metavar="PATH",
     help="Serve only processes of this user, over a Unix socket, and not HTTP; they use "
@@ -131,7 +136,9 @@ def print_openapi() -> None:
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def serve_socket(path: str, storage: str, log: str, **others: Any) -> None:
+def serve_socket(
+    path: str, storage: str, log: str, allow_private_webhooks: bool, **others: Any
+) -> None:
     """Serve a Unix socket; refuse options that are about HTTP."""
     from purse.campaign.server.serve import serve as run
     from purse.service import request_log
@@ -142,7 +149,7 @@ def serve_socket(path: str, storage: str, log: str, **others: Any) -> None:
             option = next(each.opts[0] for each in context.command.params if each.name == name)
             raise InvalidInput(f"--socket with {option}: that is about HTTP; leave out one of them")
     request_log.configure(log)
-    run(storage, path)
+    run(storage, path, allow_private_webhooks=allow_private_webhooks)
 
 
 @click.group()

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.addresses import REMOTE
 from purse.campaign.entry import Entry
-from purse.campaign.results import CampaignTicket, Receipt, Status
+from purse.campaign.results import AddedWebhook, CampaignTicket, Receipt, Status, Webhook
 from purse.campaign.states import OPEN
 from purse.client.connection import RETRIES, TIMEOUT, Connection
-from purse.client.verbs import asks, operators, records, reports
+from purse.client.verbs import asks, operators, records, reports, webhooks
 from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
@@ -214,6 +214,28 @@ class Client:
         count   how many such reports were looked at, the first ones; None: all so far
         """
         return self.connection.do(operators.acknowledge(name, kind, count))
+
+    def set_alerts(self, name: str, alerts: Sequence[str]) -> Status:
+        """Make events by these rules from now on, and return the new status.
+
+        alerts   such as ["80%", "overrun"]; an empty list ends all alerts
+        """
+        return self.connection.do(operators.set_alerts(name, alerts))
+
+    def add_webhook(self, name: str, url: str, secret: str | None = None) -> AddedWebhook:
+        """Send the events from now on to an address, and return its id and secret.
+
+        secret   None: a new one
+        """
+        return self.connection.do(webhooks.add_webhook(name, url, secret))
+
+    def webhooks(self, name: str) -> list[Webhook]:
+        """Return the webhooks, the oldest first, and how their deliveries stand."""
+        return self.connection.do(webhooks.webhooks(name))
+
+    def remove_webhook(self, name: str, id: str) -> None:
+        """Send nothing more to an address."""
+        return self.connection.do(webhooks.remove_webhook(name, id))
 
     def expire(self, name: str) -> Status:
         """Expire the tickets past their deadline, as every ask does; return the new status."""

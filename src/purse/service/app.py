@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from purse.campaign.storage.connect import connect
+from purse.campaign.webhooks.background import delivering
 from purse.service import problems
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache
@@ -18,6 +19,7 @@ from purse.service.metrics import Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import describe
 from purse.service.overview import Overview
+from purse.service.routes.alerts import alert_routes
 from purse.service.routes.arms import arm_routes
 from purse.service.routes.campaigns import campaigns
 from purse.service.routes.dashboard import dashboard
@@ -41,7 +43,8 @@ def make_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        with delivering(storage, allow_private=settings.allow_private_webhooks):
+            yield
         storage.close()
 
     app = FastAPI(
@@ -55,6 +58,7 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (
         campaigns(cache, threads),
         arm_routes(cache, threads),
+        alert_routes(cache, threads),
         recommendation_routes(cache, threads),
         tickets(cache, threads, metrics),
         health_routes(cache, threads, metrics),

@@ -34,6 +34,11 @@ COUNTS = {
     "crowded": "Asks in which money held for others excluded an arm.",
     "clipped": "Values of contexts outside their declared range.",
 }
+DELIVERIES = {
+    "purse_events_delivered": ("delivered", "Events that webhooks were told of."),
+    "purse_events_skipped": ("skipped", "Events that were given up after three days of attempts."),
+    "purse_deliveries_failed": ("failed", "Attempts to tell webhooks of events that failed."),
+}
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -126,6 +131,18 @@ class Campaigns:
             found,
             lambda status: float(len(status.alarms)),
         )
+        yield of_each(
+            "purse_events_waiting",
+            "Events that webhooks were not told of yet.",
+            found,
+            lambda status: float(sum(each.waiting for each in status.deliveries)),
+        )
+        for name, (word, text) in DELIVERIES.items():
+            sent = CounterMetricFamily(name, text, labels=("campaign",))
+            for status in found:
+                total = sum(getattr(each, word) for each in status.deliveries)
+                sent.add_metric((status.name,), total)
+            yield sent
         for word, text in COUNTS.items():
             counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
             for status in found:

@@ -11,20 +11,24 @@ from purse.campaign.server.socket_file import SocketFile
 from purse.campaign.server.socket_server import SocketServer
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.remote.remote_storage import RemoteStorage
+from purse.campaign.webhooks.background import delivering
 from purse.errors import invalid
 
 LOGGER = logging.getLogger(__name__)
 
 
-def serve(storage: str, path: str) -> None:
-    """Serve until SIGTERM or Ctrl-C; then everything that was answered is on disk."""
+def serve(storage: str, path: str, *, allow_private_webhooks: bool = False) -> None:
+    """Serve, and deliver events, until SIGTERM or Ctrl-C; then everything that was answered is on
+    disk.
+    """
     kept = connect(storage)
     if isinstance(kept, RemoteStorage):
         raise invalid("storage", storage, "must be the database's own address, not a server's")
     file = SocketFile(path)
     told = {"socket": file.path, "storage": shown(storage)}
     try:
-        asyncio.run(until_stopped(SocketServer(kept, file), told))
+        with delivering(kept, allow_private=allow_private_webhooks):
+            asyncio.run(until_stopped(SocketServer(kept, file), told))
     finally:
         file.remove()
         kept.close()

@@ -2,7 +2,8 @@
 
 A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller
 decide, writes what was decided and commits: all of that in `change`, and nothing of a campaign is
-written anywhere else; webhooks have methods of their own. Everything else only reads, and never waits for a writer.
+written anywhere else; webhooks have methods of their own. Everything else only reads, and never
+waits for a writer.
 `purse.testing.check_storage` holds an implementation to this.
 """
 

@@ -107,7 +107,10 @@ class MemoryWebhooks:
         return WebhookRecord(
             each.made.id,
             each.made.shown,
-            sum(entry.kind == EVENT and entry.seq > settled.cursor for entry in self._journal(each.name)),
+            sum(
+                entry.kind == EVENT and entry.seq > settled.cursor
+                for entry in self._journal(each.name)
+            ),
             settled.delivered,
             settled.failed,
             settled.skipped,

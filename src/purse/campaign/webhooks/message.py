@@ -27,7 +27,7 @@ def key_of(terms: Mapping[str, Any], event: Entry) -> str:
 def body_of(name: str, terms: Mapping[str, Any], event: Entry) -> bytes:
     """Return the message, as JSON; amounts are decimal text."""
     said = event.body
-    data = {
+    data: dict[str, Any] = {
         "name": name,
         "key": key_of(terms, event),
         "entry": event.seq,

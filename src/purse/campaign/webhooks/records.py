@@ -1,4 +1,6 @@
-"""What is stored of webhooks, apart from the journal. Only a lease holds an address and a secret."""
+"""What is stored of webhooks, apart from the journal. Of what is read, only a lease holds an
+address and a secret.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,10 @@ class NewWebhook(NamedTuple):
     shown: str  # scheme and host of the address
     secret: str
     created: int  # ms
+
+    def __repr__(self) -> str:
+        """The webhook without its address and secret."""
+        return f"<NewWebhook {self.id}>"
 
 
 class WebhookRecord(NamedTuple):
@@ -41,6 +47,10 @@ class Lease(NamedTuple):
     attempts: int
     since: int  # ms: when the next event was first tried; 0 where it was not
     lease: str
+
+    def __repr__(self) -> str:
+        """The lease without address and secret."""
+        return f"<Lease of webhook {self.id} of {self.name!r}, after entry {self.cursor}>"
 
 
 class Settlement(NamedTuple):

@@ -38,9 +38,7 @@ class Sender:
     ) -> None:
         self.allow_private, self.look_up, self.context = allow_private, look_up, context
 
-    def __call__(
-        self, url: str, headers: Mapping[str, str], body: bytes, deadline: float
-    ) -> None:
+    def __call__(self, url: str, headers: Mapping[str, str], body: bytes, deadline: float) -> None:
         """Send a message. Raise `NotSent` where it did not arrive, or nobody knows.
 
         deadline   on the clock of `time.monotonic`

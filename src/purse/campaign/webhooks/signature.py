@@ -28,7 +28,11 @@ def key_of(secret: str) -> bytes:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except (AttributeError, ValueError, binascii.Error):
         key = b""
-    if not isinstance(secret, str) or not secret.startswith(PREFIX) or not LEAST <= len(key) <= MOST:
+    if (
+        not isinstance(secret, str)
+        or not secret.startswith(PREFIX)
+        or not LEAST <= len(key) <= MOST
+    ):
         raise InvalidInput(
             f"secret: must be {PREFIX} and {LEAST} to {MOST} bytes in base64, or be left out"
         )

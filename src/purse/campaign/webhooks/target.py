@@ -56,7 +56,9 @@ def read_target(url: str) -> Target:
     ):
         raise InvalidInput(f"url: {ALLOWED}")
     if NUMBER.fullmatch(host) and not is_address(host):
-        raise InvalidInput("url: a host in numbers must be written as four of them, as in 192.0.2.1")
+        raise InvalidInput(
+            "url: a host in numbers must be written as four of them, as in 192.0.2.1"
+        )
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, port or PORTS[parts.scheme], path)
 

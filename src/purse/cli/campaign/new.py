@@ -140,6 +140,14 @@ if TYPE_CHECKING:
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
 @click.option(
+    "--alert",
+    "alerts",
+    multiple=True,
+    metavar="RULE",
+    help="Event that webhooks are told of: 80% of the budget, overrun, cooling-down or expired; "
+    "repeat it for several.",
+)
+@click.option(
     "--exist-ok",
     is_flag=True,
     help="Take the campaign of this name where there is one with the same values.",

@@ -1,7 +1,7 @@
 """Verbs that change campaigns.
 
 These are `purse campaign ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`, `pause`,
-`resume`, `close` and `acknowledge`.
+`resume`, `close`, `acknowledge` and `set-alerts`.
 """
 
 from __future__ import annotations
@@ -254,6 +254,18 @@ def acknowledge(name: str, kind: str, storage: str) -> None:
     click.echo(str(read.opened(name, storage).acknowledge(kind)))
 
 
+@click.command("set-alerts")
+@campaign_argument
+@click.argument("alerts", nargs=-1, metavar="[RULE]...")
+@stored
+def set_alerts(name: str, alerts: tuple[str, ...], storage: str) -> None:
+    """Make events by these rules from now on: 80%, overrun, cooling-down, expired.
+
+    Without a rule, all alerts end. `purse webhook add` says who is told.
+    """
+    click.echo(str(read.opened(name, storage).set_alerts(list(alerts))))
+
+
 def switch(verb: str, text: str) -> click.Command:
     """Return a verb that changes whether a campaign issues tickets."""
 
@@ -279,6 +291,7 @@ campaign.add_sections(
             arms.retire_arm,
             arms.set_arm,
             acknowledge,
+            set_alerts,
         ],
         "Keep and check": [keep.export, keep.restore, keep.archive, keep.audit],
     }

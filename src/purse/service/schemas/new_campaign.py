@@ -11,6 +11,7 @@ from purse.campaign.read_terms import IGNORE, MOST_ARMS, MOST_SECONDS
 from purse.campaign.terms import PRESUME, Expiry, StopRule
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
+from purse.service.schemas.alerts import MOST_ALERTS, AlertRule
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
@@ -167,6 +168,10 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
+    alerts: Annotated[
+        list[AlertRule],
+        Field(max_length=MOST_ALERTS, description="Rules of the events that webhooks are told of."),
+    ] = []  # noqa: RUF012 - pydantic copies it
     exist_ok: Annotated[
         bool,
         Field(

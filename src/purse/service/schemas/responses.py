@@ -33,6 +33,12 @@ Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examp
 Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
 CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.CoolingArm)]
 FeatureStatus = Annotated[results.FeatureStatus, Described("Feature", results.FeatureStatus)]
+Delivery = Annotated[results.Delivery, Described("Delivery", results.Delivery)]
+Webhook = Annotated[results.Webhook, Described("Webhook", results.Webhook, examples.WEBHOOK)]
+AddedWebhook = Annotated[
+    results.AddedWebhook,
+    Described("AddedWebhook", results.AddedWebhook, examples.ADDED_WEBHOOK),
+]
 Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
 Status = Annotated[
     results.Status,
@@ -47,6 +53,7 @@ Status = Annotated[
             tuple[FeatureStatus, ...],
             "The numbers of contexts so far; `counts` says how many were `clipped` to a range.",
         ],
+        deliveries=Annotated[tuple[Delivery, ...], "How webhooks stand."],
     ),
 ]
 Expired = Annotated[
@@ -59,6 +66,7 @@ Expired = Annotated[
         alarms=tuple[Alarm, ...],
         cooling=tuple[CoolingArm, ...],
         features=tuple[FeatureStatus, ...],
+        deliveries=tuple[Delivery, ...],
         expired=Annotated[int, "The tickets that expired now."],
     ),
 ]
@@ -138,6 +146,14 @@ class Names(ResponseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"campaigns": ["prompts"]}]})
 
     campaigns: list[str]
+
+
+class Webhooks(ResponseModel):
+    """The webhooks of a campaign or an account."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"webhooks": [examples.WEBHOOK]}]})
+
+    webhooks: list[Webhook]
 
 
 class Health(ResponseModel):

@@ -97,9 +97,10 @@ def archived(row: Any) -> ArchivedTicket:
 
 def overview(row: Any) -> Overview:
     """A glance from its fields."""
-    seq, head, balances, *rest, hooks = row
+    seq, head, balances, overdue, oldest, danger, hooks = row
     purses = [Balance(*each) for each in balances]
-    return Overview(seq, CampaignRecord(**head), purses, *rest, webhooks_of(hooks))
+    known = CampaignRecord(**head)
+    return Overview(seq, known, purses, overdue, oldest, danger, webhooks_of(hooks))
 
 
 def webhooks_of(rows: Any) -> list[WebhookRecord]:
