@@ -10,6 +10,7 @@ import click
 from purse.cli.campaign.read import opened, print_rows
 from purse.cli.options import campaign_argument, for_machines, stored
 from purse.cli.output import print_json
+from purse.errors import invalid
 
 
 @click.group()
@@ -65,7 +66,8 @@ def list_webhooks(name: str, as_json: bool, storage: str) -> None:
 @stored
 def remove(name: str, id: str, storage: str) -> None:
     """Send nothing more to an address; what waits for it is dropped."""
-    opened(name, storage).remove_webhook(id)
+    if not opened(name, storage).remove_webhook(id):
+        raise invalid("id", id, f"is not a webhook of {name!r}; `purse webhook list` shows them")
     click.echo(f"{name}: webhook {id} is removed")
 
 

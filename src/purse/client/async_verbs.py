@@ -166,7 +166,7 @@ class AsyncVerbs:
     async def webhooks(self) -> list[Webhook]:
         return await self._do(webhooks.webhooks)
 
-    async def remove_webhook(self, id: str) -> None:
+    async def remove_webhook(self, id: str) -> bool:
         return await self._do(webhooks.remove_webhook, id)
 
     async def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:

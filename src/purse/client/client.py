@@ -233,8 +233,8 @@ class Client:
         """Return the webhooks, the oldest first, and how their deliveries stand."""
         return self.connection.do(webhooks.webhooks(name))
 
-    def remove_webhook(self, name: str, id: str) -> None:
-        """Send nothing more to an address."""
+    def remove_webhook(self, name: str, id: str) -> bool:
+        """Send nothing more to an address, and return whether it was there."""
         return self.connection.do(webhooks.remove_webhook(name, id))
 
     def expire(self, name: str) -> Status:

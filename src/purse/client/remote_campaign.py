@@ -228,7 +228,7 @@ class RemoteCampaign(Campaign):
     def webhooks(self) -> list[Webhook]:
         return self._connection.do(webhooks.webhooks(self.name))
 
-    def remove_webhook(self, id: str) -> None:
+    def remove_webhook(self, id: str) -> bool:
         return self._connection.do(webhooks.remove_webhook(self.name, id))
 
 

@@ -17,5 +17,5 @@ class LocalWebhooks(BaseCampaign, WebhookVerbs):
     def webhooks(self) -> list[Webhook]:
         return manage.listed(self.storage, self.name)
 
-    def remove_webhook(self, id: str) -> None:
-        manage.remove(self.storage, self.name, id)
+    def remove_webhook(self, id: str) -> bool:
+        return manage.remove(self.storage, self.name, id)

@@ -28,8 +28,8 @@ class WebhookVerbs(ABC):
         """Return the webhooks, the oldest first, and how their deliveries stand."""
 
     @abstractmethod
-    def remove_webhook(self, id: str) -> None:
-        """Send nothing more to an address; what waits for it is dropped.
+    def remove_webhook(self, id: str) -> bool:
+        """Send nothing more to an address, and return whether it was there.
 
-        Raise `InvalidInput` when the campaign has no webhook of this id.
+        What waits for it is dropped.
         """

@@ -34,7 +34,8 @@ def listed(storage: Storage, name: str) -> list[Webhook]:
     return [webhook(record) for record in storage.webhooks(name)]
 
 
-def remove(storage: Storage, name: str, id: str) -> None:
-    """Tell a webhook of nothing more. Raise `InvalidInput` where there is none of this id."""
-    if not isinstance(id, str) or not storage.remove_webhook(name, id):
-        raise invalid("id", id, f"is not a webhook of {name!r}")
+def remove(storage: Storage, name: str, id: str) -> bool:
+    """Tell a webhook of nothing more; return whether it was there."""
+    if not isinstance(id, str):
+        raise invalid("id", id, "must be the id of a webhook")
+    return storage.remove_webhook(name, id)

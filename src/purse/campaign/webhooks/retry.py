@@ -7,11 +7,12 @@ from purse.campaign.webhooks.records import Lease, Settlement
 FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each further one
 LONGEST_WAIT = 3_600_000  # ms
 GIVE_UP = 3 * 86_400_000  # ms after the first attempt
+SLACK = 60_000  # ms by which the clocks of two deliverers may differ
 
 
 def delivered(event: int, now: int) -> Settlement:
-    """An event has arrived: the next may follow."""
-    return Settlement(event, 0, 0, now, "", delivered=1)
+    """An event has arrived: the next may follow, by whatever clock."""
+    return Settlement(event, 0, 0, now - SLACK, "", delivered=1)
 
 
 def failed(lease: Lease, event: int, error: str, now: int) -> Settlement:
@@ -21,7 +22,7 @@ def failed(lease: Lease, event: int, error: str, now: int) -> Settlement:
     """
     since = lease.since or now
     if now - since >= GIVE_UP:
-        return Settlement(event, 0, 0, now, error, failed=1, skipped=1)
+        return Settlement(event, 0, 0, now - SLACK, error, failed=1, skipped=1)
     return Settlement(
         lease.cursor, lease.attempts + 1, since, now + wait(lease.attempts), error, failed=1
     )

@@ -29,6 +29,7 @@ def webhooks_of(text: str) -> list[Webhook]:
     return [result_of(Webhook, each) for each in json.loads(text)["webhooks"]]
 
 
-def remove_webhook(name: str, id: str) -> Request[None]:
+def remove_webhook(name: str, id: str) -> Request[bool]:
     """Send nothing more to an address."""
-    return Request("POST", f"/webhooks/{quoted(name)}/remove", lambda _: None, {"id": id})
+    where = f"/webhooks/{quoted(name)}/remove"
+    return Request("POST", where, lambda text: bool(json.loads(text)["removed"]), {"id": id})

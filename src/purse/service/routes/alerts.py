@@ -55,11 +55,10 @@ def alert_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         "/webhooks/{name}/remove",
         summary="Send nothing more to an address",
         tags=[SECRET],
-        response_model=responses.Webhooks,
+        response_model=responses.Removed,
         responses=refusals(body=True),
     )
     def remove_webhook(name: Name, body: RemovedWebhook) -> Response:
-        manage.remove(cache.storage, name, body.id)
-        return answer({"webhooks": [each.as_dict() for each in manage.listed(cache.storage, name)]})
+        return answer({"removed": manage.remove(cache.storage, name, body.id)})
 
     return router

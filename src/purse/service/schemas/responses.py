@@ -156,6 +156,14 @@ class Webhooks(ResponseModel):
     webhooks: list[Webhook]
 
 
+class Removed(ResponseModel):
+    """What became of a webhook that is told of nothing more."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"removed": True}]})
+
+    removed: Annotated[bool, Field(description="Whether it was there.")]
+
+
 class Health(ResponseModel):
     """That the server is there."""
 

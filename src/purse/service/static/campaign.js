@@ -3,6 +3,7 @@
 import * as actions from "./actions.js";
 import { alarms } from "./alarms.js";
 import { cooling } from "./cooling.js";
+import { deliveries } from "./deliveries.js";
 import { el, find } from "./dom.js";
 import * as format from "./format.js";
 import * as panels from "./panels.js";
@@ -50,6 +51,7 @@ export function draw(allowed = may) {
   panels.budgets(seen);
   panels.value(seen);
   cooling(seen);
+  deliveries(seen);
   panels.arms(seen, chances);
   drawTickets(seen);
   const wanted = { pause: status.status === "running", resume: status.status === "paused", close: status.status !== "closed", "top-up": status.status !== "closed", expire: status.overdue > 0 };

@@ -1,0 +1,234 @@
+"""Events: made once, right after their cause, and decided again by an audit."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import purse
+from purse import Campaign
+from purse.campaign.storage.memory import Memory
+from tests.support.receiver import ask
+from tests.support.storages import START, StorageHarness
+
+HOUR = 3_600_000
+TERMS: dict[str, Any] = {
+    "arms": {"small": 1, "large": 4},
+    "budget": 10,
+    "cost_min": "0.1",
+    "policy": "uniform",
+    "cooldown": 1,
+    "expires_after": 60,
+}
+
+
+@pytest.fixture
+def storage() -> Memory:
+    made = Memory()
+    made.now = lambda: START
+    return made
+
+
+def begun(storage: Any, *alerts: str, **terms: Any) -> Any:
+    return Campaign.create("p", **{**TERMS, **terms}, alerts=list(alerts), storage=storage)
+
+
+def keys(campaign: Any) -> list[str]:
+    return [entry.body["key"] for entry in campaign.journal() if entry.kind == "event"]
+
+
+def spend(campaign: Any, cost: Any, arm: str = "large") -> None:
+    campaign.tell(campaign.ask(arms=[arm]), 1, cost)
+
+
+def test_a_percentage_is_told_once_right_after_the_entry_that_reached_it(storage: Memory) -> None:
+    campaign = begun(storage, "50%", "100%")
+    spend(campaign, 4)
+    assert keys(campaign) == []
+    spend(campaign, 1)
+    spend(campaign, 1)
+    (event,) = [entry for entry in campaign.journal() if entry.kind == "event"]
+    before = next(entry for entry in campaign.journal() if entry.seq == event.seq - 1)
+    assert (before.kind, before.ticket, before.at) == ("told", 2, event.at)
+    units = 10**9
+    assert event.body == {
+        "rule": "50%",
+        "key": "50%:0/0/0",
+        "period": 0,
+        "resource": "units",
+        "balances": [[10 * units, 5 * units, 0, 0, 0]],
+    }
+    assert campaign.audit(full=True).ok
+
+
+def test_a_top_up_arms_percentages_again(storage: Memory) -> None:
+    campaign = begun(storage, "50%")
+    spend(campaign, 4)
+    spend(campaign, 4)
+    campaign.top_up(10)
+    assert keys(campaign) == ["50%:0/0/0"]
+    spend(campaign, 4)
+    assert keys(campaign) == ["50%:0/0/0", "50%:0/0/1"]
+    campaign.top_up(1)
+    assert keys(campaign)[-1] == "50%:0/0/2"  # more than half is spent of the new budget, too
+    assert campaign.audit(full=True).ok
+
+
+def test_each_resource_has_a_percentage_of_its_own(storage: Memory) -> None:
+    two = {"arms": {"a": [1, 1]}, "budget": [10, 2], "resources": ["USD", "tokens"]}
+    campaign: Any = Campaign.create("p", **two, policy="uniform", alerts=["20%"], storage=storage)
+    for number in (1, 2):
+        ask(campaign)
+        campaign.tell(number, 1, [1, 1])
+    assert keys(campaign) == ["20%:1/0/0", "20%:0/0/0"]
+
+
+@pytest.mark.parametrize("stop", ["fit", "hold"])
+def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory, stop: str) -> None:
+    campaign = begun(storage, "100%", stop=stop)
+    spend(campaign, 4)
+    spend(campaign, 4)
+    held = campaign.ask(arms=["small"])
+    if stop == "fit":
+        with pytest.raises(purse.BudgetExhausted):
+            campaign.probabilities(["large"])  # only looks
+    assert keys(campaign) == []
+    for _ in range(2):
+        with pytest.raises(purse.BudgetExhausted):
+            campaign.ask(arms=["large"])
+    assert keys(campaign) == ["100%:0/0/0"]
+    campaign.tell(held, 1, 1)
+    spend(campaign, 1, "small")
+    assert keys(campaign) == ["100%:0/0/0"]
+    assert campaign.audit(full=True).ok
+
+
+def test_money_that_is_only_held_is_not_gone(storage: Memory) -> None:
+    campaign = begun(storage, "100%")
+    campaign.ask_many(2, arms=["large"])
+    with pytest.raises(purse.BudgetHeld):
+        campaign.ask(arms=["large"])
+    assert keys(campaign) == []
+
+
+def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage: Memory) -> None:
+    campaign = begun(storage, "overrun", "expired", "cooling-down", budget=100)
+    hour = START // HOUR
+    for _ in range(2):
+        spend(campaign, 9)
+    for arm in ("small", "large"):
+        campaign.fail(campaign.ask(arms=[arm]))
+    wanted = [f"overrun/{hour}", f"cooling-down:0/{hour}", f"cooling-down:1/{hour}"]
+    assert keys(campaign) == wanted
+    storage.now = lambda: START + 5_000
+    campaign.ask_many(2)
+    storage.now = lambda: START + 70_000
+    assert campaign.expire() == 2
+    wanted.append(f"expired/{(START + 70_000) // HOUR}")
+    assert keys(campaign) == wanted
+    storage.now = lambda: START + HOUR
+    spend(campaign, 9)
+    wanted.append(f"overrun/{hour + 1}")
+    storage.now = lambda: START  # a clock that goes back makes no event, and no error
+    spend(campaign, 9)
+    assert keys(campaign) == wanted
+    assert campaign.audit(full=True).ok
+
+
+def test_rules_can_be_set_while_it_runs(storage: Memory) -> None:
+    campaign = begun(storage)
+    spend(campaign, 4)
+    assert campaign.status().alerts == ()
+    assert campaign.set_alerts(["overrun", "30%"]).alerts == ("30%", "overrun")
+    entries = campaign.status().entries
+    assert keys(campaign) == ["30%:0/0/0"]  # it is so already
+    assert campaign.set_alerts(["30%", "overrun"]).entries == entries
+    assert campaign.set_alerts([]).alerts == ()
+    spend(campaign, 9)
+    assert campaign.set_alerts(["30%"]).alerts == ("30%",)
+    assert keys(campaign) == ["30%:0/0/0"]
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize(
+    "alerts", ["80%", ["80"], ["0%"], ["101%"], ["80%", "80%"], ["paused"], [8]]
+)
+def test_what_is_no_rule_is_refused(storage: Memory, alerts: Any) -> None:
+    with pytest.raises(purse.InvalidInput, match="alerts="):
+        Campaign.create("p", **TERMS, alerts=alerts, storage=storage)
+    with pytest.raises(purse.InvalidInput, match="alerts="):
+        begun(storage).set_alerts(alerts)
+
+
+def test_a_campaign_without_alerts_is_written_as_before(storage: Memory) -> None:
+    campaign = begun(storage)
+    spend(campaign, 9)
+    campaign.top_up(1)
+    head = storage.overview("p").head.as_dict()
+    assert not {"alerts", "alerted", "top_ups"} & set(head)
+    assert "alerts" not in next(campaign.journal()).body
+
+
+def lines_of(campaign: Any) -> list[str]:
+    file = StringIO()
+    campaign.export(file)
+    return file.getvalue().splitlines()
+
+
+def test_a_copy_makes_no_old_event_again_and_has_no_webhooks(storage: Memory) -> None:
+    campaign = begun(storage, "50%", "100%")
+    campaign.add_webhook("https://hooks.example.com/x")
+    spend(campaign, 4)
+    spend(campaign, 1)
+    with pytest.raises(purse.BudgetExhausted):
+        campaign.ask(arms=["large"]) and campaign.ask(arms=["large"])
+    text = "\n".join(lines_of(campaign))
+    copy: Any = Campaign.restore(StringIO(text), storage=storage, name="copy")
+    assert copy.status().digest == campaign.status().digest
+    assert copy.webhooks() == []
+    copy.add_webhook("https://hooks.example.com/x")
+    spend(copy, 1, "small")
+    assert keys(copy) == keys(campaign)
+    assert copy.webhooks()[0].waiting == 0
+    assert copy.audit(full=True).ok
+
+
+def test_a_journal_with_an_event_too_few_or_too_many_is_found(storage: Memory) -> None:
+    campaign = begun(storage, "50%", "100%")
+    spend(campaign, 4)
+    spend(campaign, 2)
+    spend(campaign, 1)
+    lines = lines_of(campaign)
+    place = next(k for k, line in enumerate(lines) if '"event"' in line)
+    number = lambda line, by: line.replace(  # noqa: E731
+        f'"seq":{(seq := int(line.split(":")[1].split(",")[0]))},', f'"seq":{seq + by},'
+    )
+    missing = lines[:place] + [number(line, -1) for line in lines[place + 1 :]]
+    with pytest.raises(purse.PurseError, match=r"the event 50%:0/0/0 is missing after entry 5"):
+        Campaign.restore(StringIO("\n".join(missing)), storage=Memory())
+    with pytest.raises(purse.PurseError, match="is missing"):
+        Campaign.restore(StringIO("\n".join(missing[:place])), storage=Memory())
+    more = [*lines[: place + 1], *(number(line, 1) for line in lines[place:])]
+    with pytest.raises(purse.PurseError, match="nothing should have been written"):
+        Campaign.restore(StringIO("\n".join(more)), storage=Memory())
+    other = [line.replace('"period":0', '"period":1') for line in lines]
+    with pytest.raises(purse.PurseError, match="would be"):
+        Campaign.restore(StringIO("\n".join(other)), storage=Memory())
+
+
+def test_events_stay_when_a_journal_is_archived(harness: StorageHarness, tmp_path: Path) -> None:
+    campaign = harness.create("p", **TERMS, alerts=["10%", "50%"])
+    if not harness.archives:
+        pytest.skip("nothing is archived over a socket")
+    for _ in range(3):
+        spend(campaign, 2)
+    before = keys(campaign)
+    campaign.archive(tmp_path / "archive")
+    assert keys(campaign) == before == ["10%:0/0/0", "50%:0/0/0"]
+    assert [each.body["key"] for each in campaign.storage.events("p", 0, 9)] == before
+    spend(campaign, 1)
+    assert campaign.audit().ok
+    assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok

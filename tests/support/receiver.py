@@ -1,0 +1,103 @@
+"""A receiver of webhooks on this machine, good or bad, and campaigns that make events."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from purse import Campaign
+from purse.campaign.conformance import FirstArm
+from purse.campaign.group_commit import write_set
+from purse.campaign.ledger import Ledger
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+
+OK = b"HTTP/1.1 204 No Content\r\n\r\n"
+TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 2, "policy": "uniform"}
+
+
+class Message(NamedTuple):
+    """What a receiver got."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Receiver:
+    """Listens on loopback; `reply` says what is done with each connection once it was read."""
+
+    def __init__(self, reply: Callable[[socket.socket], None], tls: ssl.SSLContext | None) -> None:
+        self.reply, self.tls = reply, tls
+        self.messages: list[Message] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}/hook/sesame"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connected, _ = self.listener.accept()
+                threading.Thread(target=self.serve, args=(connected,), daemon=True).start()
+
+    def serve(self, connected: socket.socket) -> None:
+        with suppress(OSError, ValueError, IndexError, KeyError):  # not everybody sends HTTP
+            if self.tls:
+                connected = self.tls.wrap_socket(connected, server_side=True)
+            with connected, connected.makefile("rb") as file:
+                path = file.readline().split()[1].decode()
+                pairs = iter(lambda: file.readline().decode().strip(), "")
+                headers = dict(pair.split(": ", 1) for pair in pairs)
+                body = file.read(int(headers["Content-Length"]))
+                self.messages.append(Message(path, headers, body))
+                self.reply(connected)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of messages, without the campaign."""
+        return [each.headers["webhook-id"].partition("/")[2] for each in self.messages]
+
+
+@contextmanager
+def receiver(
+    reply: Callable[[socket.socket], None] = lambda connected: connected.sendall(OK),
+    tls: ssl.SSLContext | None = None,
+) -> Iterator[Receiver]:
+    """A receiver that ends with the block."""
+    made = Receiver(reply, tls)
+    try:
+        yield made
+    finally:
+        made.listener.close()
+
+
+def answering(text: bytes) -> Callable[[socket.socket], None]:
+    """A reply that is always the same."""
+    return lambda connected: connected.sendall(text)
+
+
+def spent(name: str, storage: Any, **terms: Any) -> Campaign:
+    """A campaign whose first ticket cost 1; nothing is compiled. With the rule `1%` each top-up of
+    it makes an event.
+    """
+    made: Any = Campaign.create(name, **{**TERMS, "alerts": ["1%"], **terms}, storage=storage)
+    ask(made)
+    made.tell(1, 1, 1)
+    return made
+
+
+def ask(campaign: Any) -> None:
+    """Ask for the first arm."""
+
+    def decide(found: LockedState) -> WriteSet:
+        ledger = Ledger(campaign.terms, found.seq, found.head, found.balances)
+        transaction = Transaction(ledger, campaign.storage.now())
+        transaction.ask(1, f"r{found.seq}", None, FirstArm())
+        return write_set(transaction)
+
+    campaign.storage.change(campaign.name, ReadSet(), decide)
