@@ -34,8 +34,8 @@ class AskRefused(PurseError):
 class BudgetExhausted(AskRefused):
     """An ask that gets no ticket, because the rest of the budget cannot cover the pull."""
 
-    # the number of a resource of which too little is left, and the units of each that were needed
-    lacking: tuple[int, Sequence[int]] | None = None
+    # units of each resource that were needed, where so much is not left even if nothing were held
+    need: Sequence[int] | None = None
 
 
 class BudgetHeld(BudgetExhausted):

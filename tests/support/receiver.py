@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from purse import Campaign
+from purse.campaign.account.above import terms_above, transactions
 from purse.campaign.conformance import FirstArm
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
@@ -96,7 +97,8 @@ def ask(campaign: Any) -> None:
 
     def decide(found: LockedState) -> WriteSet:
         ledger = Ledger(campaign.terms, found.seq, found.head, found.balances)
-        transaction = Transaction(ledger, campaign.storage.now())
+        now, above = campaign.storage.now(), terms_above(campaign.storage, campaign.terms.account)
+        transaction = Transaction(ledger, now, transactions(above, found.accounts, now))
         transaction.ask(1, f"r{found.seq}", None, FirstArm())
         return write_set(transaction)
 

@@ -11,11 +11,13 @@ from purse.errors import invalid
 PERCENT = re.compile(r"([1-9][0-9]?|100)%")
 EXHAUSTED = "100%"
 OVERRUN, COOLING_DOWN, EXPIRED = WORDS = ("overrun", "cooling-down", "expired")
-ALLOWED = f'must be a percentage such as "80%", from 1% to 100%, or one of {", ".join(WORDS)}'
+OF_ACCOUNTS = (OVERRUN,)  # the words that accounts have
 
 
-def read_alerts(alerts: Sequence[str] | Any) -> tuple[str, ...]:
+def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = WORDS) -> tuple[str, ...]:
     """Return rules in their order: percentages from the least on, then words.
+
+    words   that are allowed, besides percentages
 
     Raise `InvalidInput` where one is not a rule, or stands there twice.
 
@@ -25,8 +27,9 @@ def read_alerts(alerts: Sequence[str] | Any) -> tuple[str, ...]:
     if isinstance(alerts, str) or not isinstance(alerts, (list, tuple)):
         raise invalid("alerts", alerts, 'must be a list of rules, such as ["80%", "overrun"]')
     for rule in alerts:
-        if not isinstance(rule, str) or not (rule in WORDS or PERCENT.fullmatch(rule)):
-            raise invalid("alerts", rule, ALLOWED)
+        if not isinstance(rule, str) or not (rule in words or PERCENT.fullmatch(rule)):
+            allowed = f'must be a percentage from "1%" to "100%", or {" or ".join(words)}'
+            raise invalid("alerts", rule, allowed)
     if len(set(alerts)) < len(alerts):
         raise invalid("alerts", list(alerts), "must be different rules")
     return tuple(sorted(alerts, key=place))
@@ -44,3 +47,13 @@ def percent(rule: str) -> int:
     80
     """
     return int(rule.rstrip("%"))
+
+
+def read_key(key: str) -> tuple[str, list[int]]:
+    """Return the subject and the mark of the key of an event; see `events`.
+
+    >>> read_key("80%:0/0/3")
+    ('80%:0', [0, 3])
+    """
+    subject, *mark = key.split("/")
+    return subject, list(map(int, mark))

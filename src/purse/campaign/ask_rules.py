@@ -81,17 +81,19 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
+            left = self.left()
             try:
                 tickets = self.choose_rounds(n, mask, chooser, contexts)
             except BudgetExhausted as error:
-                if error.lacking is not None:
-                    self.note_refusal(*error.lacking)
+                self.note_refusal(error.need)
                 raise
             expires = self.terms.expires_after
             deadline = None if expires is None else self.now + expires
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if left != [purse.left for purse in self.ledger.balances]:  # an account has less
+                body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
                 body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
             entry = self.add("asked", body, request=request)
@@ -104,13 +106,15 @@ class AskRules(AllowedArms):
             for record in records
         ]
 
-    def note_refusal(self, resource: int, need: Sequence[int]) -> None:
-        """Make the event that nothing can be paid any more, where a rule wants it; see
-        `events.refused`.
+    def note_refusal(self, need: Sequence[int] | None) -> None:
+        """Make the events that so much cannot be paid any more, of the campaign and its accounts,
+        where a rule wants them; see `events.refused`.
         """
-        event = events.refused(self.ledger, resource, need)
-        if event is not None:
-            self.add(EVENT, event)
+        if need is not None:
+            for event in events.refused(self.ledger, need):
+                self.add(EVENT, event)
+            for account in self.accounts:
+                account.note_refusal(need)
 
     def compare_contexts(self, request: str, entry: Entry, contexts: Sequence[Context]) -> None:
         """Refuse a request that was made before with other contexts."""
@@ -144,6 +148,8 @@ class AskRules(AllowedArms):
                 f"campaign {self.terms.name!r} is {status}"
                 + ("" if status == CLOSED else "; resume it first")
             )
+        for account in self.accounts:
+            account.refuse_stopped()
         draft = self.draft(mask)
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
@@ -167,7 +173,7 @@ class AskRules(AllowedArms):
                 if arms.is_retired[arm]:
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
-        return Draft(self.ledger, mask, self.now)
+        return Draft(self.ledger, mask, self.now, self.left())
 
     def choose_round(
         self, draft: Draft, mask: Mask | None, chooser: Chooser, context: Context | None = None
@@ -302,5 +308,5 @@ class AskRules(AllowedArms):
             )
         held = draft.need(arms)
         if not fits(held, draft.left):
-            raise self.explain_shortage(arms, held, draft.left)
+            raise self.explain_shortage(arms, held, draft)
         return held

@@ -14,17 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from purse.campaign.account.ledger import AccountLedger
 from purse.campaign.alert_rules import COOLING_DOWN, EXHAUSTED, EXPIRED, OVERRUN, WORDS, percent
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.ledger import Ledger
 
 HOUR = 3_600_000  # ms
-COSTS = ("told", "settled", "failed")  # kinds of entries that say what a call cost
+# kinds of entries that say what a call cost; the last one on an account
+COSTS = ("told", "settled", "failed", "moved")
+Books = Ledger | AccountLedger
 Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else the event says
 
 
-def due(ledger: Ledger, entry: Entry) -> list[dict[str, Any]]:
+def due(ledger: Books, entry: Entry) -> list[dict[str, Any]]:
     """Return the bodies of the events that an entry causes, which the ledger has folded."""
     if entry.kind == EVENT:
         return []
@@ -36,30 +39,37 @@ def due(ledger: Ledger, entry: Entry) -> list[dict[str, Any]]:
     ]
 
 
-def refused(ledger: Ledger, resource: int, need: Sequence[int]) -> dict[str, Any] | None:
-    """Return the body of the event that an ask is refused, because so much of a resource would not
-    be left even if nothing were held; None where no rule wants it, or it was made.
+def refused(ledger: Books, need: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the bodies of the events that an ask causes that is refused, because so much of a
+    resource would not be left even if nothing were held; none where no rule wants them.
 
     need   units of each resource
     """
-    used, whole = usage(ledger)[resource]
-    cause = of_budget(ledger, EXHAUSTED, resource)
-    if EXHAUSTED not in ledger.head.alerts or used + need[resource] <= whole:
-        return None
-    return body(ledger, EXHAUSTED, *cause, refused=list(need)) if is_new(ledger, cause) else None
+    if EXHAUSTED not in ledger.head.alerts:
+        return []
+    lacking = [
+        of_budget(ledger, EXHAUSTED, resource)
+        for resource, (used, whole) in enumerate(usage(ledger))
+        if used + need[resource] > whole
+    ]
+    return [
+        body(ledger, EXHAUSTED, *cause, refused=list(need))
+        for cause in lacking
+        if is_new(ledger, cause)
+    ]
 
 
-def usage(ledger: Ledger) -> list[tuple[int, int]]:
+def usage(ledger: Books) -> list[tuple[int, int]]:
     """Return what counts as spent of each resource, and the whole that it is compared with."""
     return [(purse.spent + purse.presumed, purse.budget) for purse in ledger.balances]
 
 
-def period(ledger: Ledger) -> int:
+def period(ledger: Books) -> int:
     """Return the number of the period; 0 where there are none."""
     return 0
 
 
-def causes(ledger: Ledger, entry: Entry, rule: str) -> Iterator[Cause]:
+def causes(ledger: Books, entry: Entry, rule: str) -> Iterator[Cause]:
     """Yield what a rule finds after an entry, whether it is new or not."""
     said, hour = entry.body, [entry.at // HOUR]
     if rule not in WORDS:
@@ -67,31 +77,31 @@ def causes(ledger: Ledger, entry: Entry, rule: str) -> Iterator[Cause]:
             if whole and 100 * used >= percent(rule) * whole:
                 yield of_budget(ledger, rule, resource)
     elif rule == OVERRUN:
-        if entry.kind in COSTS and not said.get("settled") and any(said["overrun"]):
+        if entry.kind in COSTS and not said.get("settled") and any(said.get("overrun", ())):
             yield rule, hour, {}
     elif rule == EXPIRED:
         if entry.kind == "expired":
             yield rule, hour, {}
-    elif rule == COOLING_DOWN and entry.kind == "failed":
+    elif isinstance(ledger, Ledger) and rule == COOLING_DOWN and entry.kind == "failed":
         for each in map(CoolDown._make, ledger.head.cooling):
             if each.length and each.begun == entry.at:
                 yield f"{rule}:{each.arm}", hour, {"arm": ledger.arms.names[each.arm]}
 
 
-def of_budget(ledger: Ledger, rule: str, resource: int) -> Cause:
+def of_budget(ledger: Books, rule: str, resource: int) -> Cause:
     """Return what a percentage of a budget makes: once in each period, and after each top-up."""
     mark = [period(ledger), ledger.head.top_ups]
     return f"{rule}:{resource}", mark, {"resource": ledger.terms.resources[resource]}
 
 
-def is_new(ledger: Ledger, cause: Cause) -> bool:
+def is_new(ledger: Books, cause: Cause) -> bool:
     """Whether there was no such event before."""
     subject, mark, _ = cause
     return mark > ledger.head.alerted.get(subject, [])
 
 
 def body(
-    ledger: Ledger, rule: str, subject: str, mark: list[int], more: dict[str, Any], **besides: Any
+    ledger: Books, rule: str, subject: str, mark: list[int], more: dict[str, Any], **besides: Any
 ) -> dict[str, Any]:
     """Return what an event says: its rule, key and period, and the balances of this moment."""
     return {

@@ -105,22 +105,7 @@ def status(
         head.rounds,
         terms.horizon,
         dict(head.counts),
-        tuple(
-            BalanceStatus(
-                name,
-                *texts(
-                    [
-                        purse.budget,
-                        purse.spent,
-                        purse.held,
-                        purse.presumed,
-                        purse.left,
-                        purse.overrun,
-                    ]
-                ),
-            )
-            for name, purse in zip(terms.resources, purses, strict=True)
-        ),
+        balances(terms.resources, purses),
         seq,
         head.digest,
         head.created / 1000,
@@ -141,6 +126,7 @@ def status(
             if each.length and not arms.is_retired[each.arm]
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        terms.account,
         tuple(head.alerts),
         tuple(map(delivery, webhooks)),
     )
@@ -163,6 +149,26 @@ def webhook(record: WebhookRecord) -> Webhook:
     """What may be shown of a webhook."""
     return Webhook(
         **delivery(record).as_dict(), host=record.shown, created_at=record.created / 1000
+    )
+
+
+def balances(resources: Sequence[str], purses: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
+    """Balances for people, one per resource."""
+    return tuple(
+        BalanceStatus(
+            name,
+            *texts(
+                [
+                    purse.budget,
+                    purse.spent,
+                    purse.held,
+                    purse.presumed,
+                    purse.left,
+                    purse.overrun,
+                ]
+            ),
+        )
+        for name, purse in zip(resources, purses, strict=True)
     )
 
 

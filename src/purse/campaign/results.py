@@ -263,6 +263,7 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    account: Annotated[str, "The account above it; empty where there is none."] = ""
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
     deliveries: tuple[Delivery, ...] = ()  # of webhooks
 
@@ -304,6 +305,7 @@ class Status:
             ),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
+            *([f"  account: {self.account}"] if self.account else []),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
             *(f"  cooling down: {each}" for each in self.cooling),
             *(

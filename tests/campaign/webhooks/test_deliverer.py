@@ -68,6 +68,7 @@ def test_events_arrive_in_order_signed_with_key_and_balances(storage: Memory, cl
         "type": "purse.alert",
         "timestamp": "2027-01-15T08:00:00.000+00:00",
         "data": {
+            "kind": "campaign",
             "name": "p",
             "key": f"{owner}/1%:0/0/1",
             "entry": 6,

@@ -28,6 +28,7 @@ class MemoryWebhooks:
     _lock: threading.RLock
 
     def __init__(self) -> None:
+        super().__init__()
         self._webhooks: dict[str, StoredWebhook] = {}
 
     @abstractmethod

@@ -11,6 +11,7 @@ from purse.campaign.journal import Entry
 from purse.campaign.storage import webhook_sql as sql
 from purse.campaign.storage.base import entries_of
 from purse.campaign.storage.connection_pool import ConnectionPool
+from purse.campaign.storage.postgres_accounts import Place
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class PostgresWebhooks:
     _writers: ConnectionPool[psycopg.Connection[Any]]
 
     @abstractmethod
-    def _key(self, db: psycopg.Connection[Any], name: str) -> int: ...
+    def _place(self, db: psycopg.Connection[Any], name: str) -> Place: ...
 
     @abstractmethod
     def _view(self) -> AbstractContextManager[psycopg.Connection[Any]]: ...
@@ -57,7 +58,7 @@ class PostgresWebhooks:
     def add_webhook(self, name: str, made: NewWebhook) -> str:
         """Store a webhook; return its id, or that of the one that is there already."""
         with self._short() as db:
-            campaign = self._key(db, name)
+            campaign = self._place(db, name).key
             db.execute(ADD, (*made, campaign))
             ((found,),) = db.execute(FIND, (campaign, made.url, made.secret)).fetchall()
             return found
@@ -65,12 +66,12 @@ class PostgresWebhooks:
     def remove_webhook(self, name: str, webhook: str) -> bool:
         """Let go of a webhook; return whether it was there."""
         with self._short() as db:
-            return bool(db.execute(REMOVE, (self._key(db, name), webhook)).fetchall())
+            return bool(db.execute(REMOVE, (self._place(db, name).key, webhook)).fetchall())
 
     def webhooks(self, name: str) -> list[WebhookRecord]:
         """The webhooks of a campaign."""
         with self._view() as db:
-            return records(db, self._key(db, name))
+            return records(db, self._place(db, name).key)
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nothing is written where there is none."""
@@ -89,7 +90,7 @@ class PostgresWebhooks:
     def events(self, name: str, after: int, limit: int) -> list[Entry]:
         """The events that follow an entry."""
         with self._view() as db:
-            return entries_of(db.execute(EVENTS, (self._key(db, name), after, limit)))
+            return entries_of(db.execute(EVENTS, (self._place(db, name).key, after, limit)))
 
 
 def records(db: psycopg.Connection[Any], campaign: int) -> list[WebhookRecord]:

@@ -59,13 +59,6 @@ def fill_digests(db: apsw.Connection) -> None:
         )
 
 
-def check_tables(db: apsw.Connection) -> None:
-    """Refuse tables of another version than this library's."""
-    version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != len(schema.SQLITE):
-        schema.check_version(version, len(schema.SQLITE), db.filename)
-
-
 def check_version(version: str) -> None:
     """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
     number = tuple(map(int, version.split(".")))

@@ -7,12 +7,12 @@ from typing import Any, cast
 import apsw
 
 from purse.campaign.journal import Entry
+from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage import webhook_sql as sql
-from purse.campaign.storage.base import entries_of
+from purse.campaign.storage.base import entries_of, missing
 from purse.campaign.storage.sqlite_file import SqliteFile
-from purse.campaign.storage.sqlite_migration import check_tables
+from purse.campaign.storage.sqlite_rows import check_tables
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
-from purse.errors import NoSuchCampaign
 
 FIND = "SELECT id FROM purse_campaigns WHERE name = ?"
 
@@ -64,7 +64,7 @@ def key_of(db: apsw.Connection, name: str) -> int:
     check_tables(db)
     found = db.execute(FIND, (name,)).get
     if found is None:
-        raise NoSuchCampaign(f"there is no campaign {name!r}")
+        raise missing(CAMPAIGN, name)
     return cast(int, found)
 
 

@@ -1,4 +1,4 @@
-"""The verbs of those who want to be told: webhooks of a campaign."""
+"""The verbs of those who want to be told: webhooks of a campaign or an account."""
 
 from __future__ import annotations
 

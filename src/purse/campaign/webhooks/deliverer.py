@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from purse.campaign.storage.base import Storage
 from purse.campaign.webhooks import retry
@@ -19,7 +20,7 @@ from purse.campaign.webhooks.errors import NotSent
 from purse.campaign.webhooks.message import body_of, headers_of, key_of
 from purse.campaign.webhooks.records import Lease, Settlement
 from purse.campaign.webhooks.sending import Send
-from purse.errors import PurseError
+from purse.errors import NoSuchCampaign, PurseError
 
 LOGGER = logging.getLogger(__name__)
 SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
@@ -66,8 +67,8 @@ class Deliverer:
         if not events:
             return None
         (event,) = events
-        (first,) = self.storage.entries(lease.name, 0, 1)
-        key, body = key_of(first.body, event), body_of(lease.name, first.body, event)
+        terms = self.terms_of(lease.name)
+        key, body = key_of(terms, event), body_of(terms, event)
         headers = headers_of(lease.secret, key, self.storage.now() // 1000, body)
         try:
             self.send(lease.url, headers, body, latest)
@@ -76,6 +77,16 @@ class Deliverer:
             LOGGER.warning("event not delivered", extra={"facts": facts})
             return retry.failed(lease, event.seq, str(error), self.storage.now())
         return retry.delivered(event.seq, self.storage.now())
+
+    def terms_of(self, name: str) -> dict[str, Any]:
+        """Return the terms of a campaign or an account, as the first entry of its journal has
+        them.
+        """
+        try:
+            (first,) = self.storage.entries(name, 0, 1)
+        except NoSuchCampaign:
+            (first,) = self.storage.account_entries(name, 0, 1)
+        return first.body
 
     def run(self, *, forever: bool) -> int:
         """Deliver what is due, several at once; return how many messages were tried.

@@ -11,6 +11,7 @@ from purse.base import amounts
 from purse.base.json import compact
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance
+from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.webhooks.signature import sign
 
 TYPE = "purse.alert"
@@ -24,11 +25,12 @@ def key_of(terms: Mapping[str, Any], event: Entry) -> str:
     return f"{terms['id']}/{event.body['key']}"
 
 
-def body_of(name: str, terms: Mapping[str, Any], event: Entry) -> bytes:
+def body_of(terms: Mapping[str, Any], event: Entry) -> bytes:
     """Return the message, as JSON; amounts are decimal text."""
     said = event.body
     data: dict[str, Any] = {
-        "name": name,
+        "kind": CAMPAIGN if "arms" in terms else ACCOUNT,
+        "name": terms["name"],
         "key": key_of(terms, event),
         "entry": event.seq,
         "rule": said["rule"],

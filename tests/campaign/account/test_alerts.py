@@ -1,0 +1,94 @@
+"""Alerts and webhooks of accounts: made by the transaction of the campaign that caused them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import purse
+from purse import Account, Campaign
+from purse.campaign.webhooks.deliverer import Deliverer
+from purse.campaign.webhooks.sending import Sender
+from tests.support.receiver import ask, receiver
+from tests.support.storages import StorageHarness
+
+TERMS: dict[str, Any] = {"arms": {"a": 2}, "policy": "uniform"}
+
+
+def begun(harness: StorageHarness, *alerts: str) -> tuple[Any, Any, Any]:
+    storage = harness.storage()
+    top = Account.create("company", budget=10, alerts=["30%"], storage=storage)
+    team = Account.create("team", budget=4, account="company", alerts=list(alerts), storage=storage)
+    campaign = Campaign.create("p", **TERMS, budget=100, account="team", storage=storage)
+    return top, team, campaign
+
+
+def keys(level: Any) -> list[str]:
+    return [entry.body["key"] for entry in level.journal() if entry.kind == "event"]
+
+
+def test_an_account_is_told_of_what_its_campaigns_spend(harness: StorageHarness) -> None:
+    top, team, campaign = begun(harness, "50%", "100%", "overrun")
+    ask(campaign)
+    campaign.tell(1, 1, 2)
+    assert (keys(top), keys(team), keys(campaign)) == ([], ["50%:0/0/0"], [])
+    kinds = [entry.kind for entry in team.journal()]
+    assert kinds == ["created", "moved", "moved", "event"]  # right after its cause
+    ask(campaign)
+    campaign.tell(2, 1, 3)
+    hour = harness.clock // 3_600_000
+    assert keys(team)[1:] == ["100%:0/0/0", f"overrun/{hour}"]
+    assert keys(top) == ["30%:0/0/0"]
+    assert team.status().alerts == ("50%", "100%", "overrun")
+    team.top_up(4)
+    assert keys(team)[-1] == "50%:0/0/1"
+    assert team.set_alerts([]).alerts == ()
+
+
+def test_a_refusal_for_lack_of_the_accounts_money_is_its_event(harness: StorageHarness) -> None:
+    _, team, campaign = begun(harness, "100%")
+    for number in (1, 2):
+        ask(campaign)
+        if number == 1:
+            campaign.tell(1, 1, 1)
+    before = campaign.status().entries
+    campaign.void(2)
+    ask(campaign)
+    campaign.tell(3, 1, 2)
+    entries = campaign.status().entries
+    assert entries == before + 3
+    for _ in range(2):
+        with pytest.raises(purse.BudgetExhausted, match="account 'team' has 1 left"):
+            campaign.ask()
+    assert keys(team) == ["100%:0/0/0"]
+    assert campaign.status().entries == entries
+    (event,) = [entry for entry in team.journal() if entry.kind == "event"]
+    assert event.body["refused"] == [2 * 10**9]
+
+
+def test_an_account_has_webhooks(harness: StorageHarness) -> None:
+    _, team, campaign = begun(harness, "50%")
+    with receiver() as made:
+        added = team.add_webhook(made.url)
+        ask(campaign)
+        campaign.tell(1, 1, 2)
+        assert team.status().deliveries[0].waiting == 1
+        assert Deliverer(team.storage, Sender(allow_private=True)).run(forever=False) == 1
+    (message,) = made.messages
+    data = json.loads(message.body)["data"]
+    assert (data["kind"], data["name"], data["rule"]) == ("account", "team", "50%")
+    assert message.headers["webhook-id"] == f"{team.terms.id}/50%:0/0/0"
+    assert [each.id for each in team.webhooks()] == [added.id]
+    assert campaign.webhooks() == []
+    assert f"webhook {added.id}: 0 waiting, 1 delivered" in str(team.status())
+    assert team.remove_webhook(added.id)
+
+
+@pytest.mark.parametrize("rule", ["expired", "cooling-down", "0%"])
+def test_rules_that_an_account_does_not_have_are_refused(
+    harness: StorageHarness, rule: str
+) -> None:
+    with pytest.raises(purse.InvalidInput, match='must be a percentage from "1%" to "100%", or ov'):
+        begun(harness, rule)
