@@ -193,7 +193,7 @@ class GroupCommitter:
             except PurseError as error:
                 operation.error = error
         # a refusal may make an event of an account alone
-        made = any(each.entries for each in (transaction, *transaction.accounts))
+        made = transaction.entries or any(each.entries for each in transaction.accounts)
         return write_set(transaction, checkpoints) if made else None
 
     def recovered(self) -> Learner:

@@ -14,12 +14,12 @@ import orjson
 
 from purse.base import amounts as amounts_module
 from purse.base.json import compact
-from purse.campaign import events
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.ask_rules import Chooser
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_ask
 from purse.campaign.draft import Draft
+from purse.campaign.expected_events import ExpectedEvents
 from purse.campaign.history import History
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.learner import Learner
@@ -34,17 +34,7 @@ from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # fields of an entry that hold units
-AMOUNTS = (
-    "units",
-    "costs",
-    "spent",
-    "overrun",
-    "released",
-    "cost_min",
-    "cost_max",
-    "left",
-    "refused",
-)
+AMOUNTS = ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left")
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
 
@@ -112,7 +102,7 @@ class JournalReplay:
         self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
         self.history = History(terms)
-        self.expected: list[dict[str, Any]] = []  # events that the last entry caused
+        self.expected = ExpectedEvents()
         self.findings: list[str] = []
         self.notes: list[str] = []
         now = getattr(self.learner.module, "VERSION", 0)
@@ -133,8 +123,7 @@ class JournalReplay:
             self.compare(entry)
             self.ledger.fold(entry)
             self.ledger.requests.clear()  # the storage refuses one that comes twice
-            if entry.kind != EVENT:
-                self.expected = events.due(self.ledger, entry)
+            self.expected.follow(self.ledger, entry)
             told = [(entry.seq, entry.body)] if entry.kind == TOLD else []
             self.learner.learn(told, entry.seq, self.ledger.head.digest)
             self.history.fold([entry])
@@ -150,7 +139,7 @@ class JournalReplay:
 
     def compare(self, entry: Entry) -> None:
         """Decide once more; an event that the entry before caused has to follow it."""
-        if self.expected and entry.kind != EVENT:
+        if entry.kind != EVENT:
             self.end_events()
         try:
             self.decide(DryRunRules(self.ledger, entry.at), entry)
@@ -168,13 +157,8 @@ class JournalReplay:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
-            case "event" if self.expected:
-                transaction.now = self.ledger.head.changed
-                transaction.add(EVENT, self.expected.pop(0))
-            case "event" if "refused" in body:
-                transaction.note_refusal(body["refused"])
             case "event":
-                pass
+                self.expected.decide(transaction, entry)
             case "alerts_set":
                 transaction.set_alerts(read_alerts(body["alerts"]))
             case "created":
@@ -237,9 +221,8 @@ class JournalReplay:
 
     def end_events(self) -> None:
         """Find the events that should stand between the last entry and the next, or the end."""
-        for event in self.expected:
-            self.find(f"the event {event['key']} is missing after entry {self.ledger.seq}")
-        self.expected = []
+        for text in self.expected.missing(self.ledger):
+            self.find(text)
 
     def find(self, text: str) -> None:
         """Something that does not agree."""

@@ -9,10 +9,11 @@ import pytest
 
 import purse
 from purse import Account, Campaign
+from purse.campaign.storage.memory import Memory
 from purse.campaign.webhooks.deliverer import Deliverer
 from purse.campaign.webhooks.sending import Sender
 from tests.support.receiver import ask, receiver
-from tests.support.storages import StorageHarness
+from tests.support.storages import START, StorageHarness
 
 TERMS: dict[str, Any] = {"arms": {"a": 2}, "policy": "uniform"}
 
@@ -92,3 +93,24 @@ def test_rules_that_an_account_does_not_have_are_refused(
 ) -> None:
     with pytest.raises(purse.InvalidInput, match='must be a percentage from "1%" to "100%", or ov'):
         begun(harness, rule)
+
+
+def test_an_audit_decides_events_again_and_finds_those_that_are_missing() -> None:
+    storage: Any = Memory()
+    storage.now = lambda: START
+    team: Any = Account.create("team", budget=4, alerts=["50%", "100%"], storage=storage)
+    campaign: Any = Campaign.create("p", **TERMS, budget=100, account="team", storage=storage)
+    campaign.tell(campaign.ask(), 1, 2)
+    campaign.tell(campaign.ask(), 1, 1)
+    with pytest.raises(purse.BudgetExhausted):
+        campaign.ask()
+    team.set_alerts(["25%", "100%"])
+    assert keys(team) == ["50%:0/0/0", "100%:0/0/0", "25%:0/0/0"]
+    assert team.audit().findings == ()
+    assert campaign.audit(full=True).findings == ()
+    stored = storage._accounts["team"].entries
+    place = next(k for k, entry in enumerate(stored) if entry.kind == "event")
+    stored[place] = stored[place]._replace(body={**stored[place].body, "period": 1})
+    assert any("would be" in each for each in team.audit().findings)
+    del stored[place]
+    assert "the event 50%:0/0/0 is missing after entry 3" in team.audit().findings

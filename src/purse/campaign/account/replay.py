@@ -13,7 +13,9 @@ from purse.campaign.account.campaign_moves import CampaignMoves, Move
 from purse.campaign.account.ledger import COUNTERS, AccountLedger, differences
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
-from purse.campaign.journal import Entry
+from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
+from purse.campaign.expected_events import ExpectedEvents
+from purse.campaign.journal import EVENT, Entry
 from purse.campaign.records import Balance
 from purse.campaign.replay_journal import MOST_FINDINGS, WouldAppend
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
@@ -39,6 +41,7 @@ class AccountReplay:
     ) -> None:
         self.terms = terms
         self.ledger = AccountLedger(terms)
+        self.expected = ExpectedEvents()
         self.findings: list[str] = []
         self.notes: list[str] = []
         self._find_campaign = find_campaign
@@ -49,6 +52,11 @@ class AccountReplay:
         """Something that does not agree."""
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(text)
+
+    def end_events(self) -> None:
+        """Find the events that should stand between the last entry and the next, or the end."""
+        for text in self.expected.missing(self.ledger):
+            self.find(text)
 
     def campaign(self, name: str) -> CampaignMoves | None:
         """A campaign below the account; None, and a finding, where there is none."""
@@ -68,6 +76,7 @@ class AccountReplay:
         try:
             self.compare(entry)
             self.ledger.fold(entry)
+            self.expected.follow(self.ledger, entry)
             self.ledger.requests.clear()  # the storage refuses one that comes twice
         except Exception as error:  # an entry may be anything
             why = str(error) if isinstance(error, PurseError) else repr(error)
@@ -79,7 +88,9 @@ class AccountReplay:
             self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
 
     def compare(self, entry: Entry) -> None:
-        """Decide once more."""
+        """Decide once more; an event that the entry before caused has to follow it."""
+        if entry.kind != EVENT:
+            self.end_events()
         try:
             self.decide(AccountDryRun(self.ledger, entry.at), entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
@@ -104,6 +115,10 @@ class AccountReplay:
                 self.decide_join(transaction, entry, body["campaign"], body["entry"])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")
+            case "event":
+                self.expected.decide(transaction, entry)
+            case "alerts_set":
+                transaction.set_alerts(read_alerts(body["alerts"], OF_ACCOUNTS))
             case kind:
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
@@ -171,7 +186,10 @@ class AccountReplay:
             )
 
     def finish(self, lengths: dict[str, int]) -> None:
-        """Find what campaigns have moved up to these entries and nobody has booked."""
+        """Find what campaigns have moved up to these entries and nobody has booked, and events that
+        are missing.
+        """
+        self.end_events()
         for name, upto in lengths.items():
             campaign = self.campaign(name)
             if campaign is None:
