@@ -54,6 +54,7 @@ PAGES = [
         for page in (
             "quickstart",
             "campaigns",
+            "alerts",
             "cap-llm-spending",
             "contexts-live",
             "recommend",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign
+from purse import Account, Campaign
 from tests.support.cli import Command
 from tests.support.receiver import receiver, spent
 
@@ -59,3 +59,12 @@ def test_rules_are_set_on_the_command_line(command: Command, tmp_path: Path) -> 
     code, _, err = command("campaign set-alerts p 500%")
     assert (code, err.count("\n")) == (2, 1)
     assert Campaign.open("p", storage=STORED).status().alerts == ()
+
+
+def test_accounts_have_webhooks_too(command: Command) -> None:
+    Account.create("team", budget=4, storage=STORED)
+    id = command("webhook add team https://hooks.example.com/x")[1].split()[0]  # noqa: A001
+    assert id in command("webhook list team")[1]
+    assert command("webhook remove team", id)[0] == 0
+    code, _, err = command("webhook list nobody")
+    assert (code, err) == (2, "purse: there is no campaign 'nobody'\n")

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from purse.cli.campaign.read import opened, print_rows
+from purse.cli.campaign.read import print_rows
 from purse.cli.options import campaign_argument, for_machines, stored
 from purse.cli.output import print_json
-from purse.errors import invalid
+from purse.errors import NoSuchCampaign, invalid
+
+if TYPE_CHECKING:
+    from purse.campaign.verbs.webhooks import WebhookVerbs
 
 
 @click.group()
 def webhook() -> None:
     """Tell other systems of events: budgets that run out, overruns, arms that fail."""
+
+
+def opened(name: str, storage: str) -> WebhookVerbs:
+    """Open a campaign or, where there is none of this name, an account."""
+    from purse.campaign.account.account import Account
+    from purse.campaign.campaign import Campaign
+
+    try:
+        return Campaign.open(name, storage=storage)
+    except NoSuchCampaign:
+        if name not in Account.names(storage=storage):
+            raise
+        return Account.open(name, storage=storage)
 
 
 @webhook.command()
@@ -31,10 +48,11 @@ def webhook() -> None:
 @for_machines
 @stored
 def add(name: str, url: str, secret: str | None, as_json: bool, storage: str) -> None:
-    """Send the events of a campaign to an address, from now on, and print its id and secret.
+    """Send events from now on to an address, and print its id and secret.
 
-    Where URL is -, the address is read from stdin, so that it stands in no list of processes. The
-    secret is printed once: the receiver checks signatures with it.
+    NAME is that of a campaign or an account. Where URL is -, the address is read from stdin, so
+    that it stands in no list of processes. The secret is printed once: the receiver checks
+    signatures with it.
     """
     made = opened(name, storage).add_webhook(
         sys.stdin.readline().strip() if url == "-" else url, secret
@@ -51,7 +69,7 @@ def add(name: str, url: str, secret: str | None, as_json: bool, storage: str) ->
 @for_machines
 @stored
 def list_webhooks(name: str, as_json: bool, storage: str) -> None:
-    """List the webhooks of a campaign, and how their deliveries stand."""
+    """List the webhooks of a campaign or an account, and how their deliveries stand."""
     found = opened(name, storage).webhooks()
     if as_json:
         print_json({"webhooks": [each.as_dict() for each in found]})
@@ -80,7 +98,7 @@ def remove(name: str, id: str, storage: str) -> None:
 )
 @stored
 def deliver(forever: bool, allow_private: bool, storage: str) -> None:
-    """Deliver the events that wait, of all campaigns of a storage.
+    """Deliver the events that wait, of all campaigns and accounts of a storage.
 
     `purse serve` does so by itself. Any number of both may run at once.
     """

@@ -9,18 +9,11 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import (
-    AddedWebhook,
-    Archived,
-    Audit,
-    CampaignTicket,
-    Receipt,
-    Status,
-    Webhook,
-)
+from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
 from purse.campaign.states import OPEN
 from purse.client.connection import Connection
-from purse.client.verbs import asks, operators, records, reports, webhooks
+from purse.client.remote_webhooks import RemoteWebhooks
+from purse.client.verbs import asks, operators, records, reports
 from purse.client.verbs.common import Arms, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
 ABSENT = ("storage", "terms")  # what only a campaign has whose database this process reaches
 
 
-class RemoteCampaign(Campaign):
+class RemoteCampaign(RemoteWebhooks, Campaign):
     """A campaign on a server.
 
     url   the address of the server
@@ -222,15 +215,6 @@ class RemoteCampaign(Campaign):
 
     def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
         records.archive(self.name, file, before=before)
-
-    def add_webhook(self, url: str, secret: str | None = None) -> AddedWebhook:
-        return self._connection.do(webhooks.add_webhook(self.name, url, secret))
-
-    def webhooks(self) -> list[Webhook]:
-        return self._connection.do(webhooks.webhooks(self.name))
-
-    def remove_webhook(self, id: str) -> bool:
-        return self._connection.do(webhooks.remove_webhook(self.name, id))
 
 
 def without_defaults(terms: Mapping[str, Any]) -> dict[str, Any]:
