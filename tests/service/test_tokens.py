@@ -48,6 +48,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/tickets/1/void"): "act",
     ("GET", "/campaigns/prompts/tickets"): "read",
     ("GET", "/campaigns/prompts/tickets/1"): "read",
+    ("GET", "/campaigns/prompts/labels"): "read",
     ("POST", "/campaigns/prompts/top-ups"): "admin",
     ("POST", "/campaigns/prompts/arms"): "admin",
     ("POST", "/campaigns/prompts/arms/set"): "admin",

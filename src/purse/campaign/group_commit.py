@@ -149,6 +149,7 @@ class GroupCommitter:
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
                 self.terms.reward_within is not None,
+                unique(label for operation in operations for label in operation.labels),
             )
             self.storage.change(
                 self.terms.name,
@@ -166,6 +167,7 @@ class GroupCommitter:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
+        ledger.labels.known = set(found.labels)
         transaction = Transaction(ledger, now)
         checkpoints: list[Checkpoint] = []
         if learner is not None:
@@ -255,4 +257,5 @@ def write_set(transaction: Transaction, checkpoints: Sequence[Checkpoint] = ()) 
         transaction.entries,
         transaction.digests,
         checkpoints,
+        labels=ledger.labels.listed(),
     )

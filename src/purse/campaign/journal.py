@@ -4,7 +4,8 @@ kind       body
 created    the terms
 asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
            (units per resource), names (of arms, where the terms do not name them); mask: allowed or
-           forbidden (arms by number), most (units per arm and resource), where the ask said so
+           forbidden (arms by number), most (units per arm and resource), where the ask said so;
+           labels, where it has some; other: keys of labels whose value is summed as `other`
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
            state before the cost was known), spent, overrun; settled: true, where the money moved
            with an entry before; missing: true, where no reward came in time

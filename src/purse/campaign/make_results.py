@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
+from purse.campaign.labels import MOST_VALUES, LabelRow
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
     Alarm,
@@ -16,6 +18,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
     Receipt,
     Status,
 )
@@ -191,6 +194,14 @@ def alarms(
                 "range, which the policy saw as its nearest end",
             )
         )
+    if is_new(head, "other-labels"):
+        found.append(
+            Alarm(
+                "other-labels",
+                f"{reports(head, 'other-labels', 'label')} beyond the {MOST_VALUES:,} values of "
+                "a key, summed as 'other'",
+            )
+        )
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
         if each.length and not arms.is_retired[each.arm]:
@@ -216,11 +227,27 @@ def is_new(head: CampaignRecord, kind: str) -> bool:
     return head.counts[name] > head.acknowledged.get(name, 0)
 
 
-def reports(head: CampaignRecord, kind: str) -> str:
+def reports(head: CampaignRecord, kind: str, what: str = "report") -> str:
     """How many reports of a kind there are, and how many somebody has looked at."""
     name = ACKNOWLEDGED[kind]
     known = head.acknowledged.get(name, 0)
-    return count(head.counts[name], "report") + (f" ({known} acknowledged)" if known else "")
+    return count(head.counts[name], what) + (f" ({known} acknowledged)" if known else "")
+
+
+def labels(rows: Iterable[LabelRow]) -> list[LabelStatus]:
+    """What was spent for each label, from rows in their order."""
+    return [
+        LabelStatus(
+            *label,
+            parts[0].tickets,
+            *(
+                texts([getattr(part, word) for part in parts])
+                for word in ("spent", "held", "presumed", "overrun")
+            ),
+        )
+        for label, found in groupby(rows, key=lambda row: row[:2])
+        for parts in [list(found)]
+    ]
 
 
 def fits(plays: int, arms: Arms, rest: list[int]) -> bool:

@@ -12,7 +12,7 @@ import orjson
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 
 # fields of `CampaignRecord`
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged")
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged", "labels")
 COUNTS = (
     "tickets",
     *STATES,
@@ -22,14 +22,15 @@ COUNTS = (
     "outside_range",
     "crowded",
     "clipped",
+    "other_labels",
 )
-# alarms about reports, which stay what they are, so that somebody has to acknowledge them
-ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range"]
+# alarms about what stays as it is, so that somebody has to acknowledge them
+ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range", "other-labels"]
 # what `counts` calls their reports
 ACKNOWLEDGED = dict(
     zip(
         get_args(ReportAlarm),
-        ("overruns", "conflicts", "below_minimum", "outside_range"),
+        ("overruns", "conflicts", "below_minimum", "outside_range", "other_labels"),
         strict=True,
     )
 )
@@ -88,6 +89,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)  # the values of each key
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""

@@ -20,6 +20,7 @@ from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_
 from purse.campaign.draft import Draft
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS, read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
@@ -32,7 +33,9 @@ from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # counts that are in every digest; others only where they are not 0
-OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
+OLD_COUNTS = frozenset(COUNTS) - {
+    SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED, "other_labels",
+}  # fmt: skip
 
 
 class WouldAppend(Exception):
@@ -144,7 +147,10 @@ class JournalReplay:
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
                 contexts = of_ask(body)
-                transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
+                labels = read_labels(body.get(LABELS))
+                transaction.ask(
+                    body["n"], entry.request or "", mask, self.learner, contexts, labels
+                )
             case "told" if body.get("missing"):
                 transaction.expire([self.tickets[ticket]])
             case "told":
@@ -227,6 +233,8 @@ class JournalReplay:
             [[bucket, *parts] for bucket, parts in tickets.sums.items()],
             [[*each[:4], b64encode(each.body).decode()] for each in others],
         ]
+        if ledger.head.labels:
+            body.append(ledger.labels.listed())
         books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
         return [books, *others]
 
@@ -238,7 +246,7 @@ class JournalReplay:
         """
         if not stored.is_whole:
             return False
-        head, balances, issued, records, sums, others = orjson.loads(stored.body)
+        head, balances, issued, records, sums, others, *labels = orjson.loads(stored.body)
         policy, history = (
             Checkpoint(each[0], each[1], each[2], each[3], b64decode(each[4])) for each in others
         )
@@ -249,6 +257,8 @@ class JournalReplay:
         known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
         self.ledger = Ledger(self.terms, stored.seq, known, [Balance(*purse) for purse in balances])
         self.ledger.tickets = self.tickets
+        for rows in labels:
+            self.ledger.labels.restore(rows)
         for record in records:
             self.tickets[record[0]] = TicketRecord(*record)
         self.tickets.sums = {bucket: parts for bucket, *parts in sums}

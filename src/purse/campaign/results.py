@@ -33,6 +33,7 @@ AlarmKind = Literal[
     "conflict",
     "below-minimum",
     "outside-range",
+    "other-labels",
     "cooling-down",
     "silent",
     "exhausted",
@@ -160,6 +161,23 @@ class BalanceStatus:
     presumed: Amount
     left: Amount
     overrun: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatus:
+    """What the tickets with a label have cost."""
+
+    key: str
+    value: Annotated[str, "`other` sums the values beyond the 1,000 of a key."]
+    tickets: int
+    spent: Amounts
+    held: Amounts
+    presumed: Amounts
+    overrun: Amounts
+
+    def as_dict(self) -> dict[str, Any]:
+        """The sums as JSON has them."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,19 @@ from typing import IO, Any
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    Archived,
+    Audit,
+    CampaignTicket,
+    LabelStatus,
+    Receipt,
+    Status,
+)
 from purse.campaign.states import OPEN
 from purse.client.async_connection import AsyncConnection
 from purse.client.remote_campaign import RemoteCampaign
 from purse.client.verbs import asks, operators, records, reports
-from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
 
@@ -35,9 +42,14 @@ class AsyncVerbs:
         return await asyncio.to_thread(getattr(self._kept, verb.__name__), *given, **named)
 
     async def ask(
-        self, request_id: str | None = None, *, arms: Arms = None, context: Any = None
+        self,
+        request_id: str | None = None,
+        *,
+        arms: Arms = None,
+        context: Any = None,
+        labels: Labels = None,
     ) -> CampaignTicket:
-        return await self._do(asks.ask, request_id, arms=arms, context=context)
+        return await self._do(asks.ask, request_id, arms=arms, context=context, labels=labels)
 
     async def ask_many(
         self,
@@ -46,8 +58,10 @@ class AsyncVerbs:
         *,
         arms: Arms = None,
         contexts: Sequence[Any] | None = None,
+        labels: Labels = None,
     ) -> list[CampaignTicket]:
-        return await self._do(asks.ask_many, n, request_id, arms=arms, contexts=contexts)
+        wishes = {"arms": arms, "contexts": contexts, "labels": labels}
+        return await self._do(asks.ask_many, n, request_id, **wishes)
 
     async def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
         return await self._do(asks.probabilities, arms, context)
@@ -121,6 +135,9 @@ class AsyncVerbs:
 
     async def ticket(self, number: int) -> CampaignTicket:
         return await self._do(records.ticket, number)
+
+    async def labels(self) -> list[LabelStatus]:
+        return await self._do(records.labels)
 
     async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
         if isinstance(self._kept, AsyncConnection):

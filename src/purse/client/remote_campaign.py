@@ -9,11 +9,18 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    Archived,
+    Audit,
+    CampaignTicket,
+    LabelStatus,
+    Receipt,
+    Status,
+)
 from purse.campaign.states import OPEN
 from purse.client.connection import Connection
 from purse.client.verbs import asks, operators, records, reports
-from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
 from purse.errors import InvalidInput, PurseError, invalid
@@ -102,8 +109,10 @@ class RemoteCampaign(Campaign):
         *,
         arms: Arms = None,
         context: Any = None,
+        labels: Labels = None,
     ) -> CampaignTicket:
-        return self._connection.do(asks.ask(self.name, request_id, arms=arms, context=context))
+        wanted = asks.ask(self.name, request_id, arms=arms, context=context, labels=labels)
+        return self._connection.do(wanted)
 
     def ask_many(
         self,
@@ -112,9 +121,10 @@ class RemoteCampaign(Campaign):
         *,
         arms: Arms = None,
         contexts: Sequence[Any] | None = None,
+        labels: Labels = None,
     ) -> list[CampaignTicket]:
-        wanted = asks.ask_many(self.name, n, request_id, arms=arms, contexts=contexts)
-        return self._connection.do(wanted)
+        wishes = {"arms": arms, "contexts": contexts, "labels": labels}
+        return self._connection.do(asks.ask_many(self.name, n, request_id, **wishes))
 
     def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
         return self._connection.do(asks.probabilities(self.name, arms, context))
@@ -188,6 +198,9 @@ class RemoteCampaign(Campaign):
 
     def ticket(self, number: int) -> CampaignTicket:
         return self._connection.do(records.ticket(self.name, number))
+
+    def labels(self) -> list[LabelStatus]:
+        return self._connection.do(records.labels(self.name))
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         while page := self._connection.do(records.journal_page(self.name, after)):

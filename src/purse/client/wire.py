@@ -17,6 +17,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
     Receipt,
     Status,
 )
@@ -32,6 +33,7 @@ RESULTS = (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
     MeanBounds,
     Receipt,
     Recommendation,

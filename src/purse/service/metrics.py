@@ -33,6 +33,7 @@ COUNTS = {
     "outside_range": "Reports of a reward outside the declared range.",
     "crowded": "Asks in which money held for others excluded an arm.",
     "clipped": "Values of contexts outside their declared range.",
+    "other_labels": "Labels beyond the values of their key, summed as other.",
 }
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 

@@ -34,6 +34,7 @@ READS = (  # methods of a storage
     "tickets",
     "archived",
     "checkpoint",
+    "labels",
 )
 PAGED = ("entries", "told")  # may return fewer than their last argument says
 READERS = 16  # calls that read at once

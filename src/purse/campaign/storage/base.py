@@ -16,6 +16,7 @@ import orjson
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
+from purse.campaign.labels import Label, LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
 
@@ -32,6 +33,7 @@ class ReadSet(NamedTuple):
     # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of a state
     due: int | None = None
     due_rewards: bool = False  # settled tickets, too, that are due for their reward
+    labels: tuple[Label, ...] = ()
 
 
 class LockedState(NamedTuple):
@@ -46,6 +48,7 @@ class LockedState(NamedTuple):
     due: list[TicketRecord]
     # of the journal up to entry `told_after`; None where it has no such entry or archived it
     digest: str | None = None
+    labels: Sequence[Label] = ()  # those of the wanted ones that have rows
 
 
 class WriteSet(NamedTuple):
@@ -61,6 +64,7 @@ class WriteSet(NamedTuple):
     # tickets that move to the archive, with all entries about tickets up to `head.archived`; None
     # where nothing moves
     archived: Sequence[ArchivedTicket] | None = None
+    labels: Sequence[LabelRow] = ()  # what is added to the sums of labels
 
 
 class Overview(NamedTuple):
@@ -82,6 +86,13 @@ class Reports(NamedTuple):
     rows: Sequence[tuple[int, str]]  # number and body, as JSON, of each
     seq: int  # the entry up to which these are all reports
     last: str | None  # the digest up to that entry
+
+
+class LabelTable(NamedTuple):
+    """The sums of labels, of one moment."""
+
+    seq: int  # of the last entry
+    rows: list[LabelRow]  # in the order of keys, values and resources
 
 
 class Storage(Protocol):
@@ -134,6 +145,9 @@ class Storage(Protocol):
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
 
     def close(self) -> None:
         """Let go of files and connections."""

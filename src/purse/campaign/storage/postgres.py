@@ -17,6 +17,7 @@ from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
+    LabelTable,
     LockedState,
     Overview,
     ReadSet,
@@ -35,6 +36,8 @@ from purse.campaign.storage.postgres_rows import (
     archived_records,
     archived_tickets,
     digest_at,
+    known_labels,
+    label_rows,
     write,
 )
 from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
@@ -253,6 +256,7 @@ class Postgres:
             after = wants.told_after
             told = db.execute(TOLD, (campaign, after)) if after is not None else None
             marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
+            labels = known_labels(db, campaign, wants.labels) if wants.labels else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
@@ -280,6 +284,7 @@ class Postgres:
             None
             if marks is None or after is None or after < head.archived
             else digest_at(head, after, marks.fetchone()),
+            labels.fetchall() if labels else [],
         )
         try:
             change = decide(found)
@@ -427,6 +432,15 @@ class Postgres:
                 (self._key(db, name), kind),
             ).fetchone()
             return Checkpoint(*row) if row else None
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        with self._view() as db:
+            campaign = self._key(db, name)
+            row = db.execute(HEAD, (campaign, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
+            return LabelTable(row[0], label_rows(db, campaign))
 
     def close(self) -> None:
         """Let go of the connections."""

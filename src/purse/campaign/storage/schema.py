@@ -134,6 +134,21 @@ REWARDS = """
 CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 """
+# What was spent for each label of asks.
+LABELS = """
+CREATE TABLE purse_labels (
+  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  resource INTEGER NOT NULL,
+  tickets {big} NOT NULL,
+  spent {big} NOT NULL,
+  held {big} NOT NULL,
+  presumed {big} NOT NULL,
+  overrun {big} NOT NULL,
+  PRIMARY KEY (campaign, key, value, resource)
+){tail};
+"""
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
     "big": "INTEGER",
@@ -155,6 +170,7 @@ SQLITE = [
     ARCHIVES.format(**SQLITE_WORDS),
     SQLITE_ARCHIVE_GUARDS,
     REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
+    LABELS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
     TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
@@ -162,6 +178,7 @@ POSTGRES = [
     POSTGRES_ARCHIVE_GUARDS,
     REWARDS
     + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
+    LABELS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
 

@@ -16,7 +16,7 @@ from purse.base.recommendation import (
     check_within,
 )
 from purse.campaign.entry import Entry
-from purse.campaign.results import Audit, CampaignTicket, Status
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN, STATES
 from purse.client.exchange import Request
 from purse.client.verbs.common import LARGEST, Ticket, given, number_of, result, tickets_of
@@ -65,6 +65,16 @@ def tickets(
         if len(page) < wanted:
             break
     return found
+
+
+def labels(name: str) -> Request[list[LabelStatus]]:
+    """Look at what was spent for each label."""
+    return Request("GET", path(name, "labels"), labels_of)
+
+
+def labels_of(text: str) -> list[LabelStatus]:
+    """Return the labels of an answer."""
+    return [result_of(LabelStatus, each) for each in json.loads(text)["labels"]]
 
 
 def recommend(

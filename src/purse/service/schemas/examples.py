@@ -9,13 +9,15 @@ import orjson
 from purse.base.json import compact
 from purse.base.recommendation import Recommendation
 from purse.campaign.records import COUNTS
-from purse.campaign.results import BalanceStatus, CampaignTicket, Receipt, Status
+from purse.campaign.results import BalanceStatus, CampaignTicket, LabelStatus, Receipt, Status
 from purse.theory.identification import recommend
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0
 
 
-def as_json(result: CampaignTicket | Receipt | Status | Recommendation) -> dict[str, Any]:
+def as_json(
+    result: CampaignTicket | LabelStatus | Receipt | Status | Recommendation,
+) -> dict[str, Any]:
     """A result as the service sends it."""
     return dict(orjson.loads(compact(result.as_dict())))
 
@@ -35,6 +37,7 @@ ASK: dict[str, Any] = {
     "request_id": "question-17",
     "n": 1,
     "arms": {"large": "0.02", "small": "0.01"},
+    "labels": {"tenant": "acme"},
 }
 ASK_WITH_CONTEXT: dict[str, Any] = {
     "request_id": "question-18",
@@ -62,6 +65,17 @@ TICKET = as_json(
         request_id="question-17",
         asked_at=ASKED_AT,
         deadline=DEADLINE,
+    )
+)
+LABEL = as_json(
+    LabelStatus(
+        key="tenant",
+        value="acme",
+        tickets=1,
+        spent=("0.0021",),
+        held=("0",),
+        presumed=("0",),
+        overrun=("0",),
     )
 )
 RECEIPT = as_json(

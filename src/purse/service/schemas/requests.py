@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
+from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
 from purse.campaign.records import ReportAlarm
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
@@ -40,6 +41,10 @@ GivenContext = Annotated[
 ]
 
 
+LabelKey = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
+LabelValue = Annotated[str, Field(min_length=1, max_length=LONGEST_VALUE)]
+
+
 class Ask(RequestModel):
     """A wish for tickets."""
 
@@ -63,6 +68,15 @@ class Ask(RequestModel):
             max_length=MOST,
             description="With `n` above 1 a context for each ticket, in order; tickets are given "
             "out for the first of them.",
+        ),
+    ] = None
+
+    labels: Annotated[
+        dict[LabelKey, LabelValue] | None,
+        Field(
+            max_length=MOST_KEYS,
+            description="What the call is for, the same for all tickets; see `labels` of the "
+            "campaign. They stay in the journal.",
         ),
     ] = None
 

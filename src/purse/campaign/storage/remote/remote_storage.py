@@ -10,7 +10,14 @@ from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
-from purse.campaign.storage.base import LockedState, Overview, ReadSet, Reports, WriteSet
+from purse.campaign.storage.base import (
+    LabelTable,
+    LockedState,
+    Overview,
+    ReadSet,
+    Reports,
+    WriteSet,
+)
 from purse.campaign.storage.remote.unix_transport import UnixTransport
 from purse.campaign.storage.remote.wire import CREATE, decode
 from purse.campaign.terms import Terms
@@ -117,6 +124,10 @@ class RemoteStorage:
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
         return self._call("checkpoint", name, kind)
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        return self._call("labels", name)
 
     def close(self) -> None:
         """Let go of connections."""

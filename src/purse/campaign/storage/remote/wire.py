@@ -18,9 +18,10 @@ from purse import errors
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
-from purse.campaign.storage.base import Overview, Reports, WriteSet
+from purse.campaign.storage.base import LabelTable, Overview, Reports, WriteSet
 from purse.errors import ArmsCoolingDown, PurseError
 
 HELLO, CREATE = "hello", "create"  # verbs besides
@@ -108,7 +109,7 @@ def reports(row: Any) -> Reports:
 
 def write_set(row: Any) -> WriteSet:
     """What is to be written, from its fields."""
-    seq, head, balances, tickets, entries, digests, checkpoints, moved = row
+    seq, head, balances, tickets, entries, digests, checkpoints, moved, labels = row
     return WriteSet(
         seq,
         CampaignRecord(**head),
@@ -118,6 +119,7 @@ def write_set(row: Any) -> WriteSet:
         digests,
         [checkpoint(each) for each in checkpoints],
         None if moved is None else [archived(each) for each in moved],
+        [LabelRow(*each) for each in labels],
     )
 
 
@@ -131,4 +133,5 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "tickets": lambda rows: [TicketRecord(*row) for row in rows],
     "archived": lambda rows: [archived(row) for row in rows],
     "checkpoint": checkpoint,
+    "labels": lambda row: LabelTable(row[0], [LabelRow(*each) for each in row[1]]),
 }
