@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
+from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS, MOST_VALUES
 from purse.campaign.records import ReportAlarm
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
@@ -41,10 +41,6 @@ GivenContext = Annotated[
 ]
 
 
-LabelKey = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY)]
-LabelValue = Annotated[str, Field(min_length=1, max_length=LONGEST_VALUE)]
-
-
 class Ask(RequestModel):
     """A wish for tickets."""
 
@@ -72,11 +68,12 @@ class Ask(RequestModel):
     ] = None
 
     labels: Annotated[
-        dict[LabelKey, LabelValue] | None,
+        dict[str, str] | None,
         Field(
-            max_length=MOST_KEYS,
-            description="What the call is for, the same for all tickets; see `labels` of the "
-            "campaign. They stay in the journal.",
+            description="What the call is for, the same for all tickets. Keys of at most "
+            f"{LONGEST_KEY} characters without an equals sign, at most {MOST_KEYS} in a campaign; "
+            f"values of at most {LONGEST_VALUE} characters, {MOST_VALUES:,} of a key, and what "
+            "comes beyond is summed as `other`. They stay in the journal."
         ),
     ] = None
 
