@@ -56,6 +56,8 @@ def test_money_is_summed_for_each_label_whatever_becomes_of_a_ticket(
 ) -> None:
     tickets = campaign.ask_many(6, arms=["b"], labels={"tenant": "x", "feature": "search"})
     campaign.ask(arms=["a"])
+    assert campaign.status().labels == ("feature", "tenant")
+    assert "\n  labels: feature, tenant" in str(campaign.status())
     assert sums(campaign) == {
         "feature=search": ["6", "0", "12", "0", "0"],
         "tenant=x": ["6", "0", "12", "0", "0"],
@@ -166,7 +168,7 @@ def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> 
 
     assert isinstance(campaign, LocalCampaign)
     wanted = [operations.ask(1, name, None, None, TENANT) for name in ("r", "s")]
-    campaign._committer.commit(wanted)  # type: ignore[union-attr]
+    campaign._committer.commit(wanted)
     assert campaign.storage.overview("c").head.labels == {"tenant": 1}
     assert sums(campaign)["tenant=x"][0] == "2"
     assert campaign.audit().ok
@@ -175,6 +177,7 @@ def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> 
 def test_a_campaign_without_labels_stores_nothing_of_them(campaign: Campaign) -> None:
     campaign.tell(campaign.ask(), 1, 1)
     assert campaign.labels() == []
+    assert campaign.status().labels == ()
     entries = list(campaign.journal())
     assert all("labels" not in entry.body and "other" not in entry.body for entry in entries)
     stored: Any = campaign

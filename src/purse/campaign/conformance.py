@@ -295,14 +295,8 @@ def check_labels(opened: Open) -> None:
     storage, other = opened(), opened()
     made = begun(storage, "labels")
     for request, value in (("r", "x"), ("s", "x"), ("t", "ü'\"")):
-        changed(
-            storage,
-            made,
-            ReadSet(labels=(("tenant", value),)),
-            lambda transaction, request=request, value=value: ask(
-                transaction, 2, request, {"tenant": value}
-            ),
-        )
+        wants = ReadSet(labels=(("tenant", value),))
+        changed(storage, made, wants, partial(ask, n=2, request=request, labels={"tenant": value}))
     changed(
         storage,
         made,

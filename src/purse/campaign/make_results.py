@@ -140,6 +140,7 @@ def status(
             if each.length and not arms.is_retired[each.arm]
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        tuple(sorted(head.labels)),
     )
 
 
@@ -236,17 +237,18 @@ def reports(head: CampaignRecord, kind: str, what: str = "report") -> str:
 
 def labels(rows: Iterable[LabelRow]) -> list[LabelStatus]:
     """What was spent for each label, from rows in their order."""
+    found = [list(parts) for _, parts in groupby(rows, key=lambda row: (row.key, row.value))]
     return [
         LabelStatus(
-            *label,
+            parts[0].key,
+            parts[0].value,
             parts[0].tickets,
-            *(
-                texts([getattr(part, word) for part in parts])
-                for word in ("spent", "held", "presumed", "overrun")
-            ),
+            texts([part.spent for part in parts]),
+            texts([part.held for part in parts]),
+            texts([part.presumed for part in parts]),
+            texts([part.overrun for part in parts]),
         )
-        for label, found in groupby(rows, key=lambda row: row[:2])
-        for parts in [list(found)]
+        for parts in found
     ]
 
 

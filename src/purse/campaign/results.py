@@ -237,6 +237,7 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -287,6 +288,7 @@ class Status:
                 if self.counts.get("clipped")
                 else []
             ),
+            *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

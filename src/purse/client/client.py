@@ -102,8 +102,9 @@ class Client:
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now. It is not repeated:
         its `seconds` say how long to wait.
         """
-        wishes = {"arms": arms, "context": context, "labels": labels}
-        return self.connection.do(asks.ask(name, request_id, **wishes))
+        return self.connection.do(
+            asks.ask(name, request_id, arms=arms, context=context, labels=labels)
+        )
 
     def ask_many(
         self,
@@ -123,8 +124,9 @@ class Client:
         contexts     `n` of what `ask` takes as a context, where there are features
         labels       as for `ask`, the same for all tickets
         """
-        wishes = {"arms": arms, "contexts": contexts, "labels": labels}
-        return self.connection.do(asks.ask_many(name, n, request_id, **wishes))
+        return self.connection.do(
+            asks.ask_many(name, n, request_id, arms=arms, contexts=contexts, labels=labels)
+        )
 
     def probabilities(self, name: str, arms: Arms = None, context: Any = None) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}.

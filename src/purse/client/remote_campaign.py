@@ -123,8 +123,9 @@ class RemoteCampaign(Campaign):
         contexts: Sequence[Any] | None = None,
         labels: Labels = None,
     ) -> list[CampaignTicket]:
-        wishes = {"arms": arms, "contexts": contexts, "labels": labels}
-        return self._connection.do(asks.ask_many(self.name, n, request_id, **wishes))
+        return self._connection.do(
+            asks.ask_many(self.name, n, request_id, arms=arms, contexts=contexts, labels=labels)
+        )
 
     def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
         return self._connection.do(asks.probabilities(self.name, arms, context))

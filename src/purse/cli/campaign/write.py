@@ -81,7 +81,10 @@ def ask(
     from purse.base.progress import progress
 
     seen = [context_of(text) for text in contexts]
-    wishes = {"arms": chosen(names, most), "labels": labels.labels_of(typed_labels)}
+    wishes: dict[str, Any] = {
+        "arms": chosen(names, most),
+        "labels": labels.labels_of(typed_labels),
+    }
     found = read.opened(name, storage)
     with progress("ask") as bar, bar.busy(waits_for(found)):
         if count == 1 and len(seen) < 2:

@@ -74,7 +74,7 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         idempotency_key: Key = None,
     ) -> Response:
         campaign, request = cache.get_to_ask(name), request_of(idempotency_key, body.request_id)
-        wishes = {"arms": body.arms, "labels": body.labels}
+        wishes: dict[str, Any] = {"arms": body.arms, "labels": body.labels}
         given = (
             [campaign.ask(request, context=body.context, **wishes)]
             if body.n == 1 and body.contexts is None
