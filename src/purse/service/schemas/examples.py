@@ -118,6 +118,7 @@ STATUS = as_json(
         oldest_held=None,
         alarms=(),
         promise=None,
+        labels=("tenant",),
     )
 )
 # after the report above
