@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
-from purse.campaign.addresses import REMOTE
+from purse.campaign.addresses import REMOTE, REMOTE_ACCOUNT
 from purse.campaign.entry import Entry
 from purse.campaign.results import CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.states import OPEN
@@ -40,6 +40,7 @@ class Client:
     """
 
     campaign_class = REMOTE  # of `Campaign.open(name, storage=client)`
+    account_class = REMOTE_ACCOUNT  # and of `Account.open`
 
     def __init__(
         self,

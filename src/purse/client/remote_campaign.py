@@ -18,12 +18,12 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.states import OPEN
-from purse.client.connection import Connection
+from purse.client.connection import Connection, connected
 from purse.client.verbs import asks, operators, records, reports
 from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
-from purse.errors import InvalidInput, PurseError, invalid
+from purse.errors import PurseError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,15 +58,7 @@ class RemoteCampaign(Campaign):
 
     @staticmethod
     def _connected(storage: Any, token: str | None) -> Connection:
-        """Return a connection to the server at an address, or the one that is given."""
-        if isinstance(storage, str):
-            return Connection(storage, token)
-        found = getattr(storage, "connection", storage)  # of a client
-        if not isinstance(found, Connection):
-            raise invalid("storage", storage, "must be the address of a server, or a client of it")
-        if token is not None:
-            raise InvalidInput("token: must be left out, since the client has its own")
-        return found
+        return connected(storage, token)
 
     @classmethod
     def _create(

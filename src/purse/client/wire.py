@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
+from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.results import (
     Alarm,
     Audit,
@@ -26,6 +27,7 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (
+    AccountStatus,
     Alarm,
     ArmVerdict,
     Audit,
@@ -34,6 +36,7 @@ RESULTS = (
     CoolingArm,
     FeatureStatus,
     LabelStatus,
+    LevelStatus,
     MeanBounds,
     Receipt,
     Recommendation,
@@ -50,6 +53,11 @@ def hints(kind: Any) -> dict[str, Any]:
 def path(name: str, *parts: object) -> str:
     """The address of a campaign, or of something in it."""
     return "/".join(["/campaigns", quote(str(name), safe=""), *map(str, parts)])
+
+
+def account_path(name: str, *parts: object) -> str:
+    """The address of an account, or of something in it."""
+    return "/".join(["/accounts", quote(str(name), safe=""), *map(str, parts)])
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

@@ -103,8 +103,13 @@ def recommend(
 
 def journal_page(name: str, after: int) -> Request[list[Entry]]:
     """Look at the entries that follow one; at the end there are none."""
+    return journal_request(path(name, "journal"), after)
+
+
+def journal_request(where: str, after: int) -> Request[list[Entry]]:
+    """A request for the entries of a journal that follow one."""
     query = {"after": integer("after", after, low=0, high=LARGEST), "limit": PAGE_SIZE}
-    return Request("GET", path(name, "journal"), entries_of, query=query)
+    return Request("GET", where, entries_of, query=query)
 
 
 def entries_of(text: str) -> list[Entry]:

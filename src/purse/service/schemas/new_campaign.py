@@ -14,7 +14,6 @@ from purse.service.schemas import examples
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
-    MOST_NAME,
     NAME,
     Amounts,
     Arms,
@@ -23,11 +22,11 @@ from purse.service.schemas.fields import (
     Features,
     MissingReward,
     PolicyName,
+    Resources,
     Table,
 )
 from purse.service.schemas.known_fields import RequestModel
 
-MOST_RESOURCES = 100
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
@@ -58,8 +57,7 @@ class NewCampaign(RequestModel):
         Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
     ] = None
     resources: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],
-        Field(min_length=1, max_length=MOST_RESOURCES),
+        Resources, Field(description="What is spent, such as USD and tokens.")
     ] = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
     plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
@@ -167,6 +165,13 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
+    account: Annotated[
+        str | None,
+        Field(
+            pattern=NAME,
+            description="The account above it, from which its money comes, too; null: none.",
+        ),
+    ] = None
     exist_ok: Annotated[
         bool,
         Field(
