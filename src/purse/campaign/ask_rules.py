@@ -83,6 +83,7 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
+            left = self.left()
             other = beyond(labels or {}, self.ledger.head.labels, self.ledger.labels)
             tickets = self.choose_rounds(n, mask, chooser, contexts)
             expires = self.terms.expires_after
@@ -90,6 +91,8 @@ class AskRules(AllowedArms):
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if left != [purse.left for purse in self.ledger.balances]:  # an account has less
+                body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
                 body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
             if labels is not None:
@@ -138,6 +141,8 @@ class AskRules(AllowedArms):
                 f"campaign {self.terms.name!r} is {status}"
                 + ("" if status == CLOSED else "; resume it first")
             )
+        for account in self.accounts:
+            account.refuse_stopped()
         draft = self.draft(mask)
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
@@ -161,7 +166,7 @@ class AskRules(AllowedArms):
                 if arms.is_retired[arm]:
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
-        return Draft(self.ledger, mask, self.now)
+        return Draft(self.ledger, mask, self.now, self.left())
 
     def choose_round(
         self, draft: Draft, mask: Mask | None, chooser: Chooser, context: Context | None = None
@@ -296,5 +301,5 @@ class AskRules(AllowedArms):
             )
         held = draft.need(arms)
         if not fits(held, draft.left):
-            raise self.explain_shortage(arms, held, draft.left)
+            raise self.explain_shortage(arms, held, draft)
         return held

@@ -66,6 +66,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        account: str | None = None,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
@@ -108,6 +109,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
+        account        the account above the campaign, from which its money comes, too; None: none
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
                        https://host
         token          for a server; None: the environment variable PURSE_TOKEN
@@ -144,6 +146,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
             "cost_ceiling": cost_ceiling,
             "features": features,
             "per_arm": per_arm,
+            "account": account,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 
@@ -175,12 +178,15 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         storage: Place = defaults.STORAGE,
         name: str | None = None,
         archives: Sequence[str | Path] = (),
+        account: str | None = None,
     ) -> Self:
         """Create a campaign from an exported journal and return it.
 
         file       a path or an open text file, as `export` wrote it
         name       the name of the new campaign; None: the name in the journal
         archives   the files that `archive` wrote before the export
+        account    the account above the new campaign; None: none, whatever the old one had. What
+                   the campaign has spent and held has to fit into it
 
         The new campaign has an id of its own; its terms name the old one as `restored_from`.
 
@@ -188,8 +194,9 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         Raise `InvalidInput` when a file cannot be read or is not a journal, or when entries are
         missing.
         Raise `CampaignExists` when the storage has a campaign of this name.
+        Raise `BudgetExhausted` when the account has too little left.
         """
-        return cls._at(storage)._restore(file, storage, name, archives)
+        return cls._at(storage)._restore(file, storage, name, archives, account)
 
     @classmethod
     def _at(cls, storage: Place) -> type[Self]:
@@ -222,4 +229,5 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
+        account: str | None,
     ) -> Self: ...

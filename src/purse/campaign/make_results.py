@@ -104,22 +104,7 @@ def status(
         head.rounds,
         terms.horizon,
         dict(head.counts),
-        tuple(
-            BalanceStatus(
-                name,
-                *texts(
-                    [
-                        purse.budget,
-                        purse.spent,
-                        purse.held,
-                        purse.presumed,
-                        purse.left,
-                        purse.overrun,
-                    ]
-                ),
-            )
-            for name, purse in zip(terms.resources, purses, strict=True)
-        ),
+        balances(terms.resources, purses),
         seq,
         head.digest,
         head.created / 1000,
@@ -140,7 +125,28 @@ def status(
             if each.length and not arms.is_retired[each.arm]
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        terms.account,
         tuple(sorted(head.labels)),
+    )
+
+
+def balances(resources: Sequence[str], purses: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
+    """Balances for people, one per resource."""
+    return tuple(
+        BalanceStatus(
+            name,
+            *texts(
+                [
+                    purse.budget,
+                    purse.spent,
+                    purse.held,
+                    purse.presumed,
+                    purse.left,
+                    purse.overrun,
+                ]
+            ),
+        )
+        for name, purse in zip(resources, purses, strict=True)
     )
 
 

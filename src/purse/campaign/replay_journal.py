@@ -5,7 +5,7 @@ compared with what is written.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -32,6 +32,8 @@ from purse.campaign.ticket_window import TicketWindow
 from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
+# fields of an entry that hold units
+AMOUNTS = ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left")
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {
     SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED, "other_labels",
@@ -49,6 +51,7 @@ class DryRunRules(Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
+    least: list[int] | None = None  # what the accounts had left, where that was less
 
     def add(
         self,
@@ -60,6 +63,17 @@ class DryRunRules(Transaction):
     ) -> Entry:
         """Say what the next entry would be."""
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+    def left(self) -> list[int]:
+        """(d,) What could be held then."""
+        own = super().left()
+        return own if self.least is None else list(map(min, own, self.least))
+
+    def levels(self) -> Iterator[tuple[str, list[Balance]]]:
+        """What can lack money."""
+        yield from super().levels()
+        if self.least is not None:
+            yield "an account", [Balance(units) for units in self.least]
 
     def next_round(
         self,
@@ -146,6 +160,7 @@ class JournalReplay:
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
+                transaction.least = body.get("left")
                 contexts = of_ask(body)
                 labels = read_labels(body.get(LABELS))
                 transaction.ask(
@@ -270,11 +285,7 @@ def check_types(entry: Entry, terms: Terms) -> None:
     """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
     are not whole units, rewards outside [0, 1] where no other range was declared.
     """
-    amounts = [
-        entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max")
-        if entry.kind != "created"
-    ]
+    amounts = [entry.body.get(name, []) for name in AMOUNTS if entry.kind != "created"]
     whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
     if not all(

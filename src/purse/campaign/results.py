@@ -237,6 +237,7 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    account: Annotated[str, "The account above it; empty where there is none."] = ""
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -277,6 +278,7 @@ class Status:
             ),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
+            *([f"  account: {self.account}"] if self.account else []),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
             *(f"  cooling down: {each}" for each in self.cooling),
             *(

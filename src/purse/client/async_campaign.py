@@ -83,7 +83,10 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
         storage: Place = defaults.STORAGE,
         name: str | None = None,
         archives: Sequence[str | Path] = (),
+        account: str | None = None,
     ) -> Self:
-        make = partial(Campaign.restore, storage=storage, name=name, archives=archives)
+        make = partial(
+            Campaign.restore, storage=storage, name=name, archives=archives, account=account
+        )
         made = await asyncio.to_thread(make, file)
         return cls(made.name, made)

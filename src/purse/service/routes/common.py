@@ -65,9 +65,7 @@ def pages_said(example: str) -> dict[str, Any]:
     }
 
 
-def journal_lines(
-    read: Callable[[int, int], list[Entry]], window: JournalQuery
-) -> Iterator[str]:
+def journal_lines(read: Callable[[int, int], list[Entry]], window: JournalQuery) -> Iterator[str]:
     """The entries as lines, read a page at a time; after `MOST_BYTES` no more.
 
     read   returns the entries after one, at most so many

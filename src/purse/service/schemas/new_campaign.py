@@ -56,9 +56,7 @@ class NewCampaign(RequestModel):
     cost_max: Annotated[
         Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
     ] = None
-    resources: Annotated[
-        Resources, Field(description="What is spent, such as USD and tokens.")
-    ] = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
+    resources: Resources = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
     plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
         int | None,
