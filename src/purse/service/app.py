@@ -38,7 +38,7 @@ def make_app(settings: Settings) -> FastAPI:
     storage = connect(settings.storage)
     cache = CampaignCache(storage, settings.allow_policy_files)
     views, threads = LiveViews(storage), Threads()
-    metrics = Metrics(cache.statuses, lambda: storage.now() / 1000)
+    metrics = Metrics(cache.statuses, cache.account_statuses, lambda: storage.now() / 1000)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -64,7 +64,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         responses=refusals(),
     )
     def get_account(account: AccountName) -> Response:
-        return status_answer(opened(account).status())
+        return status_answer(cache.account(account).status())
 
     @router.post(
         "/accounts/{account}/top-ups",
@@ -75,7 +75,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     )
     def top_up_account(account: AccountName, body: TopUp, idempotency_key: Key = None) -> Response:
         request = request_of(idempotency_key, body.request_id)
-        return status_answer(opened(account).top_up(body.amount, request))
+        return status_answer(cache.account(account).top_up(body.amount, request))
 
     turning: dict[str, Any] = {
         "dependencies": manage,
@@ -89,7 +89,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         **turning,
     )
     def pause_account(account: AccountName) -> Response:
-        return status_answer(opened(account).pause())
+        return status_answer(cache.account(account).pause())
 
     @router.post(
         "/accounts/{account}/resume",
@@ -97,7 +97,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         **turning,
     )
     def resume_account(account: AccountName) -> Response:
-        return status_answer(opened(account).resume())
+        return status_answer(cache.account(account).resume())
 
     @router.post(
         "/accounts/{account}/close",
@@ -105,7 +105,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         **turning,
     )
     def close_account(account: AccountName) -> Response:
-        return status_answer(opened(account).close())
+        return status_answer(cache.account(account).close())
 
     @router.post(
         "/accounts/{account}/audit",
@@ -115,7 +115,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         responses=refusals(body=True),
     )
     def audit_account(account: AccountName) -> Response:
-        found = opened(account).audit()
+        found = cache.account(account).audit()
         return answer({**asdict(found), "ok": found.ok})
 
     @router.get(
@@ -135,9 +135,6 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
                 )
             )
         )
-
-    def opened(name: str) -> LocalAccount:
-        return LocalAccount.open(name, storage=cache.storage)
 
     return router
 
