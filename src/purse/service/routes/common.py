@@ -73,7 +73,8 @@ def journal_lines(read: Callable[[int, int], list[Entry]], window: JournalQuery)
     after, left, size = window.after, window.limit, 0
     while left and (page := read(after, min(PAGE_SIZE, left))):
         for entry in page:
-            body = without_folder(entry.body) if entry.kind == "created" else entry.body
+            terms = "policy" in entry.body  # of a campaign; an account has no policy
+            body = without_folder(entry.body) if terms else entry.body
             line = compact({**entry._asdict(), "body": body}) + "\n"
             yield line
             size += len(line)
