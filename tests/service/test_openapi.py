@@ -212,6 +212,7 @@ def test_examples_are_true() -> None:
     assert client.post("/campaigns/prompts/tells", json=example["Reports"]).json()["receipts"] == [
         example["Receipt"]
     ]
+    assert client.get("/campaigns/prompts/labels").json() == example["Labels"]
     status = client.get("/campaigns/prompts").json()
     assert status == {
         **example["Status"],

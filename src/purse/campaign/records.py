@@ -23,6 +23,7 @@ OPTIONAL = (
     "silent",
     "seen",
     "acknowledged",
+    "labels",
     "alerts",
     "top_ups",
     "alerted",
@@ -36,14 +37,15 @@ COUNTS = (
     "outside_range",
     "crowded",
     "clipped",
+    "other_labels",
 )
-# alarms about reports, which stay what they are, so that somebody has to acknowledge them
-ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range"]
+# alarms about what stays as it is, so that somebody has to acknowledge them
+ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range", "other-labels"]
 # what `counts` calls their reports
 ACKNOWLEDGED = dict(
     zip(
         get_args(ReportAlarm),
-        ("overruns", "conflicts", "below_minimum", "outside_range"),
+        ("overruns", "conflicts", "below_minimum", "outside_range", "other_labels"),
         strict=True,
     )
 )
@@ -102,6 +104,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)  # the values of each key
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
     top_ups: int = 0  # while there were alerts
     # the mark of the last event of each subject, see `events`

@@ -9,6 +9,7 @@ from purse.base import amounts
 from purse.campaign import events
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.journal import EVENT, Entry
+from purse.campaign.labels import LABELS
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import Balance, TicketRecord
 from purse.errors import Conflict, TicketError
@@ -90,7 +91,9 @@ class BaseTransaction:
             entry.kind != kind or any(entry.body.get(name) != same[name] for name in same)
         ):
             before = (
-                f"{entry.body['n']} tickets" + (" of some arms" if "mask" in entry.body else "")
+                f"{entry.body['n']} tickets"
+                + (" of some arms" if "mask" in entry.body else "")
+                + (" with labels" if LABELS in entry.body else "")
                 if entry.kind == "asked"
                 else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
             )

@@ -16,7 +16,7 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import catalog, recommend, replay, serve, simulate, study, theory, webhook
+from purse.cli import account, catalog, recommend, replay, serve, simulate, study, theory, webhook
 from purse.cli.campaign import write
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
@@ -58,6 +58,7 @@ cli.add_sections(
     {
         "Spend a budget": [
             write.campaign,
+            account.account,
             recommend.recommend,
             serve.serve,
             serve.token,

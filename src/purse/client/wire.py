@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
+from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.results import (
     AddedWebhook,
     Alarm,
@@ -19,6 +20,7 @@ from purse.campaign.results import (
     CoolingArm,
     Delivery,
     FeatureStatus,
+    LabelStatus,
     Receipt,
     Status,
     Webhook,
@@ -28,6 +30,7 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (
+    AccountStatus,
     AddedWebhook,
     Alarm,
     ArmVerdict,
@@ -37,6 +40,8 @@ RESULTS = (
     CoolingArm,
     Delivery,
     FeatureStatus,
+    LabelStatus,
+    LevelStatus,
     MeanBounds,
     Receipt,
     Recommendation,
@@ -59,6 +64,11 @@ def path(name: str, *parts: object) -> str:
 def quoted(name: str) -> str:
     """A name as a part of a path."""
     return quote(str(name), safe="")
+
+
+def account_path(name: str, *parts: object) -> str:
+    """The address of an account, or of something in it."""
+    return "/".join(["/accounts", quoted(name), *map(str, parts)])
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

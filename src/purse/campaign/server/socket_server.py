@@ -48,6 +48,7 @@ READS = (  # methods of a storage
     "tickets",
     "archived",
     "checkpoint",
+    "labels",
     "events",
     "webhooks",
 )

@@ -22,6 +22,7 @@ from purse.campaign.storage.base import (
     AccountOverview,
     AccountWrite,
     Join,
+    LabelTable,
     LockedAccount,
     LockedState,
     Overview,
@@ -58,6 +59,8 @@ from purse.campaign.storage.postgres_rows import (
     archived_records,
     archived_tickets,
     digest_at,
+    known_labels,
+    label_rows,
     write,
 )
 from purse.campaign.storage.postgres_webhooks import PostgresWebhooks, records
@@ -297,6 +300,7 @@ class Postgres(PostgresWebhooks):
             after = wants.told_after
             told = db.execute(TOLD, (campaign, after)) if after is not None else None
             marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
+            labels = known_labels(db, campaign, wants.labels) if wants.labels else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
@@ -326,6 +330,7 @@ class Postgres(PostgresWebhooks):
             if marks is None or after is None or after < head.archived
             else digest_at(head, after, marks.fetchone()),
             accounts,
+            labels.fetchall() if labels else [],
         )
         change = self._decided(db, decide, found)
         if change is not None:
@@ -540,6 +545,15 @@ class Postgres(PostgresWebhooks):
                 (self._key(db, name), kind),
             ).fetchone()
             return Checkpoint(*row) if row else None
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        with self._view() as db:
+            campaign = self._key(db, name)
+            row = db.execute(HEAD, (campaign, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
+            return LabelTable(row[0], label_rows(db, campaign))
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.campaign import defaults
+from purse.cli import complete
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
 from purse.cli.campaign.contexts import features_of
 from purse.cli.options import Duration, stored
@@ -139,6 +140,12 @@ if TYPE_CHECKING:
     '"code"]} [default: no contexts].',
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
+@click.option(
+    "--account",
+    metavar="NAME",
+    shell_complete=complete.accounts,
+    help="Account above it, from which its money comes, too [default: none].",
+)
 @click.option(
     "--alert",
     "alerts",

@@ -15,7 +15,6 @@ from purse.service.schemas.alerts import MOST_ALERTS, AlertRule
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
-    MOST_NAME,
     NAME,
     Amounts,
     Arms,
@@ -24,11 +23,11 @@ from purse.service.schemas.fields import (
     Features,
     MissingReward,
     PolicyName,
+    Resources,
     Table,
 )
 from purse.service.schemas.known_fields import RequestModel
 
-MOST_RESOURCES = 100
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
@@ -58,10 +57,7 @@ class NewCampaign(RequestModel):
     cost_max: Annotated[
         Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
     ] = None
-    resources: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],
-        Field(min_length=1, max_length=MOST_RESOURCES),
-    ] = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
+    resources: Resources = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
     plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
         int | None,
@@ -168,6 +164,13 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
+    account: Annotated[
+        str | None,
+        Field(
+            pattern=NAME,
+            description="The account above it, from which its money comes, too; null: none.",
+        ),
+    ] = None
     alerts: Annotated[
         list[AlertRule],
         Field(max_length=MOST_ALERTS, description="Rules of the events that webhooks are told of."),

@@ -15,6 +15,7 @@ from purse.campaign.storage.base import (
     AccountOverview,
     AccountWrite,
     Join,
+    LabelTable,
     LockedAccount,
     LockedState,
     Overview,
@@ -162,6 +163,10 @@ class RemoteStorage:
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
         return self._call("checkpoint", name, kind)
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        return self._call("labels", name)
 
     def events(self, name: str, after: int, limit: int) -> list[Entry]:
         """The events that follow."""
