@@ -49,8 +49,8 @@ def refused(ledger: Books, need: Sequence[int]) -> list[dict[str, Any]]:
         return []
     lacking = [
         of_budget(ledger, EXHAUSTED, resource)
-        for resource, (used, whole) in enumerate(usage(ledger))
-        if used + need[resource] > whole
+        for resource, (purse, units) in enumerate(zip(ledger.balances, need, strict=True))
+        if purse.spent + purse.presumed + units > purse.budget
     ]
     return [
         body(ledger, EXHAUSTED, *cause, refused=list(need))

@@ -4,7 +4,7 @@ process has answered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,9 @@ COUNTS = {
     "other_labels": "Labels beyond the values of their key, summed as other.",
 }
 DELIVERIES = {
-    "purse_events_delivered": ("delivered", "Events that webhooks were told of."),
-    "purse_events_skipped": ("skipped", "Events that were given up after three days of attempts."),
-    "purse_deliveries_failed": ("failed", "Attempts to tell webhooks of events that failed."),
+    "events_delivered": ("delivered", "Events that webhooks were told of."),
+    "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
+    "deliveries_failed": ("failed", "Attempts to tell webhooks of events that failed."),
 }
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -134,18 +134,7 @@ class Campaigns:
             found,
             lambda status: float(len(status.alarms)),
         )
-        yield of_each(
-            "purse_events_waiting",
-            "Events that webhooks were not told of yet.",
-            found,
-            lambda status: float(sum(each.waiting for each in status.deliveries)),
-        )
-        for name, (word, text) in DELIVERIES.items():
-            sent = CounterMetricFamily(name, text, labels=("campaign",))
-            for status in found:
-                total = sum(getattr(each, word) for each in status.deliveries)
-                sent.add_metric((status.name,), total)
-            yield sent
+        yield from deliveries("purse", "campaign", found)
         for word, text in COUNTS.items():
             counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
             for status in found:
@@ -182,6 +171,24 @@ def by_word(
     return gauge
 
 
+def deliveries(
+    prefix: str, label: str, found: Sequence[Status | AccountStatus]
+) -> Iterator[Metric]:
+    """How the webhooks of each campaign, or of each account, stand."""
+    waiting = GaugeMetricFamily(
+        f"{prefix}_events_waiting", "Events that webhooks were not told of yet.", labels=(label,)
+    )
+    for status in found:
+        waiting.add_metric((status.name,), sum(each.waiting for each in status.deliveries))
+    yield waiting
+    for name, (word, text) in DELIVERIES.items():
+        sent = CounterMetricFamily(f"{prefix}_{name}", text, labels=(label,))
+        for status in found:
+            total = sum(getattr(each, word) for each in status.deliveries)
+            sent.add_metric((status.name,), total)
+        yield sent
+
+
 class Accounts:
     """How all accounts stand at this moment."""
 
@@ -215,6 +222,7 @@ class Accounts:
         for status in found:
             running.add_metric((status.name,), float(status.status == "running"))
         yield running
+        yield from deliveries("purse_account", "account", found)
 
 
 class Metrics:
