@@ -8,6 +8,7 @@ from purse.base import amounts
 from purse.campaign.draft import Draft
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask
+from purse.campaign.results import write_time
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.terms import FIT
 from purse.campaign.transaction import BaseTransaction
@@ -110,11 +111,10 @@ class AllowedArms(BaseTransaction):
             return BudgetHeld(
                 f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
             )
-        return BudgetExhausted(
-            text
-            + (
+        if purse.presumed:
+            text += (
                 f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
-                if purse.presumed
-                else ""
             )
-        )
+        if period := self.ledger.period:
+            text += f"; the next period begins {write_time(period.ends / 1000)}"
+        return BudgetExhausted(text)
