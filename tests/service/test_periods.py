@@ -64,7 +64,7 @@ def test_a_campaign_without_periods_has_none() -> None:
 )
 def test_what_makes_no_sense_is_refused(change: dict[str, Any], field: str) -> None:
     answer = service().post("/campaigns", json={**PROMPTS, **TERMS, **change})
-    assert field in problem(answer, 422, "invalid-input")
+    assert field in problem(answer, 400, "invalid-input")
 
 
 def test_a_viewer_sees_a_period_begin_that_nobody_has_made() -> None:
