@@ -33,7 +33,7 @@ def test_five_that_were_slept_through_are_made_in_order(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
     harness = make_harness(kind)
-    campaign = begun(harness, carry="all")  # type: ignore[arg-type]
+    campaign = begun(harness, carry="all")
     ticket = campaign.ask()
     harness.clock = START + 31 * HOUR
     assert period(campaign).number == 6
@@ -136,7 +136,7 @@ def test_of_many_threads_one_makes_it(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
     harness = make_harness(kind)
-    begun(harness, budget=100)  # type: ignore[arg-type]
+    begun(harness, budget=100)
     harness.clock = START + 20 * HOUR
     barrier = threading.Barrier(4)
     opened = [Campaign.open("test", storage=harness.storage()) for _ in range(4)]

@@ -35,7 +35,7 @@ HOUR = 3_600_000
 
 def ms(*parts: int) -> int:
     """The instant of a time in UTC."""
-    return round(datetime(*parts, tzinfo=UTC).timestamp() * 1000)  # type: ignore[misc,arg-type]
+    return round(datetime(*parts, tzinfo=UTC).timestamp() * 1000)  # type: ignore[misc]
 
 
 def ends(every: str, zone: str, starts: str | None, after: int, count: int) -> list[datetime]:
