@@ -23,7 +23,7 @@ from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
-from purse.campaign.periods.period import DROPPED
+from purse.campaign.periods.period import ABOVE, DROPPED
 from purse.campaign.periods.time_zones import data_version
 from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
@@ -56,6 +56,7 @@ class DryRunRules(Transaction):
     # the end of a period as other time-zone data told it; None: told again
     written_end: dict[str, Any] | None = None
     least: list[int] | None = None  # what the accounts had left, where that was less
+    above: dict[str, int] = {}  # noqa: RUF012 - the periods that the accounts were in
 
     def add(
         self,
@@ -73,6 +74,10 @@ class DryRunRules(Transaction):
         if self.written_end is None or self.written_end["next"] <= instant:
             return super().end_after(known, instant)
         return self.written_end
+
+    def account_periods(self) -> dict[str, int]:
+        """The periods that the accounts were in, as it is written."""
+        return self.above
 
     def left(self) -> list[int]:
         """(d,) What could be held then."""
@@ -149,7 +154,7 @@ class JournalReplay:
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
         rules = DryRunRules(self.ledger, entry.at)
-        if entry.kind != "renewed" and rules.is_over():
+        if entry.kind != "renewed" and rules.ended():
             self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
         try:
             self.decide(rules, entry)
@@ -174,7 +179,7 @@ class JournalReplay:
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
-                transaction.least = body.get("left")
+                transaction.least, transaction.above = body.get("left"), body.get(ABOVE, {})
                 contexts = of_ask(body)
                 transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
             case "told" if body.get("missing"):

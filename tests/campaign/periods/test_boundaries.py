@@ -15,6 +15,7 @@ from purse import Campaign, CampaignPaused
 from purse.campaign import replay_journal
 from purse.campaign.periods import rules
 from purse.campaign.periods.calendar import Calendar
+from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.memory import Memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
@@ -210,9 +211,9 @@ def test_an_audit_decides_on_a_boundary_again(
     harness = MemoryHarness()
     campaign = begun(harness)
     harness.clock += 7 * HOUR
-    honest = rules.renewal
+    honest = PeriodRules.renewal
     with monkeypatch.context() as patched:
-        patched.setattr(rules, "renewal", lambda *given: {**honest(*given), **change})
+        patched.setattr(PeriodRules, "renewal", lambda *given: {**honest(*given), **change})
         campaign.ask()
     assert any("would be" in each for each in campaign.audit(full=True).findings)
 
