@@ -21,6 +21,8 @@ class BaseTransaction(PeriodRules):
     accounts   those above the campaign, from the top down
     """
 
+    ledger: Ledger
+
     def __init__(
         self, ledger: Ledger, now: int, accounts: Sequence[AccountTransaction] = ()
     ) -> None:

@@ -18,6 +18,8 @@ from purse.errors import BudgetExhausted, CampaignClosed, CampaignPaused, Confli
 class AccountTransaction(PeriodRules):
     """Decides on entries of an account, each on the ground of those before it."""
 
+    ledger: AccountLedger
+
     def __init__(self, ledger: AccountLedger, now: int) -> None:
         self.ledger = ledger
         self.terms = ledger.terms
