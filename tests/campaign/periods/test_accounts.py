@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from purse import Account, BudgetHeld, Campaign, InvalidInput
+from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
+from purse.campaign.periods.rules import PeriodRules
 from tests.support.accounts import balance, campaign
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
@@ -55,6 +57,7 @@ def test_the_first_operation_below_it_begins_its_periods(harness: StorageHarness
     assert renewals(below) == []
     assert Account.open("team", storage=harness.storage()).status() == account.status()
     assert below.audit(full=True).ok
+    assert account.audit().findings == ()
 
 
 @pytest.mark.parametrize(("carry", "left"), [("none", "10"), ("all", "19.5"), ("9.25", "19.25")])
@@ -80,6 +83,7 @@ def test_a_refund_counts_by_the_period_of_the_account(carry: Any, left: str, ver
     assert balance(below) == ("0.5", "0", "0", "199.5", "0")
     assert period(account).spent == ("0",)
     assert below.audit(full=True).ok
+    assert account.audit().findings == ()
 
 
 def test_a_void_hold_is_dropped_on_the_level_whose_period_has_ended() -> None:
@@ -97,6 +101,7 @@ def test_a_void_hold_is_dropped_on_the_level_whose_period_has_ended() -> None:
         "campaign": "c", "entry": 4, "held": [-UNIT], "period": 1, "dropped": [UNIT],
     }  # fmt: skip
     assert moved[3] == {"campaign": "c", "entry": 5, "held": [-UNIT]}
+    assert account.audit().findings == ()
 
 
 def test_what_may_be_held_is_the_least_of_all_periods() -> None:
@@ -114,6 +119,7 @@ def test_what_may_be_held_is_the_least_of_all_periods() -> None:
     assert len(below.ask_many(5)) == 2
     assert [each["number"] for each in renewals(account)] == [2, 3]
     assert below.audit(full=True).ok
+    assert account.audit().findings == ()
 
 
 def test_a_paused_account_begins_none() -> None:
@@ -131,6 +137,7 @@ def test_a_paused_account_begins_none() -> None:
     account.top_up(1)
     assert [each["number"] for each in renewals(account)] == [2]
     assert balance(account)[3] == "11"
+    assert account.audit().findings == ()
 
 
 def test_the_tree_shows_what_is_left_now_on_each_level(harness: StorageHarness) -> None:
@@ -167,6 +174,7 @@ def test_holds_of_a_restored_campaign_count_as_asked_for_when_it_joined(same: bo
     copy.void(ticket.id)  # in the period in which it joined: it comes back
     assert float(balance(account)[3]) == left + 1
     assert copy.audit(full=True).ok
+    assert account.audit().findings == ()
 
 
 def test_and_are_dropped_once_that_period_has_ended() -> None:
@@ -181,6 +189,46 @@ def test_and_are_dropped_once_that_period_has_ended() -> None:
     harness.clock += 6 * HOUR
     copy.void(ticket.id)
     assert balance(account) == ("0", "0", "0", "10", "0")
+    assert account.audit().findings == ()
+
+
+@pytest.mark.parametrize(
+    "change", [{"dropped": [0]}, {"allowance": [UNIT]}, {"next": START + HOUR * 13}]
+)
+def test_an_audit_of_the_account_decides_on_its_periods_again(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    harness = MemoryHarness()
+    account, below = begun(harness)
+    harness.clock += 6 * HOUR
+    honest = PeriodRules.renewal
+    with monkeypatch.context() as patched:
+        patched.setattr(PeriodRules, "renewal", lambda *given: {**honest(*given), **change})
+        below.ask()
+    assert any("would be" in each for each in account.audit().findings)
+
+
+def test_an_audit_finds_what_was_booked_without_its_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = MemoryHarness()
+    account, below = begun(harness)
+    harness.clock += 6 * HOUR
+    with monkeypatch.context() as patched:
+        patched.setattr(AccountTransaction, "renew", lambda _: None)
+        below.ask()
+    assert any("not renewed" in each for each in account.audit().findings)
+
+
+def test_an_audit_finds_a_refund_that_should_have_been_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness = MemoryHarness()
+    account, below = begun(harness)
+    ticket = below.ask()
+    harness.clock += 6 * HOUR
+    with monkeypatch.context() as patched:
+        patched.setattr(AccountTransaction, "from_ended", lambda *_: {})
+        below.void(ticket)
+    assert any("would be" in each for each in account.audit().findings)
 
 
 def test_terms_of_accounts_are_checked_and_come_back() -> None:
