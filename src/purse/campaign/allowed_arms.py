@@ -11,6 +11,7 @@ from purse.campaign.draft import Draft
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask
 from purse.campaign.records import Balance
+from purse.campaign.results import write_time
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.terms import FIT
 from purse.campaign.transaction import BaseTransaction
@@ -127,14 +128,13 @@ class AllowedArms(BaseTransaction):
                 f"{text}; {amounts.text(lack.purse.held)} is held for open tickets; tell or void "
                 "them"
             )
-        error = BudgetExhausted(
-            text
-            + (
+        if lack.purse.presumed:
+            text += (
                 f"; {amounts.text(lack.purse.presumed)} is presumed spent, for tickets without a "
                 "report"
-                if lack.purse.presumed
-                else ""
             )
-        )
+        if period := self.ledger.period:
+            text += f"; the next period begins {write_time(period.ends / 1000)}"
+        error = BudgetExhausted(text)
         error.need = held
         return error

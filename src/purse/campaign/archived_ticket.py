@@ -16,11 +16,12 @@ from purse.campaign.contexts import CONTEXT, UNUSED
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LABELS
 from purse.campaign.ledger import settle, total_costs
+from purse.campaign.periods.period import ABOVE, PERIOD
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
-MORE = ("initial", "names", CONTEXT, LABELS)  # what few tickets have
+MORE = ("initial", "names", CONTEXT, LABELS, PERIOD, ABOVE)  # what few tickets have
 OF_ASK = ("mask", UNUSED, LABELS)  # what few asks have
 
 

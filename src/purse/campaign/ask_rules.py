@@ -13,6 +13,7 @@ from purse.campaign.journal import EVENT, Entry
 from purse.campaign.labels import LABELS, OTHER, beyond
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
+from purse.campaign.periods.period import ABOVE
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import CLOSED, FAILED, RELEASED, RUNNING, VOID
 from purse.campaign.terms import FIT
@@ -57,6 +58,9 @@ class Chooser(Protocol):
     ) -> list[float]:
         """Return the probability of each arm."""
 
+    def begin_period(self, rounds: int) -> None:
+        """Let the horizon count from the round after so many."""
+
 
 class AskRules(AllowedArms):
     """What an ask is answered with."""
@@ -95,6 +99,8 @@ class AskRules(AllowedArms):
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if above := self.account_periods():
+                body[ABOVE] = above
             if left != [purse.left for purse in self.ledger.balances]:  # an account has less
                 body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
@@ -158,6 +164,7 @@ class AskRules(AllowedArms):
         for account in self.accounts:
             account.refuse_stopped()
         draft = self.draft(mask)
+        self.show_period(chooser)
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
             try:
@@ -181,6 +188,16 @@ class AskRules(AllowedArms):
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
         return Draft(self.ledger, mask, self.now, self.left())
+
+    def account_periods(self) -> dict[str, int]:
+        """The periods that the accounts are in, by their ids, where they have any."""
+        found = [(each.terms.id, each.ledger.period) for each in self.accounts]
+        return {name: period.number for name, period in found if period is not None}
+
+    def show_period(self, chooser: Chooser) -> None:
+        """Tell the policy which rounds its horizon counts."""
+        if (period := self.ledger.period) is not None:
+            chooser.begin_period(period.rounds)
 
     def choose_round(
         self, draft: Draft, mask: Mask | None, chooser: Chooser, context: Context | None = None
@@ -236,8 +253,10 @@ class AskRules(AllowedArms):
     ) -> tuple[int, list[int], list[float]]:
         """The choice for the next round: exploration's, or the policy's."""
         t = draft.t + 1
-        if draft.t == self.terms.horizon:
-            raise HorizonReached(f"all {draft.t} rounds of the horizon have been asked for")
+        horizon, period = self.terms.horizon, self.ledger.period
+        if horizon is not None and draft.t == horizon + (period.rounds if period else 0):
+            when = " in this period" if period else ""
+            raise HorizonReached(f"all {horizon} rounds of the horizon have been asked for{when}")
         seen = (t, draft.left, draft.pending, draft.owed, allowed, context)
         if not self.terms.explore:
             arms, chances = chooser.choose(*seen)
@@ -259,7 +278,8 @@ class AskRules(AllowedArms):
         """The chance of each arm to be drawn by exploration."""
         if not self.terms.explore:
             return {}
-        budget = [purse.budget for purse in self.ledger.balances]
+        balances, period = self.ledger.balances, self.ledger.period
+        budget = period.budget(balances) if period else [purse.budget for purse in balances]
         places = self.ledger.arms.there if allowed is None else allowed
         most = {arm: exploration.scarcity(draft.need([arm]), budget) for arm in places}
         return exploration.chances(self.terms.explore, most)
@@ -290,6 +310,7 @@ class AskRules(AllowedArms):
             check_contexts(self.terms.context, 1, [context])
         numbers = None if context is None else context.numbers
         draft = self.draft(mask)
+        self.show_period(chooser)
         allowed = self.allowed(draft, mask)
         out = [0.0] * self.terms.n_arms
         if again := self.next_again(draft, allowed):

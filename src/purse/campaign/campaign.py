@@ -76,6 +76,10 @@ class Campaign(
         features: Any = None,
         per_arm: bool = False,
         account: str | None = None,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
@@ -120,6 +124,13 @@ class Campaign(
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
         account        the account above the campaign, from which its money comes, too; None: none
+        every          "day", "week", "month", or hours such as "6h": so often the budget is granted
+                       anew, and `horizon` begins again; None: once
+        time_zone      of days, weeks and months, such as "Europe/Berlin"
+        carry          what is kept at the end of a period of the money that is left: "none", "all",
+                       or an amount, at most so much
+        starts         a local date or time such as "2026-01-31T09:00" whose day and hour periods
+                       keep; None: midnight, Monday, the first of the month
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
                        to "100%", "overrun", "cooling-down" and "expired"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
@@ -159,6 +170,10 @@ class Campaign(
             "features": features,
             "per_arm": per_arm,
             "account": account,
+            "every": every,
+            "time_zone": time_zone,
+            "carry": carry,
+            "starts": starts,
             "alerts": alerts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)

@@ -60,13 +60,19 @@ def refused(ledger: Books, need: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def usage(ledger: Books) -> list[tuple[int, int]]:
-    """Return what counts as spent of each resource, and the whole that it is compared with."""
-    return [(purse.spent + purse.presumed, purse.budget) for purse in ledger.balances]
+    """Return what counts as spent of each resource, and the whole that it is compared with: those
+    of the period, where there is one.
+    """
+    balances, now = ledger.balances, ledger.period
+    if now is not None:
+        return list(zip(now.spent(balances), now.budget(balances), strict=True))
+    return [(purse.spent + purse.presumed, purse.budget) for purse in balances]
 
 
 def period(ledger: Books) -> int:
     """Return the number of the period; 0 where there are none."""
-    return 0
+    now = ledger.period
+    return 0 if now is None else now.number
 
 
 def causes(ledger: Books, entry: Entry, rule: str) -> Iterator[Cause]:

@@ -11,6 +11,8 @@ from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.labels import MOST_VALUES, LabelRow
+from purse.campaign.ledger import Ledger
+from purse.campaign.periods.as_of import AsOf, period_status
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
     Alarm,
@@ -96,9 +98,14 @@ def status(
     oldest: int | None,
     danger: str | None = None,
     webhooks: Sequence[WebhookRecord] = (),
+    *,
+    now: int,
 ) -> Status:
-    """The status from what is stored."""
+    """The status from what is stored, as of a time (ms): periods that are due have begun."""
     arms = Arms(terms, head.arms)
+    ledger = Ledger(terms, seq, head.copied(), list(purses))
+    AsOf(ledger, now).renew()
+    period, purses = ledger.period, ledger.balances
     return Status(
         terms.name,
         head.status,
@@ -130,6 +137,7 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         terms.account,
+        None if period is None else period_status(terms, period, purses, head.status, head.rounds),
         tuple(sorted(head.labels)),
         tuple(head.alerts),
         tuple(map(delivery, webhooks)),

@@ -23,6 +23,7 @@ OPTIONAL = (
     "silent",
     "seen",
     "acknowledged",
+    "period",
     "labels",
     "alerts",
     "top_ups",
@@ -104,6 +105,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     labels: dict[str, int] = field(default_factory=dict)  # the values of each key
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
     top_ups: int = 0  # while there were alerts

@@ -26,6 +26,8 @@ from purse.campaign.labels import LABELS, read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
+from purse.campaign.periods.dry_run import PeriodDryRun, knows_other_zones, written_end
+from purse.campaign.periods.period import ABOVE, DROPPED
 from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
@@ -35,7 +37,10 @@ from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
 # fields of an entry that hold units
-AMOUNTS = ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left")
+AMOUNTS = (
+    "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left", "allowance",
+    DROPPED,
+)  # fmt: skip
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {
     SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED, "other_labels",
@@ -49,11 +54,12 @@ class WouldAppend(Exception):
         self.entry = entry
 
 
-class DryRunRules(Transaction):
+class DryRunRules(PeriodDryRun, Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
     least: list[int] | None = None  # what the accounts had left, where that was less
+    above: dict[str, int] = {}  # noqa: RUF012 - the periods that the accounts were in
 
     def add(
         self,
@@ -65,6 +71,10 @@ class DryRunRules(Transaction):
     ) -> Entry:
         """Say what the next entry would be."""
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+    def account_periods(self) -> dict[str, int]:
+        """The periods that the accounts were in, as it is written."""
+        return self.above
 
     def left(self) -> list[int]:
         """(d,) What could be held then."""
@@ -144,8 +154,11 @@ class JournalReplay:
         """Decide once more; an event that the entry before caused has to follow it."""
         if entry.kind != EVENT:
             self.end_events()
+        rules = DryRunRules(self.ledger, entry.at)
+        if entry.kind != "renewed" and rules.ended():
+            self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
         try:
-            self.decide(DryRunRules(self.ledger, entry.at), entry)
+            self.decide(rules, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
         except WouldAppend as made:
             if compact(made.entry) != compact(entry):
@@ -159,18 +172,20 @@ class JournalReplay:
     def decide(self, transaction: DryRunRules, entry: Entry) -> None:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
+        transaction.written_end = written_end(self.terms.periods, body, self.notes)
         match entry.kind:
             case "event":
                 self.expected.decide(transaction, entry)
             case "alerts_set":
                 transaction.set_alerts(read_alerts(body["alerts"]))
             case "created":
-                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+                if entry.seq == 1:
+                    transaction.add("created", self.terms_at(entry.at).as_dict())
             case "asked":
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
-                transaction.least = body.get("left")
+                transaction.least, transaction.above = body.get("left"), body.get(ABOVE, {})
                 contexts = of_ask(body)
                 labels = read_labels(body.get(LABELS))
                 transaction.ask(
@@ -204,10 +219,17 @@ class JournalReplay:
                 transaction.acknowledge(body["kind"], body["count"])
             case "archived":
                 transaction.archive(**body)
+            case "renewed":
+                transaction.renew()
             case kind:
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
+
+    def terms_at(self, at: int) -> Terms:
+        """The terms of a campaign that began at a time, with the end of its first period."""
+        other = knows_other_zones(self.terms.periods, self.terms.tz, self.notes)
+        return self.terms if other and self.terms.first_end > at else self.terms.begun_at(at)
 
     def decide_conflict(
         self, transaction: DryRunRules, ticket: int, report: dict[str, Any]
@@ -308,7 +330,8 @@ def check_types(entry: Entry, terms: Terms) -> None:
     are not whole units, rewards outside [0, 1] where no other range was declared.
     """
     amounts = [entry.body.get(name, []) for name in AMOUNTS if entry.kind != "created"]
-    whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
+    times = [entry.body.get(name, 0) for name in ("next", "number")]
+    whole = [entry.at, entry.ticket or 0, *times, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
     if not all(
         type(number) is int and 0 <= number <= amounts_module.LARGEST for number in whole

@@ -206,6 +206,34 @@ class FeatureStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class PeriodStatus:
+    """The period of a budget that is renewed; amounts are those of this period."""
+
+    number: Annotated[int, "From 1."]
+    every: Annotated[str, "`day`, `week`, `month`, or hours such as `6h`."]
+    time_zone: str
+    carry: Annotated[
+        tuple[str, ...], "`all`, `none`, or the most that is carried over of each resource."
+    ]
+    begun_at: float
+    ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
+    rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
+    allowance: Amounts
+    carried: Annotated[Amounts, "What earlier periods have left to it."]
+    spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
+
+    def __str__(self) -> str:
+        """A few words for people."""
+        until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
+        carried = any(each != "0" for each in self.carried)
+        more = f" and {', '.join(self.carried)} carried over" if carried else ""
+        return (
+            f"{self.number} (every {self.every}{until}): spent {', '.join(self.spent)} of "
+            f"{', '.join(self.allowance)}{more}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """How a webhook stands, without its address."""
 
@@ -282,6 +310,7 @@ class Status:
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
     account: Annotated[str, "The account above it; empty where there is none."] = ""
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
     deliveries: tuple[Delivery, ...] = ()  # of webhooks
@@ -289,6 +318,15 @@ class Status:
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
         return asdict(self)
+
+    @property
+    def of_horizon(self) -> str:
+        """How many rounds there are, in words that follow the number of rounds."""
+        if self.horizon is None:
+            return ""
+        if self.period is None:
+            return f" of {self.horizon:,}"
+        return f", {self.period.rounds or 0:,} of {self.horizon:,} in this period"
 
     def __repr__(self) -> str:
         """The status in a line."""
@@ -310,9 +348,7 @@ class Status:
 
     def __str__(self) -> str:
         """A few lines for people."""
-        rounds = f"round {self.rounds}" + (
-            f" of {self.horizon}" if self.horizon is not None else ""
-        )
+        rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
             f"{self.name}: {self.status}, {self.policy}, {rounds}",
@@ -322,6 +358,7 @@ class Status:
                 + (f", overrun {purse.overrun}" if purse.overrun != "0" else "")
                 for purse in self.purses
             ),
+            *([f"  period {self.period}"] if self.period else []),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  account: {self.account}"] if self.account else []),

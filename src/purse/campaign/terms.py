@@ -20,6 +20,8 @@ from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
+from purse.campaign.periods.period import Carry
+from purse.campaign.periods.read import PeriodTerms, carry_words, is_period_end, read_periods
 from purse.campaign.read_terms import (
     IGNORE,
     Table,
@@ -51,7 +53,15 @@ StopRule = Literal["hold", "fit"]
 HOLD, FIT = STOP = get_args(StopRule)
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 # what purse itself says of a campaign, and not its user
-OWN_FACTS = ("id", "initial_rounds", "pending", "policy_version", "restored_from")
+OWN_FACTS = (
+    "id",
+    "initial_rounds",
+    "pending",
+    "policy_version",
+    "restored_from",
+    "first_end",
+    "tz",
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,12 @@ class Terms:
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     per_arm: bool = False  # whether each arm has a context of its own
     account: str = ""  # the account above it
+    every: str = ""  # how often the budget is renewed; "": never
+    time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
+    carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
+    starts: str = ""  # a local time whose day and hour periods keep
+    first_end: int = 0  # ms, of the first period
+    tz: str = ""  # the version of the time-zone data that told it
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
@@ -127,6 +143,10 @@ class Terms:
         features: Any = None,
         per_arm: bool = False,
         account: str | None = None,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         alerts: Sequence[str] = (),
         id: str = "",
     ) -> Terms:
@@ -208,9 +228,16 @@ class Terms:
             features=declared.as_dict() or None,
             per_arm=per_arm,
             account=checked_name("account", account) if account else "",
+            **read_periods(every, time_zone, carry, starts, stuff)._asdict(),
             alerts=read_alerts(alerts),
         )
         return terms.with_policy()
+
+    def begun_at(self, now: int) -> Terms:
+        """The terms of a campaign that begins at a time, in ms: with the end of its first
+        period.
+        """
+        return replace(self, **self.periods.begun_at(now))
 
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
@@ -264,6 +291,11 @@ class Terms:
                     "must be left out where arms or their costs may change: capacity, cost_floor, "
                     "cost_ceiling",
                 )
+
+    @property
+    def periods(self) -> PeriodTerms:
+        """When the budget is renewed, and what is kept then."""
+        return PeriodTerms(self.every, self.time_zone, self.carry, self.starts)
 
     @property
     def n_arms(self) -> int:
@@ -354,18 +386,23 @@ class Terms:
         for name in ("cost_floor", "cost_ceiling"):
             bounds = getattr(self, name)
             facts[name] = None if bounds is None else texts(bounds)
-        for name in ("initial_rounds", "pending", "restored_from", "policy_version"):
-            del facts[name]
+        facts["carry"] = carry_words(self.carry)
+        for name in OWN_FACTS:
+            if name != "id":
+                del facts[name]
         made = replace(
             Terms.of(**facts),
             restored_from=self.restored_from,
             policy_version=self.policy_version,
+            first_end=self.first_end,
+            tz=self.tz,
         )
         made = replace(made, pending=made.pending and self.pending is True)
         if (
             not all(isinstance(each, str) for each in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
+            or not is_period_end(self.every, self.first_end, self.tz)
             or compact(made.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")

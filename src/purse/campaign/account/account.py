@@ -31,6 +31,10 @@ class Account(AccountVerbs):
         budget: Any,
         resources: Sequence[str] = defaults.RESOURCES,
         account: str | None = None,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
@@ -42,6 +46,7 @@ class Account(AccountVerbs):
         budget      decimal text or a number; for several resources a list, or {resource: amount}
         resources   the names of what is spent; everything below the account has the same
         account     the account above it, which has none above itself; None: none
+        every, time_zone, carry, starts   the budget is granted anew, as for `Campaign.create`
         alerts      rules of the events that webhooks are told of: "80%" of the budget, from "1%" to
                     "100%", and "overrun"
         storage     an address such as sqlite:///purse.db, postgresql://user@host/database or
@@ -55,7 +60,16 @@ class Account(AccountVerbs):
         Raise `NoSuchCampaign` when there is no account above it of that name.
         Raise `InvalidInput` when a value is not allowed.
         """
-        terms = {"budget": budget, "resources": resources, "account": account, "alerts": alerts}
+        terms = {
+            "budget": budget,
+            "resources": resources,
+            "account": account,
+            "every": every,
+            "time_zone": time_zone,
+            "carry": carry,
+            "starts": starts,
+            "alerts": alerts,
+        }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 
     @classmethod

@@ -10,7 +10,7 @@ import orjson
 from purse.campaign.states import RUNNING, CampaignState
 
 # fields of `AccountRecord` that are left out where they are empty
-OPTIONAL: tuple[str, ...] = ("alerts", "top_ups", "alerted")
+OPTIONAL = ("period", "joined", "alerts", "top_ups", "alerted")
 
 
 @dataclass
@@ -22,6 +22,9 @@ class AccountRecord:
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal
+    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
+    # the periods, by campaign, in which restored campaigns joined it
+    joined: dict[str, int] = field(default_factory=dict)
     alerts: list[str] | tuple[()] = ()  # these three as for a campaign
     top_ups: int = 0
     alerted: dict[str, list[int]] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from purse.campaign.results import Alarm, BalanceStatus, Delivery
+from purse.campaign.results import Alarm, BalanceStatus, Delivery, PeriodStatus
 from purse.campaign.states import CampaignState, LevelKind
 
 
@@ -47,6 +47,7 @@ class AccountStatus:
     children: Annotated[
         tuple[LevelStatus, ...], "Campaigns and accounts below it, by name, with their balances."
     ] = ()
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
     deliveries: tuple[Delivery, ...] = ()  # of webhooks
 
@@ -63,6 +64,7 @@ class AccountStatus:
         """A tree for people, with what is left on each level."""
         above = f", below account {self.account}" if self.account else ""
         lines = [f"account {self.name}: {self.status}{above}", f"  {said(self.purses)}"]
+        lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")
         lines += [f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []

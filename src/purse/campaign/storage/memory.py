@@ -30,7 +30,13 @@ from purse.campaign.storage.base import (
     WriteSet,
     missing,
 )
-from purse.campaign.storage.memory_accounts import MemoryAccounts, check, keys_of, page
+from purse.campaign.storage.memory_accounts import (
+    MemoryAccounts,
+    begun_in,
+    check,
+    keys_of,
+    page,
+)
 from purse.campaign.storage.memory_webhooks import MemoryWebhooks
 from purse.errors import PurseError
 
@@ -48,6 +54,7 @@ class StoredCampaign:
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
+    periods: set[int] = field(default_factory=set)  # that have begun
     keys: set[str] = field(default_factory=set)  # of events
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
@@ -164,7 +171,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 self._write_accounts(change.accounts)
 
     def _write(self, stored: StoredCampaign, change: WriteSet) -> None:
-        check(stored.requests, change.entries, change.balances, stored.keys)
+        check(stored.requests, stored.periods, stored.keys, change.entries, change.balances)
         for entry in change.entries:
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
@@ -191,6 +198,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
             {entry.request: entry for entry in change.entries if entry.request is not None}
         )
         stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
+        stored.periods.update(begun_in(change.entries))
         stored.keys.update(keys_of(change.entries))
         stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD

@@ -37,6 +37,7 @@ class StoredAccount:
     balances: list[Balance] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     requests: dict[str, Entry] = field(default_factory=dict)
+    periods: set[int] = field(default_factory=set)  # that have begun
     keys: set[str] = field(default_factory=set)  # of events
 
 
@@ -114,7 +115,7 @@ class MemoryAccounts:
     def _check_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
             stored = self._accounts[change.name]
-            check(stored.requests, change.entries, change.balances, stored.keys)
+            check(stored.requests, stored.periods, stored.keys, change.entries, change.balances)
 
     def _write_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
@@ -124,6 +125,7 @@ class MemoryAccounts:
             stored.entries += [
                 entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
             ]
+            stored.periods.update(begun_in(change.entries))
             stored.requests.update({e.request: e for e in change.entries if e.request is not None})
             stored.keys.update(keys_of(change.entries))
 
@@ -148,12 +150,25 @@ class MemoryAccounts:
     def _below(self, name: str) -> tuple[Level, ...]:
         """What is below an account, by name."""
         found = [
-            Level(each, ACCOUNT, stored.head.status, list(stored.balances), self._below(each))
+            Level(
+                each,
+                ACCOUNT,
+                stored.head.status,
+                list(stored.balances),
+                self._below(each),
+                stored.head.period,
+            )
             for each, stored in self._accounts.items()
             if stored.account == name
         ]
         found += [
-            Level(each, CAMPAIGN, campaign.head.status, list(campaign.balances))
+            Level(
+                each,
+                CAMPAIGN,
+                campaign.head.status,
+                list(campaign.balances),
+                period=campaign.head.period,
+            )
             for each, campaign in self._stored().items()
             if campaign.account == name
         ]
@@ -166,6 +181,11 @@ def page(entries: list[Entry], after: int, limit: int) -> list[Entry]:
     return entries[first : first + limit]
 
 
+def begun_in(entries: Iterable[Entry]) -> list[int]:
+    """The numbers of the periods that begin with these entries."""
+    return [entry.body["number"] for entry in entries if entry.kind == "renewed"]
+
+
 def keys_of(entries: Iterable[Entry]) -> list[str]:
     """The keys of the events among entries."""
     return [entry.body["key"] for entry in entries if entry.kind == EVENT]
@@ -173,15 +193,22 @@ def keys_of(entries: Iterable[Entry]) -> list[str]:
 
 def check(
     answered: Mapping[str, Entry],
+    periods: set[int],
+    keys: Container[str],
     entries: Sequence[Entry],
     balances: Iterable[Balance],
-    keys: Container[str],
 ) -> None:
-    """Refuse what the other back-ends have constraints against: a second answer to a request, an
-    event made twice, and more spent, held and presumed than the budget.
+    """Refuse what the other back-ends have constraints against: a second answer to a request, a
+    period that begins twice, an event made twice, and more spent, held and presumed than the
+    budget.
 
-    keys   of the events that were made
+    answered   requests that were
+    periods    that have begun
+    keys       of the events that were made
     """
+    begun = begun_in(entries)
+    if len(periods.union(begun)) < len(periods) + len(begun):
+        raise PurseError(f"one of the periods {begun} has begun already")
     for key in keys_of(entries):
         if key in keys:
             raise PurseError(f"the event {key} has been made already")

@@ -3,7 +3,7 @@ one that is newer still is refused.
 
 `{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits
 and bytes; `{tail}` keeps SQLite's rows in the order of their key; `{random}` is 16 random hex
-digits.
+digits; `{number}` is the number of a period in the body of an entry.
 """
 
 from __future__ import annotations
@@ -181,6 +181,11 @@ CREATE TABLE purse_webhooks (
   UNIQUE (campaign, url, secret)
 ){tail};
 """
+# Each period begins once.
+PERIODS = """
+CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
+  WHERE kind = 'renewed';
+"""
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
     "big": "INTEGER",
@@ -188,6 +193,7 @@ SQLITE_WORDS = {
     "tail": " WITHOUT ROWID",
     "random": "lower(hex(randomblob(8)))",
     "event_key": "json_extract(body, '$.key')",
+    "number": "json_extract(body, '$.number')",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change; DROP TRIGGER IF EXISTS purse_no_loss;",
 }
 POSTGRES_WORDS = {
@@ -197,6 +203,7 @@ POSTGRES_WORDS = {
     "tail": "",
     "event_key": "body::json ->> 'key'",
     "random": "substr(md5(random()::text || clock_timestamp()::text), 1, 16)",
+    "number": "body::json ->> 'number'",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change ON purse_journal;",
 }
 SQLITE = [
@@ -207,6 +214,7 @@ SQLITE = [
     ACCOUNTS.format(**SQLITE_WORDS),
     LABELS.format(**SQLITE_WORDS),
     WEBHOOKS.format(**SQLITE_WORDS),
+    PERIODS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
     TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
@@ -217,6 +225,7 @@ POSTGRES = [
     ACCOUNTS.format(**POSTGRES_WORDS),
     LABELS.format(**POSTGRES_WORDS),
     WEBHOOKS.format(**POSTGRES_WORDS),
+    PERIODS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
 

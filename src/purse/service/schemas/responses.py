@@ -33,6 +33,8 @@ Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examp
 Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
 CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.CoolingArm)]
 FeatureStatus = Annotated[results.FeatureStatus, Described("Feature", results.FeatureStatus)]
+Period = Annotated[results.PeriodStatus, Described("Period", results.PeriodStatus)]
+PERIOD = Annotated[Period | None, "Where the budget is renewed."]
 Delivery = Annotated[results.Delivery, Described("Delivery", results.Delivery)]
 Webhook = Annotated[results.Webhook, Described("Webhook", results.Webhook, examples.WEBHOOK)]
 AddedWebhook = Annotated[
@@ -53,6 +55,7 @@ Status = Annotated[
             tuple[FeatureStatus, ...],
             "The numbers of contexts so far; `counts` says how many were `clipped` to a range.",
         ],
+        period=PERIOD,
         deliveries=Annotated[tuple[Delivery, ...], "How webhooks stand."],
     ),
 ]
@@ -66,6 +69,7 @@ Expired = Annotated[
         alarms=tuple[Alarm, ...],
         cooling=tuple[CoolingArm, ...],
         features=tuple[FeatureStatus, ...],
+        period=PERIOD,
         deliveries=tuple[Delivery, ...],
         expired=Annotated[int, "The tickets that expired now."],
     ),
