@@ -75,7 +75,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("GET", "/overview"): "read",
     ("GET", "/metrics"): "read",
 }
-BODY = {
+BODY: dict[str, Any] = {
     "/campaigns": {**PROMPTS, "name": "another"},
     "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
     "/accounts/team-a/top-ups": {"amount": 1},
