@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from purse import Campaign
 from purse.campaign.account.above import terms_above, transactions
-from purse.campaign.conformance import FirstArm
+from purse.campaign.conformance_steps import FirstArm
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
