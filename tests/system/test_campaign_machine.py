@@ -15,14 +15,14 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 from purse import PurseError
 from purse.campaign import audit, ticket_window
 from tests.support import reference_ledger
-from tests.support.campaign_machine import DAY, INITIAL, LIFE, UNIFORM, WITHIN, attempt, picks
+from tests.support.campaign_machine import DAY, HOUR, INITIAL, LIFE, UNIFORM, WITHIN, attempt, picks
 from tests.support.contexts import SEES
 from tests.support.machine_asks import AskMachine
 from tests.support.reference_ledger import Report, Units, written
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 
-PASSES = [1, 1_000, 7_000, 20_000, LIFE - 1, LIFE, LIFE + 1, WITHIN, DAY, -DAY, -DAY]
+PASSES = [1, 1_000, 7_000, 20_000, LIFE - 1, LIFE, LIFE + 1, WITHIN, 6 * HOUR, DAY, -DAY, -DAY]
 NAMES = ["red", "green", "blue", "white", "black"]
 lows, highs = st.sampled_from([None, 1000, 500, 0]), st.sampled_from([500, 2000, None, 1000])
 
@@ -106,6 +106,7 @@ class CampaignMachine(AskMachine):
         if self.archives:  # checkpoints may have been dropped
             found = self.campaign.audit(archives=self.archives)
             assert found.ok, found.findings
+        self.begin_periods()
         answer = attempt(lambda: self.campaign.archive(path))
         if isinstance(answer, PurseError):
             assert "nothing can be archived" in str(answer)
