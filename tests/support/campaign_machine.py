@@ -109,7 +109,7 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
         else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
         features=RANGE if sees else None,
-        every=draw(st.sampled_from([None, 6 * HOUR, None, 1 * HOUR])),
+        every=draw(st.sampled_from([None, 6 * HOUR, HOUR])),
         carry=draw(st.sampled_from(["none", "all", tuple(units // 3 for units in terms.budget)])),
     )
 
