@@ -241,5 +241,3 @@ def test_the_history_follows_a_budget_that_goes_up_and_down(carry: Any) -> None:
         shown, purses = campaign.status().purses[0], history.as_dict()["purses"][0]
         for field in ("budget", "spent", "held", "presumed", "left"):
             assert purses[field][-1] == getattr(shown, field), (number, field)
-    budgets = [float(each) for each in purses["budget"]]
-    assert (sorted(budgets) == budgets) == (carry == "all")
