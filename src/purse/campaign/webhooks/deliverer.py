@@ -74,8 +74,8 @@ class Deliverer:
         try:
             self.send(lease.url, headers, body, latest)
         except NotSent as error:
-            facts = {"webhook": lease.id, "campaign": lease.name, "key": key, "error": str(error)}
-            LOGGER.warning("event not delivered", extra={"facts": facts})
+            words = "event %s of %s was not delivered to webhook %s: %s"
+            LOGGER.warning(words, event.body["key"], lease.name, lease.id, error)
             return retry.failed(lease, event.seq, str(error), self.storage.now())
         return retry.delivered(event.seq, self.storage.now())
 
