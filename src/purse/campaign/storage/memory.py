@@ -253,7 +253,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 list(stored.balances),
                 overdue,
                 min((record.at for record in held), default=None),
-                webhooks=self.webhooks(name),
+                webhooks=tuple(self.webhooks(name)),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:

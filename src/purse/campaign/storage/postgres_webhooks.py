@@ -58,7 +58,7 @@ class PostgresWebhooks(PostgresDatabase):
     def webhooks(self, name: str) -> list[WebhookRecord]:
         """The webhooks of a campaign."""
         with self._view() as db:
-            return records(db, self._place(db, name).key)
+            return list(records(db, self._place(db, name).key))
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nothing is written where there is none."""
@@ -80,6 +80,6 @@ class PostgresWebhooks(PostgresDatabase):
             return entries_of(db.execute(EVENTS, (self._place(db, name).key, after, limit)))
 
 
-def records(db: psycopg.Connection[Any], campaign: int) -> list[WebhookRecord]:
+def records(db: psycopg.Connection[Any], campaign: int) -> tuple[WebhookRecord, ...]:
     """What may be shown of the webhooks of a campaign."""
-    return [WebhookRecord(*row) for row in db.execute(LIST, (campaign,))]
+    return tuple(WebhookRecord(*row) for row in db.execute(LIST, (campaign,)))
