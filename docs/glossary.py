@@ -20,6 +20,8 @@ SYNONYMS = {
     "policy": ("algorithm", "router", "routing strategy", "bandit algorithm"),
     "world": ("environment", "simulator"),
     "campaign": ("budgeted experiment", "spend guard"),
+    "account": ("team budget", "tenant budget", "shared budget", "budget hierarchy"),
+    "label": ("tag", "cost allocation tag", "chargeback"),
     "path": ("run", "repetition", "replicate"),
     "journal": ("event log", "audit log"),
     "overrun": ("overspend",),

@@ -232,3 +232,22 @@ def test_events_stay_when_a_journal_is_archived(harness: StorageHarness, tmp_pat
     spend(campaign, 1)
     assert campaign.audit().ok
     assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
+
+
+def test_a_percentage_is_that_of_a_period_and_told_in_each(storage: Memory) -> None:
+    campaign = begun(storage, "50%", "100%", every="day", carry="none")
+    day = 86_400_000
+    spend(campaign, 4)
+    spend(campaign, 1)
+    open_until_tomorrow = campaign.ask(arms=["large"])
+    assert keys(campaign) == ["50%:0/1/0"]
+    storage.now = lambda: START + day
+    spend(campaign, 4)
+    assert keys(campaign) == ["50%:0/1/0"]  # 4 of the 10 of today
+    campaign.tell(open_until_tomorrow, 1, 4)  # of yesterday
+    assert keys(campaign) == ["50%:0/1/0"]
+    spend(campaign, 1)
+    assert keys(campaign) == ["50%:0/1/0", "50%:0/2/0"]
+    (_, event) = [entry for entry in campaign.journal() if entry.kind == "event"]
+    assert event.body["period"] == 2
+    assert campaign.audit(full=True).findings == ()

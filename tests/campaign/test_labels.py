@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -257,3 +258,27 @@ def test_an_audit_goes_on_from_its_checkpoint_and_finds_what_was_changed(
         assert len(findings) == 2
         assert "the sums of team=y, units, are" in findings[0]
         assert "the sums of tenant=x" in findings[1]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_connections_that_race_for_the_last_values_agree(
+    make_harness: Callable[[str], StorageHarness], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each asks with values of its own, and only three of all are summed one by one."""
+    monkeypatch.setattr(labels, "MOST_VALUES", 3)
+    harness = make_harness(kind)
+    harness.create("c", **TERMS)
+    places = [Campaign.open("c", storage=harness.storage()) for _ in range(3)]
+
+    def work(number: int) -> None:
+        for turn in range(4):
+            ticket = places[number].ask(arms=["a"], labels={"tenant": f"{number}-{turn}"})
+            places[number].tell(ticket, 1, 1)
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(work, range(3)))
+    found = sums(places[0])
+    assert len(found) == 4
+    assert found["tenant=other"] == ["9", "9", "0", "0", "0"]
+    assert places[0].status().counts["other_labels"] == 9
+    assert places[0].audit(full=True).ok

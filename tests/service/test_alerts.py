@@ -81,6 +81,7 @@ def test_the_service_delivers_counts_and_stops(caplog: pytest.LogCaptureFixture)
     for line in ("events_waiting", "events_delivered_total", "deliveries_failed_total"):
         assert f'purse_{line}{{campaign="prompts"}} 1.0' in text
     said = caplog.text + repr([record.__dict__.get("facts") for record in caplog.records])
-    assert "event not delivered" in said
+    assert "event 1%:0/0/1 of prompts was not delivered to webhook " in said
+    assert "HTTP 500" in said
     assert "sesame" not in said
     assert str(bad.port) not in said

@@ -32,7 +32,7 @@ def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
     fields = NewCampaign.model_fields
     assert set(fields) == set(terms)
     for name, field in fields.items():
-        expected = list(terms[name]) if name == "resources" else terms[name]
+        expected = list(terms[name]) if name in ("resources", "alerts") else terms[name]
         assert field.is_required() or field.default == expected, name
 
 

@@ -35,6 +35,27 @@ def test_the_tree_shows_what_is_left_on_each_level(view: View) -> None:
             assert page.evaluate(FITS)
         page.locator("#tree").get_by_role("link", name="router").click()
         shown(page, campaign)
+        assert "account team-a" in page.locator("#facts").inner_text()
+        assert complaints() == []
+
+
+def test_a_campaign_is_created_below_an_account(view: View) -> None:
+    storage = Memory()
+    Account.create("team-a", budget=2, resources=["USD"], storage=storage)
+    with served(storage=storage) as at, view(at) as (page, complaints):
+        page.wait_for_selector("#tree tbody tr")
+        page.locator("#unlock").click()
+        page.locator("#create").click()
+        page.get_by_label("Name", exact=True).fill("below")
+        page.get_by_label("Budget", exact=True).fill("1")
+        page.get_by_label("The least that a pull costs").fill("0.001")
+        page.locator("#dialog textarea").fill("small 0.01")
+        page.get_by_role("textbox", name="Account").fill("team-a")
+        page.locator("#dialog-yes").click()
+        page.wait_for_selector("#facts:has-text('account team-a')")
+        assert [
+            each.name for each in Account.open("team-a", storage=storage).status().children
+        ] == ["below"]
         assert complaints() == []
 
 

@@ -16,6 +16,7 @@ from tests.support.reference_ledger import Terms, written
 LIFE = 60_000  # ms until a ticket expires
 WITHIN = 90_000  # ms in which a reward has to come
 DAY = 86_400_000  # ms
+HOUR = DAY // 24
 UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
 STARTS_WITH_PULLS = (INITIAL, SEES)  # policies that pull each arm once at first
 RANGE = (0.0, 8000.0)  # of the first feature
@@ -108,6 +109,8 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
         else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
         features=RANGE if sees else None,
+        every=draw(st.sampled_from([None, 6 * HOUR, HOUR])),
+        carry=draw(st.sampled_from(["none", "all", tuple(units // 3 for units in terms.budget)])),
     )
 
 
@@ -144,6 +147,10 @@ def as_given(terms: Terms) -> dict[str, Any]:
         given["cost_ceiling"] = in_rows(terms.ceiling)
     if terms.features is not None:
         given["features"] = {"length": list(terms.features), "code": None}
+    if terms.every is not None:
+        given["every"] = f"{terms.every // HOUR}h"
+        words = isinstance(terms.carry, str)
+        given["carry"] = terms.carry if words else [written(int(each)) for each in terms.carry]
     return given
 
 

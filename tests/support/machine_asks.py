@@ -133,6 +133,7 @@ class AskMachine(ReportMachine):
         mask: Mask | None = None,
         contexts: list[Context] | None = None,
     ) -> None:
+        self.begin_periods()
         ledger = self.ledger
         contexts = contexts or self.draw_contexts(n)
         ledger.expire()
@@ -254,6 +255,7 @@ class AskMachine(ReportMachine):
             self.void_once(self.pick(-1))
 
     def expire_now(self) -> None:
+        self.begin_periods()
         assert self.campaign.expire() == self.ledger.expire()
 
     @rule(masked=st.booleans(), data=st.data())
@@ -264,6 +266,7 @@ class AskMachine(ReportMachine):
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
         arms |= self.as_asked(self.draw_contexts(1))
+        self.begin_periods()
         shown = attempt(lambda: self.campaign.probabilities(**arms))
         if isinstance(shown, PurseError):
             with pytest.raises(Refusal) as caught:

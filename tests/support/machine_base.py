@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import astuple
 from io import StringIO
 from itertools import count
@@ -46,6 +47,22 @@ class BaseMachine(RuleBasedStateMachine):
         self.random = Random(data.draw(st.integers(0, 9)))  # for contexts
         self.folder = TemporaryDirectory()
         self.archives: list[Path] = []
+        self.before: Ledger | None = None  # the ledger before it began a period
+
+    def begin_periods(self) -> None:
+        """Something is about to reach the campaign, which begins the periods that are due; what it
+        refuses at once does not.
+        """
+        self.settle_periods()
+        if self.ledger.is_due():
+            self.before = deepcopy(self.ledger)
+            self.ledger.renew()
+
+    def settle_periods(self) -> None:
+        """Take periods back where nothing was written."""
+        if self.before is not None and self.campaign.status().entries == self.before.entries:
+            self.ledger = self.before
+        self.before = None
 
     def refused(self, error: PurseError) -> str:
         assert "\n" not in str(error)
@@ -67,6 +84,7 @@ class BaseMachine(RuleBasedStateMachine):
         """What a call and the ledger answer; where the ledger refuses, the call must refuse with
         the same error.
         """
+        self.begin_periods()
         try:
             promised = expected()
         except Refusal as refusal:
@@ -113,15 +131,17 @@ class BaseMachine(RuleBasedStateMachine):
 
     @invariant()
     def books_agree(self) -> None:
-        status, ledger = self.campaign.status(), self.ledger
+        self.settle_periods()
+        status, ledger = self.campaign.status(), self.ledger.as_of_now()
         assert min(ledger.left) >= 0
         assert [astuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
         assert (status.status, status.rounds, status.entries) == (
             ledger.status,
             ledger.rounds,
-            ledger.entries,
+            self.ledger.entries,
         )
+        self.periods_agree(status.period, ledger)
         assert status.overdue == len(ledger.overdue())
         assert {alarm.kind for alarm in status.alarms} == ledger.alarms()
         held = [ticket for ticket in ledger.tickets.values() if ticket.state == "held"]
@@ -134,6 +154,19 @@ class BaseMachine(RuleBasedStateMachine):
         self.arms_agree(status)
         sums = self.campaign.labels()
         assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
+
+    def periods_agree(self, shown: Any, ledger: Ledger) -> None:
+        """The period, as it is now, and what is its own."""
+        assert (shown is None) == (self.terms.every is None)
+        if shown is not None:
+            assert (shown.number, shown.rounds) == (
+                ledger.period,
+                ledger.rounds - ledger.rounds_before,
+            )
+            assert shown.carried == tuple(map(written, ledger.carried))
+            assert shown.spent == tuple(map(written, ledger.spent_now()))
+            ends = ledger.ends / 1000 if ledger.status == "running" else None
+            assert shown.ends_at == ends
 
     def arms_agree(self, status: Any) -> None:
         """Which arms there are, and which cool down until when."""
@@ -174,7 +207,9 @@ class BaseMachine(RuleBasedStateMachine):
         file = StringIO()
         self.campaign.export(file)
         file.seek(0)
-        copy = Campaign.restore(file, storage=Memory(), archives=self.archives)
+        storage = Memory()
+        storage.now = lambda: self.harness.clock
+        copy = Campaign.restore(file, storage=storage, archives=self.archives)
         found = copy.audit(full=True)
         assert (found.findings, found.digest) == ((), audit.digest)
         mine, other = self.campaign.status(), copy.status()

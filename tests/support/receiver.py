@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from purse import Campaign
 from purse.campaign.account.above import terms_above, transactions
-from purse.campaign.conformance import FirstArm
+from purse.campaign.conformance_steps import FirstArm
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
@@ -80,6 +81,24 @@ def receiver(
 def answering(text: bytes) -> Callable[[socket.socket], None]:
     """A reply that is always the same."""
     return lambda connected: connected.sendall(text)
+
+
+def drip(connected: socket.socket) -> None:
+    """Answer a byte at a time."""
+    for letter in OK * 50:
+        connected.sendall(bytes([letter]))
+        time.sleep(0.05)
+
+
+def endless(head: bytes, part: bytes) -> Callable[[socket.socket], None]:
+    """A reply that does not end."""
+
+    def reply(connected: socket.socket) -> None:
+        connected.sendall(head)
+        while True:
+            connected.sendall(part)
+
+    return reply
 
 
 def spent(name: str, storage: Any, **terms: Any) -> Campaign:

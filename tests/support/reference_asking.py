@@ -7,7 +7,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from tests.support.reference_books import Books, fit
+from tests.support.reference_books import fit
+from tests.support.reference_periods import Periods
 from tests.support.reference_terms import Context, Mask, Refusal, Ticket, Units
 
 
@@ -20,7 +21,7 @@ class Drawn(NamedTuple):
     chances: tuple[float, ...]
 
 
-class Asking(Books):
+class Asking(Periods):
     """What may be given out."""
 
     def repeat(
@@ -95,6 +96,11 @@ class Asking(Books):
         longest = self.terms.cooldown_max
         return min(cooling.length, longest - since) if 0 <= since < longest else 0
 
+    @property
+    def is_at_horizon(self) -> bool:
+        """Whether all rounds of the period were asked for."""
+        return self.rounds - self.rounds_before == self.terms.horizon
+
     def again(self, allowed: list[int]) -> tuple[int, tuple[int, ...]] | None:
         """The initial pull that has to be asked for again now."""
         for t, places in self.waiting:
@@ -108,7 +114,7 @@ class Asking(Books):
             allowed = self.allowed(mask)
         except Refusal as refusal:
             return refusal
-        if self.rounds == self.terms.horizon and not self.again(allowed):
+        if self.is_at_horizon and not self.again(allowed):
             return Refusal("HorizonReached")
         return None
 
@@ -147,7 +153,7 @@ class Asking(Books):
         costs = {
             place: max(
                 units / whole
-                for units, whole in zip(self.need((place,), mask), self.budget, strict=True)
+                for units, whole in zip(self.need((place,), mask), self.budget_now(), strict=True)
             )
             for place in allowed
         }
@@ -167,7 +173,7 @@ class Asking(Books):
             assert (drawn.t, places) == again, f"{drawn} was asked for again, not {again}"
             self.waiting.remove(again)
             return True
-        assert self.rounds != self.terms.horizon, f"{drawn} is beyond the horizon"
+        assert not self.is_at_horizon, f"{drawn} is beyond the horizon"
         self.rounds += 1
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
         if not places:
@@ -216,6 +222,7 @@ class Asking(Books):
             ticket = Ticket(
                 drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
             )
+            ticket.period = self.period
             if seen is not None and contexts is not None and self.terms.features is not None:
                 low, high = self.terms.features
                 ticket.context = seen[number]

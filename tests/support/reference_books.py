@@ -43,11 +43,16 @@ class Books:
     budget: list[int] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
+    period: int = 1
+    ends: int = 0  # ms, the period
+    rounds_before: int = 0  # it
+    carried: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         terms = self.terms
         self.budget = list(terms.budget)
         self.spent, self.overrun = [0] * len(self.budget), [0] * len(self.budget)
+        self.carried, self.ends = [0] * len(self.budget), self.clock() + (terms.every or 0)
         self.arms = [
             Arm(name, least, most, owes=terms.initial)
             for name, least, most in zip(terms.arms, terms.least, terms.most, strict=True)

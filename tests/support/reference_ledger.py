@@ -50,6 +50,8 @@ class Ledger(Asking, Reporting):
         self.refuse_closed()
         self.status = status
         self.entries += 1
+        if status == "running":
+            self.go_on()
 
     def refuse_closed(self) -> None:
         if self.status == "closed":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.reference_books import Books
+from tests.support.reference_periods import Periods
 from tests.support.reference_terms import CoolDown, Receipt, Refusal, Report, Ticket, Units
 
 OPEN = ("held", "presumed")  # states in which money is set apart
 
 
-class Reporting(Books):
+class Reporting(Periods):
     """What reports do."""
 
     def find(self, id: int) -> Ticket:
@@ -93,6 +93,7 @@ class Reporting(Books):
         if ticket.state in ("void", "released"):
             return self.answer(ticket, duplicate=True)
         self.lose(ticket)
+        self.give_back(ticket, ticket.held)
         return self.turn(ticket, "void")
 
     def expire(self) -> int:
@@ -101,6 +102,8 @@ class Reporting(Books):
         """
         held, settled = self.overdue(), self.overdue("settled")
         for ticket in held:
+            if self.terms.on_expiry == "release":
+                self.give_back(ticket, ticket.held)
             self.turn(ticket, "presumed" if self.terms.on_expiry == "presume" else "released")
         for ticket in settled:
             if self.terms.missing is None:
@@ -166,6 +169,7 @@ class Reporting(Books):
             if cooling and not failed and ticket.id > cooling.seen:
                 cooling.over = True
         refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
+        self.give_back(ticket, refunded)
         ticket.costs, ticket.paid_from = play_costs, ticket.state
         ticket.receipt = Receipt(
             ticket.id, "", False, ticket.state != "held",

@@ -54,6 +54,8 @@ class Terms(NamedTuple):
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None
     features: tuple[float, float] | None = None  # the range of the first of two
+    every: int | None = None  # ms after which the budget is granted anew
+    carry: str | Units = "none"
 
 
 class Report(NamedTuple):
@@ -89,6 +91,7 @@ class Ticket:
     gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
     receipt: Receipt | None = None
     context: Context | None = None  # as it is seen
+    period: int = 1  # in which it was asked for
 
     def money(self) -> tuple[Units, ...]:
         """Spent, held, presumed and overrun of each resource."""

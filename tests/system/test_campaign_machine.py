@@ -36,6 +36,22 @@ class CampaignMachine(AskMachine):
         if ms % 2:
             self.expire_now()
 
+    @precondition(lambda self: self.terms.every is not None)
+    @rule(
+        count=st.sampled_from([1, 1, 2, 5]),
+        early=st.sampled_from([0, 0, 0, 1]),
+        then=st.sampled_from(["ask", "void", "nothing"]),
+    )
+    def sleep_through_boundaries(self, count: int, early: int, then: str) -> None:
+        """Nobody is there when periods end; some look a moment too early."""
+        assert self.terms.every is not None
+        self.ask_for(1, None)
+        self.harness.clock = self.ledger.ends + (count - 1) * self.terms.every - early
+        if then == "ask":
+            self.ask_for(1, None)
+        elif then == "void" and self.has_tickets:
+            self.void_once(self.pick(-1))
+
     @rule(units=st.sampled_from([1, 500_000_000, 2_000_000_000]), named=st.booleans())
     def top_up(self, units: int, named: bool) -> None:
         self.top_up_with(
@@ -106,6 +122,7 @@ class CampaignMachine(AskMachine):
         if self.archives:  # checkpoints may have been dropped
             found = self.campaign.audit(archives=self.archives)
             assert found.ok, found.findings
+        self.begin_periods()
         answer = attempt(lambda: self.campaign.archive(path))
         if isinstance(answer, PurseError):
             assert "nothing can be archived" in str(answer)

@@ -19,6 +19,7 @@ from purse.campaign import group_commit
 from purse.campaign.learner import Learner
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import mutations, storages
+from tests.support import period_mutations as periods
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
 from tests.support.campaigns import TERMS
@@ -279,10 +280,17 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.forget_reports, a_report_counts_once),
     Row(mutations.forget_requests, a_request_is_answered_once),
 ]
+ROWS += [
+    Row(periods.begin_a_period_twice, periods.each_period_has_its_allowance_once),
+    Row(periods.begin_only_the_last_period, periods.no_period_is_left_out),
+    Row(periods.keep_every_refund, periods.what_an_ended_period_gives_back_is_dropped),
+    Row(periods.begin_periods_in_a_pause, periods.a_pause_brings_no_money),
+]
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
     test_unavailable.test_another_program_holds_the_lock,
 )
+RULES = (checks.__name__, periods.__name__)  # modules whose checks are of rules alone
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
 
@@ -334,7 +342,7 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
         row.check(new)
     elif row.check is test_unavailable.test_another_session_locks_the_campaign_in_postgres:
         row.check(build(place).address)
-    elif row.check.__module__ in (__name__, checks.__name__):
+    elif row.check.__module__ in (__name__, *RULES):
         row.check(lambda: build(place))
     elif "harness" in signature(row.check).parameters:
         row.check(build(place))
@@ -346,7 +354,7 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
 
 def places_of(row: Row) -> list[str]:
     """Where a row is tried; what breaks a rule alone is tried in memory in a short test."""
-    rules = row.check.__module__ == checks.__name__
+    rules = row.check.__module__ in RULES
     return ["memory"] if rules and not SOAK else PLACES
 
 

@@ -12,6 +12,7 @@ from purse.campaign import defaults
 from purse.cli import complete
 from purse.cli.campaign.amounts import amounts, typed
 from purse.cli.campaign.keep import print_audit
+from purse.cli.campaign.periods import carry_of, renewed
 from purse.cli.campaign.read import print_rows
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
@@ -55,6 +56,7 @@ def account() -> None:
     shell_complete=complete.accounts,
     help="Account above it, which has none above itself [default: none].",
 )
+@renewed
 @click.option(
     "--alert",
     "alerts",
@@ -73,6 +75,7 @@ def create(
     budget: str,
     resources: tuple[str, ...],
     above: str | None,
+    carry: str,
     storage: str,
     **options: Any,
 ) -> None:
@@ -84,6 +87,7 @@ def create(
         budget=amounts("budget", budget, len(resources)),
         resources=resources,
         account=above,
+        carry=carry_of(carry, len(resources)),
         storage=storage,
         **options,
     )

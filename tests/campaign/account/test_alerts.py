@@ -114,3 +114,15 @@ def test_an_audit_decides_events_again_and_finds_those_that_are_missing() -> Non
     assert any("would be" in each for each in team.audit().findings)
     del stored[place]
     assert "the event 50%:0/0/0 is missing after entry 3" in team.audit().findings
+
+
+def test_the_percentage_of_an_account_is_that_of_its_period() -> None:
+    storage: Any = Memory()
+    storage.now = lambda: START
+    team: Any = Account.create("team", budget=4, alerts=["50%"], every="day", storage=storage)
+    campaign: Any = Campaign.create("p", **TERMS, budget=100, account="team", storage=storage)
+    campaign.tell(campaign.ask(), 1, 2)
+    storage.now = lambda: START + 86_400_000
+    campaign.tell(campaign.ask(), 1, 2)
+    assert keys(team) == ["50%:0/1/0", "50%:0/2/0"]
+    assert team.audit().findings == ()

@@ -25,6 +25,7 @@ from purse.campaign.storage.remote.remote_storage import RemoteStorage
 from purse.campaign.terms import Terms
 from tests.campaign.remote.conftest import LONG, serving
 from tests.support.campaigns import TERMS
+from tests.support.receiver import spent
 from tests.support.storages import StorageHarness
 
 Pair = tuple[Storage, RemoteStorage]
@@ -259,3 +260,21 @@ def test_threads_and_children_share_a_campaign(folder: Path, path: str) -> None:
     assert storage.overview("test").seq == 2 + 6 * 20
     assert Campaign.open("test", storage=storage).audit(full=True).ok
     storage.close()
+
+
+def test_webhooks_go_over_the_socket_and_the_server_delivers(pair: Pair) -> None:
+    storage, remote = pair
+    direct = spent("test", storage)
+    campaign: Any = Campaign.open("test", storage=remote)
+    assert campaign.set_alerts(["1%", "overrun"]).alerts == ("1%", "overrun")
+    added = campaign.add_webhook("https://hooks.example.com/x")
+    assert campaign.add_webhook("https://hooks.example.com/x", added.secret) == added
+    direct.top_up(1)
+    assert campaign.webhooks() == direct.webhooks()
+    assert campaign.status() == direct.status()
+    assert campaign.status().deliveries[0].waiting == 1
+    assert remote.events("test", 0, 9) == storage.events("test", 0, 9)
+    with pytest.raises(StorageUnavailable, match="with the database's own address"):
+        remote.lease_webhook("a", 0, 1)
+    assert campaign.remove_webhook(added.id)
+    assert not campaign.remove_webhook(added.id)

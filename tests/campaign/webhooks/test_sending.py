@@ -7,7 +7,6 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from purse.campaign.webhooks.errors import NotSent
 from purse.campaign.webhooks.sending import Sender
 from purse.campaign.webhooks.target import read_target
 from purse.errors import InvalidInput
-from tests.support.receiver import OK, answering, receiver
+from tests.support.receiver import answering, drip, endless, receiver
 
 CERTIFICATE = Path(__file__).parents[2] / "client" / "tls"
 
@@ -41,21 +40,6 @@ def test_a_message_arrives_with_its_path_and_headers() -> None:
     assert (message.path, message.body) == ("/hook/sesame?a=1", b"{}")
     assert message.headers["X-A"] == "b"
     assert message.headers["Host"] == f"127.0.0.1:{made.port}"
-
-
-def drip(connected: socket.socket) -> None:
-    for letter in OK * 50:
-        connected.sendall(bytes([letter]))
-        time.sleep(0.05)
-
-
-def endless(head: bytes, part: bytes) -> Callable[[socket.socket], None]:
-    def reply(connected: socket.socket) -> None:
-        connected.sendall(head)
-        while True:
-            connected.sendall(part)
-
-    return reply
 
 
 BAD = {

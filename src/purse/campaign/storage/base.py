@@ -103,7 +103,7 @@ class Overview(NamedTuple):
     overdue: int
     oldest: int | None  # when the oldest ticket that is held was asked for, in ms
     danger: str | None = None  # what is wrong with the storage, for people
-    webhooks: Sequence[WebhookRecord] = ()
+    webhooks: tuple[WebhookRecord, ...] = ()
 
 
 class Level(NamedTuple):
@@ -125,7 +125,7 @@ class AccountOverview(NamedTuple):
     head: AccountRecord
     balances: list[Balance]
     below: tuple[Level, ...]
-    webhooks: Sequence[WebhookRecord] = ()
+    webhooks: tuple[WebhookRecord, ...] = ()
 
 
 class Reports(NamedTuple):

@@ -112,7 +112,9 @@ class Memory(MemoryWebhooks, MemoryAccounts):
             stored = StoredCampaign(account=account)
             for change in changes:
                 self._write(stored, change)
-            self._write_accounts([] if join is None else join(above))
+            joined = [] if join is None else join(above)
+            self._check_accounts(joined)
+            self._write_accounts(joined)
             self._campaigns[name] = stored
 
     def change(
@@ -251,7 +253,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 list(stored.balances),
                 overdue,
                 min((record.at for record in held), default=None),
-                webhooks=self.webhooks(name),
+                webhooks=tuple(self.webhooks(name)),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:

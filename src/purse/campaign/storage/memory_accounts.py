@@ -139,7 +139,7 @@ class MemoryAccounts:
         with self._lock:
             stored = self._find_account(name)
             head, balances = stored.head.copied(), list(stored.balances)
-            told, below = self.webhooks(name), self._below(name)
+            told, below = tuple(self.webhooks(name)), self._below(name)
             return AccountOverview(stored.account, stored.seq, head, balances, below, told)
 
     def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:

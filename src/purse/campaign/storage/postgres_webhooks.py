@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from purse.campaign.journal import Entry
 from purse.campaign.storage import webhook_sql as sql
 from purse.campaign.storage.base import entries_of
-from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.postgres_accounts import Place
+from purse.campaign.storage.postgres_database import PostgresDatabase
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 
 if TYPE_CHECKING:
@@ -30,19 +28,8 @@ ADD, FIND, REMOVE, LIST, ANY_DUE, SETTLE, EVENTS = map(
 LEASE = bound(sql.LEASE.format(first=f"{sql.FIRST_DUE} FOR UPDATE OF w SKIP LOCKED"))
 
 
-class PostgresWebhooks:
+class PostgresWebhooks(PostgresDatabase):
     """The part of the storage that is about webhooks."""
-
-    _writers: ConnectionPool[psycopg.Connection[Any]]
-
-    @abstractmethod
-    def _place(self, db: psycopg.Connection[Any], name: str) -> Place: ...
-
-    @abstractmethod
-    def _view(self) -> AbstractContextManager[psycopg.Connection[Any]]: ...
-
-    @abstractmethod
-    def _translate_errors(self) -> AbstractContextManager[None]: ...
 
     @contextmanager
     def _short(self) -> Iterator[psycopg.Connection[Any]]:
@@ -71,7 +58,7 @@ class PostgresWebhooks:
     def webhooks(self, name: str) -> list[WebhookRecord]:
         """The webhooks of a campaign."""
         with self._view() as db:
-            return records(db, self._place(db, name).key)
+            return list(records(db, self._place(db, name).key))
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nothing is written where there is none."""
@@ -93,6 +80,6 @@ class PostgresWebhooks:
             return entries_of(db.execute(EVENTS, (self._place(db, name).key, after, limit)))
 
 
-def records(db: psycopg.Connection[Any], campaign: int) -> list[WebhookRecord]:
+def records(db: psycopg.Connection[Any], campaign: int) -> tuple[WebhookRecord, ...]:
     """What may be shown of the webhooks of a campaign."""
-    return [WebhookRecord(*row) for row in db.execute(LIST, (campaign,))]
+    return tuple(WebhookRecord(*row) for row in db.execute(LIST, (campaign,)))

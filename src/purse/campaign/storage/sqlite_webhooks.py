@@ -35,7 +35,7 @@ class SqliteWebhooks(SqliteFile):
     def webhooks(self, name: str) -> list[WebhookRecord]:
         """The webhooks of a campaign."""
         with self._view() as db:
-            return records(db, key_of(db, name))
+            return list(records(db, key_of(db, name)))
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nobody waits where there is none."""
@@ -68,7 +68,7 @@ def key_of(db: apsw.Connection, name: str) -> int:
     return cast(int, found)
 
 
-def records(db: apsw.Connection, campaign: int) -> list[WebhookRecord]:
+def records(db: apsw.Connection, campaign: int) -> tuple[WebhookRecord, ...]:
     """What may be shown of the webhooks of a campaign."""
     rows: Any = db.execute(sql.LIST, (campaign,))
-    return [WebhookRecord(*row) for row in rows]
+    return tuple(WebhookRecord(*row) for row in rows)

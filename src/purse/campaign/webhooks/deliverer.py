@@ -11,7 +11,7 @@ import logging
 import secrets
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from purse.campaign.storage.base import Storage
@@ -39,6 +39,7 @@ class Deliverer:
     def __init__(self, storage: Storage, send: Send) -> None:
         self.storage, self.send = storage, send
         self.stopped = threading.Event()
+        self.is_failing = False  # whether the storage did not answer the last time
 
     def deliver_one(self) -> bool:
         """Deliver one event that is due, or try to; return whether there was one."""
@@ -73,8 +74,8 @@ class Deliverer:
         try:
             self.send(lease.url, headers, body, latest)
         except NotSent as error:
-            facts = {"webhook": lease.id, "campaign": lease.name, "key": key, "error": str(error)}
-            LOGGER.warning("event not delivered", extra={"facts": facts})
+            words = "event %s of %s was not delivered to webhook %s: %s"
+            LOGGER.warning(words, event.body["key"], lease.name, lease.id, error)
             return retry.failed(lease, event.seq, str(error), self.storage.now())
         return retry.delivered(event.seq, self.storage.now())
 
@@ -93,55 +94,54 @@ class Deliverer:
 
         forever   go on until `stop`; otherwise until nothing is due
         """
-        tried, free = 0, threading.Semaphore(AT_ONCE)
+        tried, begun = 0, set[Future[None]]()
         with ThreadPoolExecutor(AT_ONCE, "purse-deliver") as threads:
             while not self.stopped.is_set():
-                free.acquire()
-                lease = self.next_lease()
-                if lease[0] is not None:
+                if len(begun) == AT_ONCE:
+                    begun = wait(begun, return_when=FIRST_COMPLETED).not_done
+                lease, latest = self.next_lease()
+                if lease is not None:
+                    begun.add(threads.submit(self.finish_quietly, lease, latest))
                     tried += 1
-                    threads.submit(self.finish_quietly, lease[0], lease[1], free)
-                    continue
-                free.release()
-                if forever:
+                elif forever:
                     self.stopped.wait(PAUSE_S)
-                elif not self.await_others(free):
+                    begun = {each for each in begun if not each.done()}
+                elif begun:  # more may be due after one of them
+                    begun = wait(begun, return_when=FIRST_COMPLETED).not_done
+                else:
                     break
         return tried
 
-    def await_others(self, free: threading.Semaphore) -> bool:
-        """Wait for a message that is on its way, since more may be due after it; return whether
-        there was one.
-        """
-        idle = 0
-        while idle < AT_ONCE and free.acquire(blocking=False):
-            idle += 1
-        busy = idle < AT_ONCE
-        if busy:
-            free.acquire()
-        for _ in range(idle + busy):
-            free.release()
-        return busy
-
     def next_lease(self) -> tuple[Lease | None, float]:
-        """Take a webhook that is due; none where the storage does not answer."""
+        """Take a webhook that is due; none where the storage does not answer, which is said
+        once.
+        """
         try:
-            return self.lease()
-        except PurseError as error:
-            LOGGER.error("no webhook can be leased: %s", error)
+            found = self.lease()
+        except Exception as error:
+            if not self.is_failing:
+                LOGGER.error("no webhook can be leased: %s", described(error))
+            self.is_failing = True
             return None, 0.0
+        self.is_failing = False
+        return found
 
-    def finish_quietly(self, lease: Lease, latest: float, free: threading.Semaphore) -> None:
+    def finish_quietly(self, lease: Lease, latest: float) -> None:
         """Send the next event of a webhook; what goes wrong is for the log, and for the next
         attempt.
         """
         try:
             self.finish(lease, latest)
         except Exception as error:
-            LOGGER.error("a delivery was not recorded: %s", type(error).__name__)
-        finally:
-            free.release()
+            LOGGER.error("a delivery was not recorded: %s", described(error))
 
     def stop(self) -> None:
         """Begin no more deliveries; those that were begun come to their end."""
         self.stopped.set()
+
+
+def described(error: Exception) -> str:
+    """Return what a log may say of an error: the text of one that is not ours may hold an address
+    or a secret.
+    """
+    return str(error) if isinstance(error, PurseError) else type(error).__name__

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from purse.base.json import compact
 from purse.campaign.account.results import AccountStatus
 from purse.campaign.local.account import LocalAccount
-from purse.errors import CampaignClosed, CampaignExists, Conflict, NoSuchCampaign
+from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service.auth import admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
@@ -53,7 +53,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         status_code=201,
         dependencies=manage,
         response_model=account_responses.AccountStatus,
-        responses=refusals(CampaignExists, NoSuchCampaign, CampaignClosed, body=True),
+        responses=refusals(CampaignExists, CampaignClosed, body=True),
     )
     def create_account(body: NewAccount) -> Response:
         made = LocalAccount.create(**body.model_dump(), storage=cache.storage)

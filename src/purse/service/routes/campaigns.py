@@ -55,7 +55,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         status_code=201,
         dependencies=manage,
         response_model=responses.Status,
-        responses=refusals(CampaignExists, body=True, campaign=False),
+        responses=refusals(CampaignExists, CampaignClosed, body=True),
     )
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone

@@ -10,10 +10,10 @@ from purse.campaign import defaults
 from purse.service.schemas import examples
 from purse.service.schemas.alerts import MOST_ALERTS, AccountRule
 from purse.service.schemas.fields import NAME, Amounts, Resources
-from purse.service.schemas.known_fields import RequestModel
+from purse.service.schemas.renewed_budget import RenewedBudget
 
 
-class NewAccount(RequestModel):
+class NewAccount(RenewedBudget):
     """The terms of a new account."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE_ACCOUNT]})

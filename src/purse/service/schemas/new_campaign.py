@@ -15,12 +15,10 @@ from purse.service.schemas.alerts import MOST_ALERTS, AlertRule
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
-    MOST_NAME,
     NAME,
     Amounts,
     Arms,
     Caps,
-    Carry,
     Explore,
     Features,
     MissingReward,
@@ -28,12 +26,12 @@ from purse.service.schemas.fields import (
     Resources,
     Table,
 )
-from purse.service.schemas.known_fields import RequestModel
+from purse.service.schemas.renewed_budget import RenewedBudget
 
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
-class NewCampaign(RequestModel):
+class NewCampaign(RenewedBudget):
     """The terms of a new campaign."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE]})
@@ -177,33 +175,6 @@ class NewCampaign(RequestModel):
         list[AlertRule],
         Field(max_length=MOST_ALERTS, description="Rules of the events that webhooks are told of."),
     ] = []  # noqa: RUF012 - pydantic copies it
-    every: Annotated[
-        str | None,
-        Field(
-            pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
-            description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "granted anew, and `horizon` begins again; null: once.",
-        ),
-    ] = None
-    time_zone: Annotated[
-        str,
-        Field(max_length=MOST_NAME, description="Of days, weeks and months: `Europe/Berlin`."),
-    ] = defaults.TIME_ZONE
-    carry: Annotated[
-        Carry,
-        Field(
-            description="What is kept at the end of a period of the money that is left: `none`, "
-            "`all`, or an amount of each resource, at most so much."
-        ),
-    ] = defaults.CARRY
-    starts: Annotated[
-        str | None,
-        Field(
-            max_length=MOST_NAME,
-            description="A local time such as `2026-01-31T09:00` whose day and hour periods keep; "
-            "null: midnight, Monday, the first of the month.",
-        ),
-    ] = None
     exist_ok: Annotated[
         bool,
         Field(

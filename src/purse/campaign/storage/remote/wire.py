@@ -111,7 +111,7 @@ def overview(row: Any) -> Overview:
     seq, head, balances, overdue, oldest, danger, hooks = row
     purses = [Balance(*each) for each in balances]
     known = CampaignRecord(**head)
-    return Overview(seq, known, purses, overdue, oldest, danger, webhooks_of(hooks))
+    return Overview(seq, known, purses, overdue, oldest, danger, tuple(webhooks_of(hooks)))
 
 
 def webhooks_of(rows: Any) -> list[WebhookRecord]:
@@ -159,7 +159,7 @@ def account_overview(row: Any) -> AccountOverview:
     """A glance at an account, from its fields."""
     above, seq, head, balances, below, hooks = row
     purses, known = [Balance(*each) for each in balances], AccountRecord(**head)
-    return AccountOverview(above, seq, known, purses, levels(below), webhooks_of(hooks))
+    return AccountOverview(above, seq, known, purses, levels(below), tuple(webhooks_of(hooks)))
 
 
 def levels(rows: Any) -> tuple[Level, ...]:
