@@ -39,9 +39,16 @@ class Asking(Books):
         return found
 
     def open_for_asks(self, mask: Mask | None) -> None:
-        if self.status != "running":
-            raise Refusal("CampaignPaused" if self.status == "paused" else "CampaignClosed")
+        for level in self.levels:
+            if level.status != "running":
+                raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignClosed")
         self.check_mask(mask)
+
+    @property
+    def at_horizon(self) -> bool:
+        """Whether this period has had all of its rounds."""
+        period = self.shown()[1]
+        return self.rounds - (period.rounds if period else 0) == self.terms.horizon
 
     def check_mask(self, mask: Mask | None) -> None:
         """Refuse arms that are gone, and calls that may cost more than their arm ever does."""
@@ -59,9 +66,9 @@ class Asking(Books):
         """The arms that may be chosen now."""
         places = self.present if mask is None else sorted(mask)
         if self.terms.stop == "fit":
-            fitting = [place for place in places if fit(self.need((place,), mask), self.left)]
+            fitting = [place for place in places if fit(self.need((place,), mask), self.room)]
             if not fitting:
-                waits = any(fit(self.need((place,), mask), self.free) for place in places)
+                waits = any(fit(self.need((place,), mask), self.freed) for place in places)
                 raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
             places = fitting
         waits_ms = {place: self.wait(place) for place in places}
@@ -108,7 +115,7 @@ class Asking(Books):
             allowed = self.allowed(mask)
         except Refusal as refusal:
             return refusal
-        if self.rounds == self.terms.horizon and not self.again(allowed):
+        if self.at_horizon and not self.again(allowed):
             return Refusal("HorizonReached")
         return None
 
@@ -128,9 +135,9 @@ class Asking(Books):
         else:
             chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
         return {
-            "BudgetHeld" if fit(self.need(choice, mask), self.free) else "BudgetExhausted"
+            "BudgetHeld" if fit(self.need(choice, mask), self.freed) else "BudgetExhausted"
             for choice in chosen
-            if not fit(self.need(choice, mask), self.left)
+            if not fit(self.need(choice, mask), self.room)
         }
 
     def foresee(self, mask: Mask | None) -> dict[int, float]:
@@ -167,7 +174,7 @@ class Asking(Books):
             assert (drawn.t, places) == again, f"{drawn} was asked for again, not {again}"
             self.waiting.remove(again)
             return True
-        assert self.rounds != self.terms.horizon, f"{drawn} is beyond the horizon"
+        assert not self.at_horizon, f"{drawn} is beyond the horizon"
         self.rounds += 1
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
         if not places:
@@ -178,7 +185,7 @@ class Asking(Books):
         if len(places) < min(plays, len(allowed)):
             more = [(*places, place) for place in allowed if place not in places]
             assert self.terms.stop == "fit"
-            assert not all(fit(self.need(each, mask), self.left) for each in more)
+            assert not all(fit(self.need(each, mask), self.room) for each in more)
         explored = self.chances(mask)
         owing = [place for place in allowed if self.arms[place].owes]
         if owing and not self.terms.explore:
@@ -201,7 +208,7 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, left, free = self.clock(), self.left, self.free
+        now, left, free = self.clock(), self.room, self.freed
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
         self.crowded += self.terms.stop == "fit" and any(
@@ -212,7 +219,7 @@ class Asking(Books):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
             initial = self.check(drawn, mask, evenly=evenly)
             held, state = self.need(drawn.arms, mask), "held" if drawn.arms else "skipped"
-            assert fit(held, self.left), f"{drawn} needs {held} of {self.left}"
+            assert fit(held, self.room), f"{drawn} needs {held} of {self.room}"
             ticket = Ticket(
                 drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
             )
@@ -220,11 +227,12 @@ class Asking(Books):
                 low, high = self.terms.features
                 ticket.context = seen[number]
                 self.clipped += not low <= contexts[number][0] <= high
+            ticket.periods = tuple(each.period.number if each.period else 0 for each in self.levels)
             self.tickets[drawn.id] = ticket
             for place in drawn.arms:
                 self.arms[place].owes = False
             issued.append(ticket)
-        self.entries += 1
+        self.book()
         if request_id is not None:
             self.requests[request_id] = asked(n, mask, seen)
         return issued

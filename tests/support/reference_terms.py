@@ -32,6 +32,15 @@ class Refusal(Exception):
     """What should be refused: the name of the error and, of a cool-down, the ms to wait."""
 
 
+class Periods(NamedTuple):
+    """How a budget is renewed."""
+
+    every: str
+    zone: str = "UTC"
+    carry: str | Units = "all"
+    starts: str = ""
+
+
 class Terms(NamedTuple):
     arms: tuple[str, ...]
     resources: tuple[str, ...]
@@ -54,6 +63,7 @@ class Terms(NamedTuple):
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None
     features: tuple[float, float] | None = None  # the range of the first of two
+    periods: Periods | None = None
 
 
 class Report(NamedTuple):
@@ -89,6 +99,7 @@ class Ticket:
     gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
     receipt: Receipt | None = None
     context: Context | None = None  # as it is seen
+    periods: tuple[int, ...] = ()  # in which it was asked for, on each level from the top down
 
 
 @dataclass
