@@ -41,11 +41,11 @@ shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_si
 
 
 @st.composite
-def all_terms(draw: st.DrawFn, policy: str) -> Terms:
-    """Terms of a campaign."""
+def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Terms:
+    """Terms of a campaign, with so many resources where that is given."""
     n_arms = draw(st.sampled_from([2, 3, 1]))
     plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
-    n_resources = draw(st.sampled_from([1, 2]))
+    n_resources = resources or draw(st.sampled_from([1, 2]))
     # the cheap arms can be asked for so often that they stay silent for long
     cheap = draw(st.integers(0, n_arms))
     least = tuple(

@@ -20,7 +20,7 @@ from purse.campaign.archive_file import complete
 from purse.campaign.storage.memory import Memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
-from tests.support.reference_ledger import Ledger, Refusal, Report, written
+from tests.support.reference_ledger import Ledger, Refusal, Report, Terms, written
 from tests.support.soak import SOAK
 from tests.support.storages import START, StorageHarness
 
@@ -35,17 +35,33 @@ class BaseMachine(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        self.terms = terms = data.draw(all_terms(self.policy))
-        self.name = f"campaign-{next(names)}"
         self.harness.clock = START
-        self.campaign = self.harness.create(
-            self.name, **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
+        self.random = self.random_of(data)
+        self.make(data, data.draw(all_terms(self.policy)))
+
+    def random_of(self, data: st.DataObject) -> Random:
+        """For contexts."""
+        return Random(data.draw(st.integers(0, 9)))
+
+    def make(self, data: st.DataObject, terms: Terms) -> None:
+        """A campaign, its ledger, and what belongs to them."""
+        self.terms, self.name = terms, f"campaign-{next(names)}"
+        self.campaign = self.created(
+            **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
         )
-        self.ledger = Ledger(terms, lambda: self.harness.clock)
+        self.ledger = self.new_ledger(terms)
         self.requests = count()
-        self.random = Random(data.draw(st.integers(0, 9)))  # for contexts
         self.folder = TemporaryDirectory()
         self.archives: list[Path] = []
+
+    def created(self, **terms: Any) -> Any:
+        return self.harness.create(self.name, **terms)
+
+    def new_ledger(self, terms: Terms) -> Ledger:
+        return Ledger(terms, self.now)
+
+    def now(self) -> int:
+        return self.harness.clock
 
     def refused(self, error: PurseError) -> str:
         assert "\n" not in str(error)
@@ -144,18 +160,22 @@ class BaseMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "ledger"):
-            more = {"archives": self.archives} if self.archives else {}
-            audit = self.campaign.audit(**more)
-            assert not audit.findings
-            assert audit.ok
-            entries = list(complete(self.campaign.journal(), self.archives))
-            assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
-            self.contexts_agree(entries)
-            if self.archives:
-                assert self.campaign.audit(full=True, archives=self.archives) == audit
-            if self.harness.quick or SOAK:
-                self.check_copy(audit)
-            self.folder.cleanup()
+            self.finish()
+
+    def finish(self) -> None:
+        """The campaign at its end."""
+        more = {"archives": self.archives} if self.archives else {}
+        audit = self.campaign.audit(**more)
+        assert not audit.findings
+        assert audit.ok
+        entries = list(complete(self.campaign.journal(), self.archives))
+        assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
+        self.contexts_agree(entries)
+        if self.archives:
+            assert self.campaign.audit(full=True, archives=self.archives) == audit
+        if self.harness.quick or SOAK:
+            self.check_copy(audit)
+        self.folder.cleanup()
 
     def contexts_agree(self, entries: list[Any]) -> None:
         """The journal has the context of each ticket as it was seen, and its report has the
@@ -172,7 +192,9 @@ class BaseMachine(RuleBasedStateMachine):
         file = StringIO()
         self.campaign.export(file)
         file.seek(0)
-        copy = Campaign.restore(file, storage=Memory(), archives=self.archives)
+        elsewhere: Any = Memory()
+        elsewhere.now = self.now
+        copy = Campaign.restore(file, storage=elsewhere, archives=self.archives)
         found = copy.audit(full=True)
         assert (found.findings, found.digest) == ((), audit.digest)
         mine, other = self.campaign.status(), copy.status()

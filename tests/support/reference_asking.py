@@ -66,9 +66,11 @@ class Asking(Books):
         """The arms that may be chosen now."""
         places = self.present if mask is None else sorted(mask)
         if self.terms.stop == "fit":
-            fitting = [place for place in places if fit(self.need((place,), mask), self.room)]
+            room = self.room
+            fitting = [place for place in places if fit(self.need((place,), mask), room)]
             if not fitting:
-                waits = any(fit(self.need((place,), mask), self.freed) for place in places)
+                freed = self.freed
+                waits = any(fit(self.need((place,), mask), freed) for place in places)
                 raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
             places = fitting
         waits_ms = {place: self.wait(place) for place in places}
@@ -134,10 +136,11 @@ class Asking(Books):
             chosen = [again[1]]
         else:
             chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
+        room, freed = self.room, self.freed
         return {
-            "BudgetHeld" if fit(self.need(choice, mask), self.freed) else "BudgetExhausted"
+            "BudgetHeld" if fit(self.need(choice, mask), freed) else "BudgetExhausted"
             for choice in chosen
-            if not fit(self.need(choice, mask), self.room)
+            if not fit(self.need(choice, mask), room)
         }
 
     def foresee(self, mask: Mask | None) -> dict[int, float]:
@@ -184,8 +187,9 @@ class Asking(Books):
         assert len(set(places)) == len(places)
         if len(places) < min(plays, len(allowed)):
             more = [(*places, place) for place in allowed if place not in places]
+            room = self.room
             assert self.terms.stop == "fit"
-            assert not all(fit(self.need(each, mask), self.room) for each in more)
+            assert not all(fit(self.need(each, mask), room) for each in more)
         explored = self.chances(mask)
         owing = [place for place in allowed if self.arms[place].owes]
         if owing and not self.terms.explore:
@@ -208,11 +212,11 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, left, free = self.clock(), self.room, self.freed
+        now, room, freed = self.clock(), self.room, self.freed
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
         self.crowded += self.terms.stop == "fit" and any(
-            fit(need, free) and not fit(need, left) for need in needs
+            fit(need, freed) and not fit(need, room) for need in needs
         )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
