@@ -13,6 +13,7 @@ from tests.support.storages import START
 
 Build = Callable[[], Any]
 HOUR = 3_600_000  # ms
+DAILY: dict[str, Any] = {**TERMS, "expires_after": None, "every": "day"}
 MIDNIGHT = START + 16 * HOUR  # START is at 8:00 in UTC
 
 
@@ -30,7 +31,7 @@ def money(level: Any) -> str:
 def a_boundary_is_made_once(build: Build) -> None:
     """By whoever comes first, whatever clocks do."""
     harness = build()
-    here = harness.create("test", **TERMS, every="day")
+    here = harness.create("test", **DAILY)
     there = Campaign.open("test", storage=harness.storage())
     there.ask()
     harness.clock = MIDNIGHT
@@ -51,7 +52,7 @@ def a_boundary_is_made_once(build: Build) -> None:
 def missed_boundaries_are_made_in_order(build: Build) -> None:
     """All that were slept through, with the first operation after them."""
     harness = build()
-    campaign = harness.create("test", **TERMS, every="6h", carry=3)
+    campaign = harness.create("test", **{**DAILY, "every": "6h"}, carry=3)
     ticket = campaign.ask()
     harness.clock += 25 * HOUR
     assert money(campaign) == "14 0 1 0 13"  # of 9 left 3 are kept, four times
@@ -68,7 +69,7 @@ def missed_boundaries_are_made_in_order(build: Build) -> None:
 def the_refund_of_an_ended_period_is_dropped(build: Build) -> None:
     """Under `none` all of it; what was asked for in this period comes back."""
     harness = build()
-    campaign = harness.create("test", **TERMS, every="day", carry="none", expires_after=None)
+    campaign = harness.create("test", **DAILY, carry="none")
     told, gone = campaign.ask_many(2)
     harness.clock = MIDNIGHT
     new = campaign.ask()
@@ -87,7 +88,7 @@ def what_is_left_is_dropped_at_the_boundary(build: Build) -> None:
     harness = build()
     for carry, budget in (("all", "20"), ("none", "11"), (4, "15")):
         harness.clock = START
-        campaign = harness.create(f"test-{carry}", **TERMS, every="day", carry=carry)
+        campaign = harness.create(f"test-{carry}", **DAILY, carry=carry)
         campaign.tell(campaign.ask(), 1, 1)
         harness.clock = MIDNIGHT - 1
         assert money(campaign) == "10 1 0 0 9"
@@ -100,7 +101,7 @@ def what_is_left_is_dropped_at_the_boundary(build: Build) -> None:
 def nothing_is_renewed_while_it_is_paused(build: Build) -> None:
     """Afterwards the next boundary is the first that comes; a closed one has none."""
     harness = build()
-    campaign = harness.create("test", **TERMS, every="day")
+    campaign = harness.create("test", **DAILY)
     ticket = campaign.ask()
     campaign.pause()
     harness.clock = MIDNIGHT + 50 * HOUR
