@@ -138,6 +138,7 @@ class Mover:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         transaction = Transaction(ledger, self.storage.now())
+        transaction.renew()
         transaction.archive(self.part[0].seq, self.part[-1].seq, self.file)
         rows = [self.row(found.tickets[number]) for number in {**self.asks, **self.told}]
         return write_set(transaction)._replace(archived=rows)

@@ -56,6 +56,9 @@ class Chooser(Protocol):
     ) -> list[float]:
         """Return the probability of each arm."""
 
+    def begin_period(self, rounds: int) -> None:
+        """Let the horizon count from the round after so many."""
+
 
 class AskRules(AllowedArms):
     """What an ask is answered with."""
@@ -132,6 +135,7 @@ class AskRules(AllowedArms):
                 + ("" if status == CLOSED else "; resume it first")
             )
         draft = self.draft(mask)
+        self.show_period(chooser)
         chosen: list[dict[str, Any]] = []
         while len(chosen) < n:
             try:
@@ -155,6 +159,11 @@ class AskRules(AllowedArms):
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
         return Draft(self.ledger, mask, self.now)
+
+    def show_period(self, chooser: Chooser) -> None:
+        """Tell the policy which rounds its horizon counts."""
+        if (period := self.ledger.period) is not None:
+            chooser.begin_period(period.rounds)
 
     def choose_round(
         self, draft: Draft, mask: Mask | None, chooser: Chooser, context: Context | None = None
@@ -210,8 +219,10 @@ class AskRules(AllowedArms):
     ) -> tuple[int, list[int], list[float]]:
         """The choice for the next round: exploration's, or the policy's."""
         t = draft.t + 1
-        if draft.t == self.terms.horizon:
-            raise HorizonReached(f"all {draft.t} rounds of the horizon have been asked for")
+        horizon, period = self.terms.horizon, self.ledger.period
+        if horizon is not None and draft.t == horizon + (period.rounds if period else 0):
+            when = " in this period" if period else ""
+            raise HorizonReached(f"all {horizon} rounds of the horizon have been asked for{when}")
         seen = (t, draft.left, draft.pending, draft.owed, allowed, context)
         if not self.terms.explore:
             arms, chances = chooser.choose(*seen)
@@ -233,7 +244,8 @@ class AskRules(AllowedArms):
         """The chance of each arm to be drawn by exploration."""
         if not self.terms.explore:
             return {}
-        budget = [purse.budget for purse in self.ledger.balances]
+        balances, period = self.ledger.balances, self.ledger.period
+        budget = period.budget(balances) if period else [purse.budget for purse in balances]
         places = self.ledger.arms.there if allowed is None else allowed
         most = {arm: exploration.scarcity(draft.need([arm]), budget) for arm in places}
         return exploration.chances(self.terms.explore, most)
@@ -264,6 +276,7 @@ class AskRules(AllowedArms):
             check_contexts(self.terms.context, 1, [context])
         numbers = None if context is None else context.numbers
         draft = self.draft(mask)
+        self.show_period(chooser)
         allowed = self.allowed(draft, mask)
         out = [0.0] * self.terms.n_arms
         if again := self.next_again(draft, allowed):

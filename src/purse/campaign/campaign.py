@@ -66,6 +66,10 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
@@ -108,6 +112,13 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
+        every          "day", "week", "month", or hours such as "6h": so often the budget is granted
+                       anew, and `horizon` begins again; None: once
+        time_zone      of days, weeks and months, such as "Europe/Berlin"
+        carry          what is kept at the end of a period of the money that is left: "none", "all",
+                       or an amount, at most so much
+        starts         a local date or time such as "2026-01-31T09:00" whose day and hour periods
+                       keep; None: midnight, Monday, the first of the month
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
                        https://host
         token          for a server; None: the environment variable PURSE_TOKEN
@@ -144,6 +155,10 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
             "cost_ceiling": cost_ceiling,
             "features": features,
             "per_arm": per_arm,
+            "every": every,
+            "time_zone": time_zone,
+            "carry": carry,
+            "starts": starts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 

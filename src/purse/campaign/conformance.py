@@ -326,11 +326,21 @@ def check_refusals(opened: Open) -> None:
 
         return decide
 
+    def begins_twice(found: LockedState) -> WriteSet | None:
+        entries = [
+            Entry(found.seq + place, 2_000, "renewed", None, None, {"number": 2})
+            for place in (1, 2)
+        ]
+        return WriteSet(
+            entries[-1].seq, found.head, found.balances, [], entries, ["00"] * len(entries)
+        )
+
     for what, decide in (
         ("an error", broken),
         ("overspending", overspends),
         ("a second answer to a request", repeats("r", None)),
         ("a second report on a ticket", repeats(None, 1)),
+        ("a period that begins twice", begins_twice),
     ):
         refused = raises(
             (ZeroDivisionError, PurseError),

@@ -14,4 +14,6 @@ STOP: Final = "fit"
 COOLDOWN = 1  # seconds
 COOLDOWN_MAX = 300  # seconds
 MISSING_REWARD: Final = "ignore"
+TIME_ZONE: Final = "UTC"
+CARRY: Final = "none"
 LEAST_SHARE = 1_000  # cost_max / cost_min where only cost_max is given

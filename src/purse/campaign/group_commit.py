@@ -177,6 +177,7 @@ class GroupCommitter:
             if ledger.seq - ledger.head.snapshot >= CHECKPOINT_EVERY:
                 ledger.head.snapshot = ledger.seq
                 checkpoints.append(learner.checkpoint())
+        transaction.renew()
         transaction.expire(found.due)
         missing = [(entry.seq, entry.body) for entry in transaction.entries if entry.kind == TOLD]
         if learner is not None and missing:  # they stand before the asks in the journal

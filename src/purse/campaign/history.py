@@ -14,6 +14,7 @@ from purse.campaign.baselines import value
 from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
 from purse.campaign.incidents import Incidents
 from purse.campaign.journal import Entry
+from purse.campaign.periods.period import DROPPED
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import (
     ALL,
@@ -67,6 +68,7 @@ class History:
             "voided": self._voided,
             "expired": self._expired,
             "topped_up": self._topped_up,
+            "renewed": self._renewed,
         }
         for seq, at, kind, _, ticket, body in entries:
             if at > self._at:
@@ -77,6 +79,8 @@ class History:
                 self._names[body["arm"] : body["arm"] + 1] = [body["name"]]
             elif kind in ("created", "resumed", "paused", "closed"):
                 self.running = kind in ("created", "resumed")
+            if DROPPED in body:
+                take(self._purses[0], body[DROPPED])
             self._incidents.see(kind, at, ticket, body)
             self.seq = seq
 
@@ -199,6 +203,9 @@ class History:
 
     def _topped_up(self, _: int, body: dict[str, Any]) -> None:
         add(self._purses[0], body["units"])
+
+    def _renewed(self, _: int, body: dict[str, Any]) -> None:
+        add(self._purses[0], body["allowance"])
 
     def _recent(self, now: int) -> tuple[int, Sample]:
         """When the recent time began, and how things stood then."""

@@ -14,9 +14,12 @@ unrewarded no reward came in time, and nothing is learnt
 failed     costs, from, spent, overrun, reason: the call did not work
 voided     from, released
 expired    to (`presumed` or `released`), units
+told, settled, failed, voided, expired   dropped: what of the refund of an ended period is not kept
 conflict   report: what was said too late to count
 topped_up  units
-paused, resumed, closed
+renewed    number (of the period that begins), at, next (when it begins and ends, ms), tz (the
+           version of the time-zone data), allowance, dropped (units)
+paused, resumed, closed   resumed: next, tz, where the period would have ended in the pause
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max (units)
 acknowledged   kind (of an alarm), count (of reports that somebody has looked at)
 archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
@@ -54,6 +57,7 @@ KINDS = (
     "arm_retired",
     "arm_changed",
     "topped_up",
+    "renewed",
     "paused",
     "resumed",
     "closed",

@@ -117,6 +117,15 @@ class Learner:
             self._steps.look(t, self._see(left, pending, allowed), out)
         return out.tolist()
 
+    def begin_period(self, rounds: int) -> None:
+        """Let the horizon count from the round after so many; rounds keep their numbers, which
+        random numbers are drawn by.
+        """
+        game, length = self._game.game, self.terms.horizon
+        if length is not None and game.horizon != rounds + length:
+            self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
+            self._steps = compile_steps(self.module, self.terms.problem, self._game)
+
     def compile_look(self) -> None:
         """Compile what `probabilities` needs, which takes seconds, before a lock is taken."""
         if self._steps.look is not None and not self._looked:

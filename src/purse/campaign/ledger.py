@@ -12,6 +12,7 @@ from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry, chain
 from purse.campaign.mask import from_body
+from purse.campaign.periods.period import DROPPED, PERIOD, Period, first_period
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
     CLOSED,
@@ -76,6 +77,14 @@ class Ledger:
             self.head.silent = [0] * self.terms.n_arms
         if self.terms.initial_rounds:
             self.head.owed = list(range(len(self.terms.arms)))
+        if self.terms.every:
+            first = first_period(entry.at, self.terms.first_end, len(self.terms.resources))
+            self.head.period = list(first)
+
+    @property
+    def period(self) -> Period | None:
+        """The period that the budget is in; None where it has none."""
+        return Period(*self.head.period) if self.head.period else None
 
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
@@ -93,6 +102,8 @@ class Ledger:
                 "request": entry.request,
             }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
+            if self.head.period:
+                body[PERIOD] = self.head.period[0]
             if "names" in each:
                 body["names"] = each["names"]
             if CONTEXT in each:
@@ -196,10 +207,20 @@ class Ledger:
         """Settle a hold: spend up to it, count the rest as overrun."""
         if record.state in OPEN:
             self.move(record.body["held"], **{record.state: -1})
+            self.end_hold(record, body["spent"], body)
         self.move(body["spent"], spent=1)
         if any(body["overrun"]):
             self.move(body["overrun"], overrun=1)
             self.count("overruns", 1)
+
+    def end_hold(self, record: TicketRecord, spent: list[int], body: dict[str, Any]) -> None:
+        """Take in that a hold is gone: what comes back from an ended period may be dropped."""
+        period = self.period
+        if period is None or record.body[PERIOD] == period.number:
+            return
+        dropped = body.get(DROPPED) or [0] * len(spent)
+        self.move(dropped, budget=-1)
+        self.head.period = list(period.after_hold(record, spent, dropped))
 
     def compare_minimum(self, record: TicketRecord, body: dict[str, Any]) -> None:
         """Count a report of less than the declared minimum; a call that failed may cost nothing."""
@@ -290,6 +311,7 @@ class Ledger:
         """Release a hold; an initial pull will be asked for again."""
         record = self.tickets[entry.ticket or 0]
         self.move(record.body["held"], **{record.state: -1})
+        self.end_hold(record, [0] * len(self.balances), entry.body)
         self.put(record._replace(state=VOID), record.state)
         add_pulls(self.head.taken, record.body["arms"], -1)
         self.ask_again(record)
@@ -306,7 +328,9 @@ class Ledger:
     def expired(self, entry: Entry) -> None:
         """Presume a hold spent, or release it where the terms say so."""
         record, state = self.tickets[entry.ticket or 0], entry.body["to"]
-        self.move(record.body["held"], held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
+        hold = record.body["held"]
+        self.move(hold, held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
+        self.end_hold(record, hold if state == PRESUMED else [0] * len(hold), entry.body)
         self.put(record._replace(state=state), HELD)
         self.end_probe(record)
 
@@ -322,9 +346,18 @@ class Ledger:
         """Give out no tickets for a while."""
         self.head.status = PAUSED
 
-    def resumed(self, _: Entry) -> None:
+    def resumed(self, entry: Entry) -> None:
         """Give out tickets again."""
         self.head.status = RUNNING
+        if self.head.period and "next" in entry.body:
+            self.head.period = list(Period(*self.head.period)._replace(ends=entry.body["next"]))
+
+    def renewed(self, entry: Entry) -> None:
+        """Begin the next period."""
+        period = Period(*self.head.period)
+        self.head.period = list(period.after_renewal(entry.body, self.balances, self.head.rounds))
+        self.move(entry.body[DROPPED], budget=-1)
+        self.move(entry.body["allowance"], budget=1)
 
     def closed(self, _: Entry) -> None:
         """Give out no more tickets."""

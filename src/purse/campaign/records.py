@@ -12,7 +12,7 @@ import orjson
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 
 # fields of `CampaignRecord`
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged")
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged", "period")
 COUNTS = (
     "tickets",
     *STATES,
@@ -88,6 +88,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""

@@ -23,6 +23,8 @@ from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
+from purse.campaign.periods.period import DROPPED
+from purse.campaign.periods.time_zones import data_version
 from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
@@ -31,6 +33,9 @@ from purse.campaign.ticket_window import TicketWindow
 from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
+AMOUNTS = (
+    "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "allowance", DROPPED,
+)  # fmt: skip
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
 
@@ -46,6 +51,8 @@ class DryRunRules(Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
+    # the end of a period as other time-zone data told it; None: told again
+    written_end: dict[str, Any] | None = None
 
     def add(
         self,
@@ -57,6 +64,12 @@ class DryRunRules(Transaction):
     ) -> Entry:
         """Say what the next entry would be."""
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
+
+    def end_after(self, known: int, instant: int) -> dict[str, Any]:
+        """The end of a period: told again, or as it is written where that can be."""
+        if self.written_end is None or self.written_end["next"] <= instant:
+            return super().end_after(known, instant)
+        return self.written_end
 
     def next_round(
         self,
@@ -121,8 +134,11 @@ class JournalReplay:
 
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
+        rules = DryRunRules(self.ledger, entry.at)
+        if entry.kind != "renewed" and rules.is_over():
+            self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
         try:
-            self.decide(DryRunRules(self.ledger, entry.at), entry)
+            self.decide(rules, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
         except WouldAppend as made:
             if compact(made.entry) != compact(entry):
@@ -138,7 +154,8 @@ class JournalReplay:
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
             case "created":
-                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+                if entry.seq == 1:
+                    transaction.add("created", self.terms_at(entry.at).as_dict())
             case "asked":
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
@@ -173,10 +190,38 @@ class JournalReplay:
                 transaction.acknowledge(body["kind"], body["count"])
             case "archived":
                 transaction.archive(**body)
+            case "renewed":
+                self.take_end(transaction, body)
+                transaction.renew()
             case kind:
+                self.take_end(transaction, body)
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
+
+    def take_end(self, transaction: DryRunRules, body: dict[str, Any]) -> None:
+        """Take the end of a period as it is written where other time-zone data told it."""
+        if "next" in body and self.knows_other_zones(body.get("tz", "")):
+            transaction.written_end = {name: body[name] for name in ("next", "tz") if name in body}
+
+    def terms_at(self, at: int) -> Terms:
+        """The terms of a campaign that began at a time, with the end of its first period."""
+        if self.knows_other_zones(self.terms.tz) and self.terms.first_end > at:
+            return self.terms
+        return self.terms.begun_at(at)
+
+    def knows_other_zones(self, version: str) -> bool:
+        """Whether this is another version of the time-zone data; then a note says so."""
+        now = data_version(self.terms.time_zone)
+        if not self.terms.every or version == now:
+            return False
+        note = (
+            f"periods were reckoned with version {version} of the time-zone data, and this is "
+            f"{now}: only their order was checked"
+        )
+        if note not in self.notes:
+            self.notes.append(note)
+        return True
 
     def decide_conflict(
         self, transaction: DryRunRules, ticket: int, report: dict[str, Any]
@@ -260,12 +305,9 @@ def check_types(entry: Entry, terms: Terms) -> None:
     """Refuse what no campaign writes: times and tickets that are not whole numbers, amounts that
     are not whole units, rewards outside [0, 1] where no other range was declared.
     """
-    amounts = [
-        entry.body.get(name, [])
-        for name in ("units", "costs", "spent", "overrun", "released", "cost_min", "cost_max")
-        if entry.kind != "created"
-    ]
-    whole = [entry.at, entry.ticket or 0, *(units for part in amounts for units in part)]
+    amounts = [entry.body.get(name, []) for name in AMOUNTS if entry.kind != "created"]
+    times = [entry.body.get(name, 0) for name in ("next", "number")]
+    whole = [entry.at, entry.ticket or 0, *times, *(units for part in amounts for units in part)]
     rewards = entry.body.get("rewards", [])
     if not all(
         type(number) is int and 0 <= number <= amounts_module.LARGEST for number in whole

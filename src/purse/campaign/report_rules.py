@@ -9,6 +9,7 @@ from purse.base import amounts
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.make_results import receipt
+from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.records import TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
@@ -24,13 +25,12 @@ from purse.campaign.states import (
     VOID,
 )
 from purse.campaign.terms import RELEASE
-from purse.campaign.transaction import BaseTransaction
 from purse.errors import Conflict, InvalidInput, TicketError
 
 REPORTED = (TOLD, SETTLED, FAILED, UNREWARDED)  # states in which the cost is known
 
 
-class ReportRules(BaseTransaction):
+class ReportRules(PeriodRules):
     """What a report is answered with."""
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
@@ -117,7 +117,11 @@ class ReportRules(BaseTransaction):
                     f"cost={amounts.text(more)}: with it the overrun would exceed what can "
                     f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
                 )
-        return {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
+        money = {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
+        if record.state not in OPEN:
+            return money
+        rest = [most - paid for most, paid in zip(record.body["held"], spent, strict=True)]
+        return {**money, **self.refund(record, rest)}
 
     def void(self, ticket: int) -> Receipt:
         """Release a hold."""
@@ -127,7 +131,9 @@ class ReportRules(BaseTransaction):
             raise self.conflict(record, {"void": True}, "void")
         if record.state in (VOID, RELEASED):
             return receipt(record, duplicate=True)
-        self.add("voided", {"from": record.state, "released": record.body["held"]}, ticket=ticket)
+        held = record.body["held"]
+        body = {"from": record.state, "released": held, **self.refund(record, held)}
+        self.add("voided", body, ticket=ticket)
         return receipt(self.ledger.tickets[ticket])
 
     def conflict(self, record: TicketRecord, report: dict[str, Any], what: str) -> Conflict:
@@ -179,7 +185,9 @@ class ReportRules(BaseTransaction):
                 continue
             if record.state == HELD:
                 to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
-                self.add("expired", {"to": to, "units": record.body["held"]}, ticket=record.id)
+                held = record.body["held"]
+                more = self.refund(record, held) if to == RELEASED else {}
+                self.add("expired", {"to": to, "units": held, **more}, ticket=record.id)
             elif record.state == SETTLED and self.terms.reward_within is not None:
                 missing, plays = self.terms.missing_reward, len(record.body["arms"])
                 if missing is None:

@@ -188,6 +188,34 @@ class FeatureStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class PeriodStatus:
+    """The period of a budget that is renewed; amounts are those of this period."""
+
+    number: Annotated[int, "From 1."]
+    every: Annotated[str, "`day`, `week`, `month`, or hours such as `6h`."]
+    time_zone: str
+    carry: Annotated[
+        tuple[str, ...], "`all`, `none`, or the most that is carried over of each resource."
+    ]
+    begun_at: float
+    ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
+    rounds: Annotated[int, "Asked for in this period."]
+    allowance: Amounts
+    carried: Annotated[Amounts, "What earlier periods have left to it."]
+    spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
+
+    def __str__(self) -> str:
+        """A few words for people."""
+        until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
+        carried = any(each != "0" for each in self.carried)
+        more = f" and {', '.join(self.carried)} carried over" if carried else ""
+        return (
+            f"{self.number} (every {self.every}{until}): spent {', '.join(self.spent)} of "
+            f"{', '.join(self.allowance)}{more}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -219,10 +247,20 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
         return asdict(self)
+
+    @property
+    def of_horizon(self) -> str:
+        """How many rounds there are, in words that follow the number of rounds."""
+        if self.horizon is None:
+            return ""
+        if self.period is None:
+            return f" of {self.horizon:,}"
+        return f", {self.period.rounds:,} of {self.horizon:,} in this period"
 
     def __repr__(self) -> str:
         """The status in a line."""
@@ -244,9 +282,7 @@ class Status:
 
     def __str__(self) -> str:
         """A few lines for people."""
-        rounds = f"round {self.rounds}" + (
-            f" of {self.horizon}" if self.horizon is not None else ""
-        )
+        rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
             f"{self.name}: {self.status}, {self.policy}, {rounds}",
@@ -256,6 +292,7 @@ class Status:
                 + (f", overrun {purse.overrun}" if purse.overrun != "0" else "")
                 for purse in self.purses
             ),
+            *([f"  period {self.period}"] if self.period else []),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),

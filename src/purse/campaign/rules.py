@@ -15,7 +15,7 @@ from purse.campaign.arm_rules import ArmRules
 from purse.campaign.ask_rules import AskRules
 from purse.campaign.records import ACKNOWLEDGED
 from purse.campaign.report_rules import ReportRules
-from purse.campaign.states import CLOSED
+from purse.campaign.states import CLOSED, RUNNING
 from purse.errors import CampaignClosed, InvalidInput, PurseError, invalid
 
 
@@ -43,7 +43,7 @@ class Transaction(AskRules, ReportRules, ArmRules):
             return
         if self.ledger.head.status == CLOSED:
             raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
-        self.add(kind, {})
+        self.add(kind, self.resumption() if status == RUNNING else {})
 
     def acknowledge(self, kind: str, count: int | None) -> None:
         """Let the first `count` reports of a kind raise no alarm any more; None: all so far.

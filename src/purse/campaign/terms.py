@@ -19,6 +19,10 @@ from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
+from purse.campaign.periods.calendar import Calendar
+from purse.campaign.periods.period import Carry
+from purse.campaign.periods.read import carry_words, read_periods
+from purse.campaign.periods.time_zones import data_version
 from purse.campaign.read_terms import (
     IGNORE,
     Table,
@@ -50,7 +54,15 @@ StopRule = Literal["hold", "fit"]
 HOLD, FIT = STOP = get_args(StopRule)
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 # what purse itself says of a campaign, and not its user
-OWN_FACTS = ("id", "initial_rounds", "pending", "policy_version", "restored_from")
+OWN_FACTS = (
+    "id",
+    "initial_rounds",
+    "pending",
+    "policy_version",
+    "restored_from",
+    "first_end",
+    "tz",
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,12 @@ class Terms:
     policy_version: int = 0  # of its rule, where the policy counts them
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     per_arm: bool = False  # whether each arm has a context of its own
+    every: str = ""  # how often the budget is renewed; "": never
+    time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
+    carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
+    starts: str = ""  # a local time whose day and hour periods keep
+    first_end: int = 0  # ms, of the first period
+    tz: str = ""  # the version of the time-zone data that told it
 
     @classmethod
     def of(
@@ -123,6 +141,10 @@ class Terms:
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         id: str = "",
     ) -> Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
@@ -208,8 +230,18 @@ class Terms:
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
             features=declared.as_dict() or None,
             per_arm=per_arm,
+            **read_periods(every, time_zone, carry, starts, stuff)._asdict(),
         )
         return terms.with_policy()
+
+    def begun_at(self, now: int) -> Terms:
+        """The terms of a campaign that begins at a time, in ms: with the end of its first
+        period.
+        """
+        if not self.every:
+            return self
+        end = Calendar(self.every, self.time_zone, self.starts).first_end(now)
+        return replace(self, first_end=end, tz=data_version(self.time_zone))
 
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
@@ -353,18 +385,25 @@ class Terms:
         for name in ("cost_floor", "cost_ceiling"):
             bounds = getattr(self, name)
             facts[name] = None if bounds is None else texts(bounds)
-        for name in ("initial_rounds", "pending", "restored_from", "policy_version"):
-            del facts[name]
+        facts["carry"] = carry_words(self.carry)
+        for name in OWN_FACTS:
+            if name != "id":
+                del facts[name]
         made = replace(
             Terms.of(**facts),
             restored_from=self.restored_from,
             policy_version=self.policy_version,
+            first_end=self.first_end if self.every else 0,
+            tz=self.tz if self.every else "",
         )
         made = replace(made, pending=made.pending and self.pending is True)
         if (
             not all(isinstance(each, str) for each in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
+            or type(self.first_end) is not int
+            or not isinstance(self.tz, str)
+            or (self.first_end > 0) != bool(self.every)
             or compact(made.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    PeriodStatus,
     Receipt,
     Status,
 )
@@ -33,6 +35,7 @@ RESULTS = (
     CoolingArm,
     FeatureStatus,
     MeanBounds,
+    PeriodStatus,
     Receipt,
     Recommendation,
     Status,
@@ -109,7 +112,9 @@ def value_of(hint: Any, value: Any) -> Any:
     """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
     if get_origin(hint) is tuple:
         return tuple(value_of(get_args(hint)[0], each) for each in value)
-    return result_of(hint, value) if hint in RESULTS else value
+    if get_origin(hint) is UnionType:
+        hint = next((each for each in get_args(hint) if each in RESULTS), hint)
+    return result_of(hint, value) if hint in RESULTS and value is not None else value
 
 
 def seconds_of(wanted: str) -> float:

@@ -38,11 +38,11 @@ Result = TypeVar("Result")
 
 
 class ViewVersion(NamedTuple):
-    """A picture, and what tells it from the next: how long the journal is and how many tickets are
-    overdue.
+    """A picture, and what tells it from the next: how long the journal is, how many tickets are
+    overdue, and the number of the period.
     """
 
-    version: tuple[int, int]
+    version: tuple[int, int, int]
     body: str  # JSON
 
 
@@ -94,7 +94,8 @@ class LiveView:
             "history": history.as_dict(now, span),
             "tickets": tickets,
         }
-        return ViewVersion((history.seq, status.overdue), compact(facts))
+        period = status.period.number if status.period else 0
+        return ViewVersion((history.seq, status.overdue, period), compact(facts))
 
 
 class LiveViews:

@@ -31,7 +31,7 @@ class BaseCampaign:
     def status(self) -> Status:
         look = self.storage.overview(self.name)
         check_same(self.terms, look.head)
-        return make_results.status(self.terms, *look)
+        return make_results.status(self.terms, *look, now=self.storage.now())
 
     def _request(self, given: str | None) -> str:
         """Return the name of a request, or a new one where none is given."""

@@ -57,7 +57,9 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         if made.on_expiry == RELEASE:
             warnings.warn(WEAKER_PROMISE, stacklevel=3)
         kept = cls._connected(storage, token, create=True)
-        transaction = Transaction(Ledger(made), kept.now())
+        now = kept.now()
+        made = made.begun_at(now)
+        transaction = Transaction(Ledger(made), now)
         transaction.add("created", made.as_dict())
         try:
             kept.create(name, [write_set(transaction)])

@@ -42,6 +42,7 @@ class StoredCampaign:
     requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
+    periods: set[int] = field(default_factory=set)  # that have begun
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     archived: dict[int, ArchivedTicket] = field(default_factory=dict)
@@ -152,6 +153,9 @@ class Memory:
                 raise PurseError(f"request {entry.request!r} has been answered already")
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
+        begun = [entry.body["number"] for entry in change.entries if entry.kind == "renewed"]
+        if len(stored.periods.union(begun)) < len(stored.periods) + len(begun):
+            raise PurseError(f"one of the periods {begun} has begun already")
         if any(min(purse) < 0 or purse.left < 0 for purse in change.balances):
             raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
         stored.seq, stored.head, stored.balances = (
@@ -177,6 +181,7 @@ class Memory:
             {entry.request: entry for entry in change.entries if entry.request is not None}
         )
         stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
+        stored.periods.update(begun)
         stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]

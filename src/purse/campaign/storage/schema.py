@@ -3,7 +3,7 @@ one that is newer still is refused.
 
 `{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits
 and bytes; `{tail}` keeps SQLite's rows in the order of their key; `{random}` is 16 random hex
-digits.
+digits; `{number}` is the number of a period in the body of an entry.
 """
 
 from __future__ import annotations
@@ -134,12 +134,18 @@ REWARDS = """
 CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 """
+# Each period begins once.
+PERIODS = """
+CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
+  WHERE kind = 'renewed';
+"""
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
     "big": "INTEGER",
     "blob": "BLOB",
     "tail": " WITHOUT ROWID",
     "random": "lower(hex(randomblob(8)))",
+    "number": "json_extract(body, '$.number')",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change; DROP TRIGGER IF EXISTS purse_no_loss;",
 }
 POSTGRES_WORDS = {
@@ -148,6 +154,7 @@ POSTGRES_WORDS = {
     "blob": "BYTEA",
     "tail": "",
     "random": "substr(md5(random()::text || clock_timestamp()::text), 1, 16)",
+    "number": "body::json ->> 'number'",
     "drop_guards": "DROP TRIGGER IF EXISTS purse_no_change ON purse_journal;",
 }
 SQLITE = [
@@ -155,6 +162,7 @@ SQLITE = [
     ARCHIVES.format(**SQLITE_WORDS),
     SQLITE_ARCHIVE_GUARDS,
     REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
+    PERIODS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
     TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS,
@@ -162,6 +170,7 @@ POSTGRES = [
     POSTGRES_ARCHIVE_GUARDS,
     REWARDS
     + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
+    PERIODS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries
 

@@ -9,6 +9,7 @@ import click
 from purse.campaign import defaults
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
 from purse.cli.campaign.contexts import features_of
+from purse.cli.campaign.periods import carry_of, renewed
 from purse.cli.options import Duration, stored
 from purse.errors import invalid
 from purse.policies import DEFAULT
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
     metavar="NAME=COST",
     help="Arm and the most that a pull of it may cost; repeat it for each arm.",
 )
-@click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
+@click.option(
+    "--budget",
+    required=True,
+    metavar="AMOUNT",
+    help="Amount that may be spent in all, or in each period.",
+)
 @click.option(
     "--cost-min",
     metavar="AMOUNT",
@@ -139,6 +145,7 @@ if TYPE_CHECKING:
     '"code"]} [default: no contexts].',
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
+@renewed
 @click.option(
     "--exist-ok",
     is_flag=True,
@@ -155,6 +162,7 @@ def new(
     floors: tuple[str, ...],
     ceilings: tuple[str, ...],
     features: str | None,
+    carry: str,
     storage: str,
     **options: Any,
 ) -> None:
@@ -188,6 +196,7 @@ def new(
             cost_floor=bounds("cost-floor", floors, least, count),
             cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
             features=features_of(features),
+            carry=carry_of(carry, count),
             storage=storage,
             **options,
         )

@@ -105,9 +105,7 @@ def view(
     from rich.console import Group
     from rich.text import Text
 
-    rounds = f"round {status.rounds:,}" + (
-        f" of {status.horizon:,}" if status.horizon is not None else ""
-    )
+    rounds = f"round {status.rounds:,}" + status.of_horizon
     rates = f"{history['rates']['asks']:.3g} asks/s, {history['rates']['tells']:.3g} tells/s"
     head = Text.assemble(
         (status.name, "bold"), f"  {status.status}, {status.policy}, {rounds}, {rates}"
@@ -115,6 +113,7 @@ def view(
     parts: list[RenderableType] = [head]
     for purse, past in zip(status.purses, history["purses"], strict=True):
         parts += [bar(purse), Text(f"  {runs_out(past['forecast'])}")]
+    parts += [Text(f"period {status.period}")] if status.period else []
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm.text}", "bold red") for alarm in status.alarms]
     return Group(*parts, *([Text(status.promise, "yellow")] if status.promise else []))

@@ -14,6 +14,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from purse.base import amounts
 from purse.base.features import MOST_NAMES, MOST_NUMBERS
 from purse.campaign import terms
+from purse.campaign.periods.period import CARRIES
 from purse.campaign.read_terms import IGNORE, MOST_EXPLORED
 
 NAME = rf"^{terms.NAME.pattern}$"
@@ -79,6 +80,11 @@ def check_explore(value: Any) -> Any:
     if value is not None and not isinstance(value, str) and not is_number(value):
         raise ValueError('must be a share such as 0.05 or "uniform:0.05", or null')
     return value
+
+
+def check_carry(value: Any) -> Any:
+    """What is carried over: a word, or amounts."""
+    return value if value in CARRIES else nested(check_amount, 1)(value)
 
 
 def check_cap(value: Any) -> Any:
@@ -290,6 +296,13 @@ Explore = Annotated[
                 {"type": "null"},
             ]
         }
+    ),
+]
+Carry = Annotated[
+    Any,
+    PlainValidator(check_carry),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "enum": list(CARRIES)}, schema(AMOUNT_SCHEMA, 1)]}
     ),
 ]
 RequestId = Annotated[str, Field(min_length=1, max_length=200)]  # printable: the campaign looks

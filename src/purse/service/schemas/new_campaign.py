@@ -19,6 +19,7 @@ from purse.service.schemas.fields import (
     Amounts,
     Arms,
     Caps,
+    Carry,
     Explore,
     Features,
     MissingReward,
@@ -167,6 +168,33 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
+    every: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
+            description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
+            "granted anew, and `horizon` begins again; null: once.",
+        ),
+    ] = None
+    time_zone: Annotated[
+        str,
+        Field(max_length=MOST_NAME, description="Of days, weeks and months: `Europe/Berlin`."),
+    ] = defaults.TIME_ZONE
+    carry: Annotated[
+        Carry,
+        Field(
+            description="What is kept at the end of a period of the money that is left: `none`, "
+            "`all`, or an amount of each resource, at most so much."
+        ),
+    ] = defaults.CARRY
+    starts: Annotated[
+        str | None,
+        Field(
+            max_length=MOST_NAME,
+            description="A local time such as `2026-01-31T09:00` whose day and hour periods keep; "
+            "null: midnight, Monday, the first of the month.",
+        ),
+    ] = None
     exist_ok: Annotated[
         bool,
         Field(

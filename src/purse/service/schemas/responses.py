@@ -33,6 +33,8 @@ Receipt = Annotated[results.Receipt, Described("Receipt", results.Receipt, examp
 Purse = Annotated[results.BalanceStatus, Described("Purse", results.BalanceStatus)]
 CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.CoolingArm)]
 FeatureStatus = Annotated[results.FeatureStatus, Described("Feature", results.FeatureStatus)]
+Period = Annotated[results.PeriodStatus, Described("Period", results.PeriodStatus)]
+PERIOD = Annotated[Period | None, "Where the budget is renewed."]
 Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
 Status = Annotated[
     results.Status,
@@ -47,6 +49,7 @@ Status = Annotated[
             tuple[FeatureStatus, ...],
             "The numbers of contexts so far; `counts` says how many were `clipped` to a range.",
         ],
+        period=PERIOD,
     ),
 ]
 Expired = Annotated[
@@ -59,6 +62,7 @@ Expired = Annotated[
         alarms=tuple[Alarm, ...],
         cooling=tuple[CoolingArm, ...],
         features=tuple[FeatureStatus, ...],
+        period=PERIOD,
         expired=Annotated[int, "The tickets that expired now."],
     ),
 ]

@@ -1,0 +1,1 @@
+"""Budgets that are renewed every day, week, month or few hours."""

@@ -1,0 +1,95 @@
+"""The period that a budget is in, and what its tickets and those of earlier periods have taken.
+
+The counters of a balance are never reset. So the record says how much of them earlier periods have
+taken; the rest is this period's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from purse.campaign.records import Balance, TicketRecord
+from purse.campaign.states import HELD
+
+PERIOD = "period"  # of a ticket: the number of the period that it was issued in
+DROPPED = "dropped"  # (d,) units of an entry that leave the budget
+ALL, NONE = CARRIES = ("all", "none")
+Carry = str | tuple[int, ...]  # one of these, or (d,) units
+
+
+class Period(NamedTuple):
+    """A period; amounts in units, (d,)."""
+
+    number: int  # from 1
+    begun: int  # ms
+    ends: int  # ms
+    rounds: int  # asked for before it
+    carried: list[int]  # what earlier periods have left to it
+    before: list[int]  # spent, held or presumed spent by tickets of earlier periods
+    held: list[int]  # the part of it that is still held
+
+    def spent(self, balances: Sequence[Balance]) -> list[int]:
+        """(d,) What tickets of this period have spent, or are presumed to have."""
+        return [
+            purse.spent + purse.presumed - (before - held)
+            for purse, before, held in zip(balances, self.before, self.held, strict=True)
+        ]
+
+    def budget(self, balances: Sequence[Balance]) -> list[int]:
+        """(d,) What this period has or had: its allowance, what was carried over, top-ups."""
+        return [purse.budget - before for purse, before in zip(balances, self.before, strict=True)]
+
+    def after_renewal(
+        self, body: dict[str, Any], balances: Sequence[Balance], rounds: int
+    ) -> Period:
+        """The period that an entry begins; the balances are those before it."""
+        return Period(
+            body["number"],
+            body["at"],
+            body["next"],
+            rounds,
+            [purse.left - gone for purse, gone in zip(balances, body[DROPPED], strict=True)],
+            [purse.spent + purse.held + purse.presumed for purse in balances],
+            [purse.held for purse in balances],
+        )
+
+    def after_hold(self, record: TicketRecord, spent: list[int], dropped: list[int]) -> Period:
+        """The period once the hold of a ticket of an earlier one is gone.
+
+        spent     what of the hold is spent, or presumed spent
+        dropped   what of its refund is not carried over
+        """
+        hold = record.body["held"]
+        refund = [most - paid for most, paid in zip(hold, spent, strict=True)]
+        return self._replace(
+            carried=[
+                had + more - gone
+                for had, more, gone in zip(self.carried, refund, dropped, strict=True)
+            ],
+            before=[had - more for had, more in zip(self.before, refund, strict=True)],
+            held=[had - part for had, part in zip(self.held, hold, strict=True)]
+            if record.state == HELD
+            else self.held,
+        )
+
+
+def first_period(begun: int, ends: int, n_resources: int) -> Period:
+    """The period that a budget begins with."""
+    nothing = [0] * n_resources
+    return Period(1, begun, ends, 0, nothing, nothing, nothing)
+
+
+def too_much(carry: Carry, carried: Sequence[int], more: Sequence[int]) -> list[int]:
+    """(d,) What of `more` is not carried over, beside what is already.
+
+    >>> too_much("all", [0], [7]), too_much("none", [0], [7]), too_much((5,), [2], [7])
+    ([0], [7], [4])
+    """
+    if carry == ALL:
+        return [0] * len(more)
+    most = [0] * len(more) if carry == NONE else carry
+    return [
+        max(0, part - max(0, int(cap) - had))
+        for part, cap, had in zip(more, most, carried, strict=True)
+    ]

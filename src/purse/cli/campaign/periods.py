@@ -1,0 +1,52 @@
+"""Options of a budget that is renewed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from purse.campaign import defaults
+from purse.cli.campaign.amounts import amounts
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def renewed(command: F) -> F:
+    """Add the options of periods."""
+    for option in reversed(
+        (
+            click.option(
+                "--every",
+                metavar="day|week|month|6h",
+                help="How often the budget is granted anew [default: once].",
+            ),
+            click.option(
+                "--time-zone",
+                default=defaults.TIME_ZONE,
+                show_default=True,
+                help="Time zone of days, weeks and months, such as Europe/Berlin.",
+            ),
+            click.option(
+                "--carry",
+                default=defaults.CARRY,
+                show_default=True,
+                metavar="none|all|AMOUNT",
+                help="What is kept at the end of a period of the money that is left.",
+            ),
+            click.option(
+                "--starts",
+                metavar="LOCAL-TIME",
+                help="Date or time such as 2026-01-31T09:00 whose day and hour periods keep "
+                "[default: midnight, Monday, the first].",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def carry_of(text: str, count: int) -> str | list[str]:
+    """Return what is carried over: a word, or an amount for each of `count` resources."""
+    return amounts("carry", text, count) if text[:1].isdigit() else text
