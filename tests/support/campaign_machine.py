@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from purse import PurseError
 from tests.support import reference_ledger
 from tests.support.contexts import SEES
-from tests.support.reference_ledger import Terms, written
+from tests.support.reference_ledger import Periods, Terms, Units, written
 
 LIFE = 60_000  # ms until a ticket expires
 WITHIN = 90_000  # ms in which a reward has to come
@@ -111,6 +111,27 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
     )
 
 
+@st.composite
+def some_periods(draw: st.DrawFn, allowance: Units) -> Periods:
+    """How a budget is renewed: in zones whose clocks move soon, from days that not all months
+    have, and with all that can be carried over.
+    """
+    every = draw(st.sampled_from(["day", "6h", "month", "week"]))
+    share = draw(st.sampled_from([1, 2, 3]))
+    cap = tuple(units * share // 2 + draw(st.sampled_from([0, 1])) for units in allowance)
+    starts = {
+        "day": ["", "2027-01-01T02:30"],
+        "week": ["", "2026-12-31T23:59"],
+        "month": ["", "2026-10-31T00:00"],
+    }
+    return Periods(
+        every,
+        draw(st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"])),
+        draw(st.sampled_from(["none", cap, "all"])),
+        draw(st.sampled_from(starts.get(every, [""]))),
+    )
+
+
 def as_given(terms: Terms) -> dict[str, Any]:
     """Terms as a user would write them; those that are as usual are left out."""
     given: dict[str, Any] = {
@@ -142,9 +163,21 @@ def as_given(terms: Terms) -> dict[str, Any]:
     if terms.floor is not None and terms.ceiling is not None:
         given["cost_floor"] = in_rows(terms.floor)
         given["cost_ceiling"] = in_rows(terms.ceiling)
+    if terms.periods is not None:
+        given |= periods_as_given(terms.periods)
     if terms.features is not None:
         given["features"] = {"length": list(terms.features), "code": None}
     return given
+
+
+def periods_as_given(periods: Periods) -> dict[str, Any]:
+    carry = periods.carry
+    return {
+        "every": periods.every,
+        "time_zone": periods.zone,
+        "carry": carry if isinstance(carry, str) else [written(units) for units in carry],
+        "starts": periods.starts or None,
+    }
 
 
 def in_rows(table: tuple[tuple[int, ...], ...]) -> list[list[str]]:

@@ -37,7 +37,10 @@ class BaseMachine(RuleBasedStateMachine):
     def begin(self, data: st.DataObject) -> None:
         self.harness.clock = START
         self.random = self.random_of(data)
-        self.make(data, data.draw(all_terms(self.policy)))
+        self.make(data, self.draw_terms(data))
+
+    def draw_terms(self, data: st.DataObject, resources: int | None = None) -> Terms:
+        return data.draw(all_terms(self.policy, resources))
 
     def random_of(self, data: st.DataObject) -> Random:
         """For contexts."""
@@ -148,6 +151,22 @@ class BaseMachine(RuleBasedStateMachine):
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         self.arms_agree(status)
+        self.period_agrees(status)
+
+    def period_agrees(self, status: Any) -> None:
+        """The period as of now, whether or not its boundary was made."""
+        expected, shown = self.ledger.in_period(), status.period
+        assert (shown is None) == (expected is None)
+        if shown is not None:
+            assert (
+                shown.number,
+                shown.begun_at,
+                shown.ends_at,
+                shown.rounds,
+                shown.allowance,
+                shown.carried,
+                shown.spent,
+            ) == expected
 
     def arms_agree(self, status: Any) -> None:
         """Which arms there are, and which cool down until when."""

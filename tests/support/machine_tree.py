@@ -13,7 +13,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from purse import Account, Campaign
 from tests.support import reference_ledger
-from tests.support.campaign_machine import all_terms, picks
+from tests.support.campaign_machine import picks
 from tests.support.machine_base import names
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.reference_ledger import Ledger, Terms, Units, written
@@ -30,14 +30,13 @@ class TreeMachine(CampaignMachine):
     def begin(self, data: st.DataObject) -> None:
         self.harness.clock = START
         self.random = self.random_of(data)
-        first = data.draw(all_terms(self.policy))
+        first = self.draw_terms(data)
         self.place = self.harness.place()
         self.make_accounts(data, first)
         self.in_use, self.others = 0, list[dict[str, Any]]()
         parents = [*self.trees, *self.trees, None]
         for number in range(CAMPAIGNS):
-            more = all_terms(self.policy, len(first.resources))
-            terms = first if number == 0 else data.draw(more)
+            terms = self.draw_terms(data, len(first.resources)) if number else first
             self.parent = self.trees[-1] if number == 0 else data.draw(st.sampled_from(parents))
             self.make(data, terms)
             self.others.append(self.kept())

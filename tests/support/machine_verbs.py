@@ -101,5 +101,6 @@ class CampaignMachine(AskMachine):
             assert "nothing can be archived" in str(answer)
             assert not path.exists()
         else:
+            self.ledger.begin()
             self.ledger.entries += 1
             self.archives.append(path)

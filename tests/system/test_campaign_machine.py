@@ -14,6 +14,7 @@ from purse.campaign import audit, ticket_window
 from tests.support import reference_ledger
 from tests.support.campaign_machine import INITIAL, UNIFORM
 from tests.support.contexts import SEES
+from tests.support.machine_periods import PeriodMachine
 from tests.support.machine_tree import TreeMachine
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.reference_ledger import Report
@@ -60,6 +61,14 @@ def test_nor_do_they_where_campaigns_share_accounts(
 ) -> None:
     """On every level nothing is overspent, and all figures are those of the ledgers."""
     run(TreeMachine, make_harness(kind), UNIFORM, 2 if kind == "memory" else 4)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+def test_nor_do_they_where_budgets_are_renewed(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """Boundaries are made once and in order, whatever the clock does."""
+    run(PeriodMachine, make_harness(kind), UNIFORM, 1 if kind == "memory" else 4)
 
 
 class WindowMachine(CampaignMachine):
