@@ -31,7 +31,7 @@ def money(level: Any) -> str:
 def a_boundary_is_made_once(build: Build) -> None:
     """By whoever comes first, whatever clocks do."""
     harness = build()
-    here = harness.create("test", **DAILY)
+    here = harness.create("test", **DAILY, carry="all")
     there = Campaign.open("test", storage=harness.storage())
     there.ask()
     harness.clock = MIDNIGHT
@@ -101,7 +101,7 @@ def what_is_left_is_dropped_at_the_boundary(build: Build) -> None:
 def nothing_is_renewed_while_it_is_paused(build: Build) -> None:
     """Afterwards the next boundary is the first that comes; a closed one has none."""
     harness = build()
-    campaign = harness.create("test", **DAILY)
+    campaign = harness.create("test", **DAILY, carry="all")
     ticket = campaign.ask()
     campaign.pause()
     harness.clock = MIDNIGHT + 50 * HOUR
