@@ -16,7 +16,7 @@ from purse import Account, AskRefused, Conflict, InvalidInput, PurseError, Stora
 from purse.campaign.archive_file import complete
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
-from tests.support.check_log import check_line, check_sums
+from tests.support.check_log import check_line, check_renewals, check_sums
 from tests.support.contexts import SEES
 
 TERMS: dict[str, Any] = {
@@ -46,6 +46,8 @@ VERBS = {
     "voided": "void",
     "topped_up": "top_up",
 }
+RENEWED: dict[str, Any] = {"every": "1h", "carry": 3}
+SHORT_HOUR = 100  # ms: periods of an hour end while clients live
 FUND = "fund"  # a top-up of an account
 NEW = "later"  # an arm that comes and goes
 ARM_VERBS = {"arm_added": "add_arm", "arm_retired": "retire_arm", "arm_changed": "set_arm"}
@@ -315,7 +317,7 @@ def check_promises(
             assert ("reward", entry.ticket) in wanted, entry
             assert entry.ticket in given_up, f"entry {entry.seq}: the reward came in time"
         else:
-            kinds = ("created", "expired", "archived")
+            kinds = ("created", "expired", "archived", "renewed")
             assert entry.kind in kinds, f"entry {entry.seq} is {entry.kind}"
     assert not [key for key, count in answered.items() if count > 1], "something was answered twice"
     assert not {ticket for verb, ticket in written if verb == "reward"} & given_up
@@ -332,6 +334,7 @@ def check_promises(
         else:
             key = (line["got"], line.get("request") or line["ticket"])
             check_line(campaign, line, written.get(key))
+    check_renewals(entries)
     check_sums(campaign, entries)
     for audit in (campaign.audit(full=True, archives=archives), campaign.audit()):
         assert audit.ok, audit.findings

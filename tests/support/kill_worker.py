@@ -2,7 +2,7 @@
 folder for their logs, a number of kills and a seed.
 
 One process is warmed up and forks all clients, so that a new one lives within milliseconds. Two of
-them use one campaign, and each of two more has its own; these share accounts. Some
+them use one campaign, and each of two more has its own; these share accounts, and are renewed. Some
 kill themselves at a labelled point, the others are killed at a random moment. Whoever comes next
 goes on with the log. It writes one line of JSON: how many died where.
 """
@@ -26,8 +26,9 @@ from typing import Any
 
 from purse import Account, StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.periods import calendar
 from purse.campaign.storage.connect import connect
-from tests.support.client_log import TRAFFIC, FileClientLog, LoggingClient
+from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 
 CLIENTS, AT_RANDOM = 4, "at random"
@@ -160,14 +161,15 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
+    calendar.HOUR = SHORT_HOUR  # here and in all clients
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)
     storage = connect(address)
     Account.create("company", budget=20, storage=storage)
     Account.create("team", budget=10, account="company", storage=storage)
     for name in sorted(set(CAMPAIGNS)):
-        account = {"account": ACCOUNTS[name][-1]} if name in ACCOUNTS else {}
-        Campaign.create(name, **TRAFFIC, **account, expires_after=0.2, storage=storage)
+        more = {"account": ACCOUNTS[name][-1], **RENEWED} if name in ACCOUNTS else {}
+        Campaign.create(name, **TRAFFIC, **more, expires_after=0.2, storage=storage)
     storage.close()  # opened anew on the other side of the fork
     killer = Killer(address, folder, seed)
     killer.run(kills)

@@ -18,15 +18,22 @@ import pytest
 
 from purse import Account
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.periods import calendar
 from purse.campaign.storage.connect import connect
 from tests.support import kill_worker
 from tests.support.check_accounts import check_accounts
-from tests.support.client_log import TERMS, FileClientLog, check_promises
+from tests.support.client_log import SHORT_HOUR, TERMS, FileClientLog, check_promises
 from tests.support.fault_injection import LABELS
 from tests.support.kill_worker import ACCOUNTS, AT_RANDOM, CAMPAIGNS, CLIENTS
 from tests.support.paths import ROOT
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness
+
+
+@pytest.fixture(autouse=True)
+def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the clients have them."""
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:
@@ -58,6 +65,8 @@ def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills
         archives = [path for k in clients for path in folder.glob(f"client-{k}-*.archive")]
         assert storage.overview(name).head.archived > 0 or scale(True, False)
         check_promises(campaign, [line for k in clients for line in logs[k].lines], archives)
+        period = campaign.status().period
+        assert (period is not None and period.number > 2) == (name in ACCOUNTS)
     assert sum(each.status().counts["told"] for each in campaigns.values()) > kills // 4
     below = {
         account: [campaigns[name] for name, above in ACCOUNTS.items() if account in above]

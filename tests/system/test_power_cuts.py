@@ -17,9 +17,17 @@ import pytest
 
 from purse import Account, StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.periods import calendar
 from purse.campaign.storage import sqlite
 from tests.support.check_accounts import check_accounts
-from tests.support.client_log import TERMS, ClientLog, LoggingClient, check_promises
+from tests.support.client_log import (
+    RENEWED,
+    SHORT_HOUR,
+    TERMS,
+    ClientLog,
+    LoggingClient,
+    check_promises,
+)
 from tests.support.crash_vfs import Disk, mounted, nothing
 from tests.support.soak import SOAK, scale
 
@@ -31,6 +39,11 @@ LIVES = 12  # of one campaign; then a new one begins
 ACCOUNTS = ("company", "team")  # where there are some: from the top down
 OPERATIONS = ("write", "sync", "truncate", "delete")
 FAULTS = {"EIO": apsw.IOError, "ENOSPC": apsw.FullError}
+
+
+@pytest.fixture(autouse=True)
+def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 class SmallLog(sqlite.Sqlite):
@@ -67,14 +80,14 @@ def check_file(disk: Disk, folder: Path) -> None:
 
 
 def new_home(folder: Path, *, paid: bool = False) -> Path:
-    """A folder with a new campaign, where that is wanted under accounts."""
+    """A folder with a new campaign, where that is wanted under accounts, and renewed."""
     folder.mkdir()
     store = sqlite.Sqlite(f"sqlite:///{folder}/purse.db")
     terms = {**TERMS, "expires_after": None}
     if paid:
         Account.create(ACCOUNTS[0], budget=8, storage=store)
         Account.create(ACCOUNTS[1], budget=6, account=ACCOUNTS[0], storage=store)
-        terms["account"] = ACCOUNTS[1]
+        terms |= {"account": ACCOUNTS[1], **RENEWED}
     Campaign.create("cut", **terms, storage=store)
     store.close()
     return folder

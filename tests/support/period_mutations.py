@@ -1,0 +1,89 @@
+"""Deliberate faults in the rules of periods: each function breaks one thing, through a monkeypatch
+that is undone afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from purse.campaign.periods import rules
+from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.storage import schema
+
+Patch = pytest.MonkeyPatch
+
+
+def renew_twice(patch: Patch) -> None:
+    """Each boundary is made twice."""
+    add = PeriodRules.add
+
+    def doubled(book: PeriodRules, kind: str, body: dict[str, Any], **named: Any) -> Any:
+        if kind == "renewed":
+            add(book, kind, body, **named)
+        return add(book, kind, body, **named)
+
+    patch.setattr(PeriodRules, "add", doubled)
+
+
+def renew_twice_unseen(patch: Patch) -> None:
+    """Each boundary is made twice, and the journal takes both."""
+    renew_twice(patch)
+    for dialect in ("SQLITE", "POSTGRES"):
+        unique = schema.PERIODS.format(**getattr(schema, f"{dialect}_WORDS"))
+        scripts: list[str] = getattr(schema, dialect)
+        assert any(unique in script for script in scripts)
+        patch.setattr(schema, dialect, [script.replace(unique, "") for script in scripts])
+
+
+def renew_once_a_transaction(patch: Patch) -> None:
+    """Of the boundaries that were slept through, one is made."""
+    is_over = PeriodRules.is_over
+
+    def once(book: PeriodRules) -> bool:
+        return is_over(book) and not any(entry.kind == "renewed" for entry in book.entries)
+
+    patch.setattr(PeriodRules, "is_over", once)
+
+
+def renew_what_is_paused(patch: Patch) -> None:
+    """Boundaries are made for campaigns that stand still."""
+
+    def blind(book: PeriodRules) -> bool:
+        return bool(book.ledger.head.period) and book.now >= book.ledger.head.period[2]
+
+    patch.setattr(PeriodRules, "is_over", blind)
+
+
+def resume_by_the_clock(patch: Patch) -> None:
+    """After a pause the next boundary is the first after now, even one that was made."""
+
+    def forgetful(book: PeriodRules) -> dict[str, Any]:
+        period = book.ledger.period
+        return {} if period is None else book.end_after(period.ends, book.now)
+
+    patch.setattr(PeriodRules, "resumption", forgetful)
+
+
+def keep_the_refunds_of_ended_periods(patch: Patch) -> None:
+    """What comes back from an ended period can be spent again."""
+    patch.setattr(PeriodRules, "refund", lambda *_: {})
+
+
+def carry_all(patch: Patch) -> None:
+    """Nothing is dropped at a boundary, whatever the terms say."""
+
+    def lenient(_carry: Any, _carried: Sequence[int], more: Sequence[int]) -> list[int]:
+        return [0] * len(more)
+
+    patch.setattr(rules, "too_much", lenient)
+
+
+def carry_more_than_the_cap(patch: Patch) -> None:
+    """A refund of an ended period does not count against what was carried over."""
+    too_much = rules.too_much
+    patch.setattr(
+        rules, "too_much", lambda carry, carried, more: too_much(carry, [0] * len(carried), more)
+    )
