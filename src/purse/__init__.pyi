@@ -2,6 +2,7 @@ from . import policies as policies
 from . import testing as testing
 from . import worlds as worlds
 from ._version import __version__ as __version__
+from .campaign.account.account import Account as Account
 from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
 from .client.async_campaign import AsyncCampaign as AsyncCampaign

@@ -37,7 +37,7 @@ STATUS = {
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "promise": None, "retired": [], "cooling": [], "features": [],
+    "promise": None, "retired": [], "cooling": [], "features": [], "period": None,
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
@@ -174,9 +174,9 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
     assert spied.read == []
     pull(campaign)
     clock += 0.4
-    assert views.version("prompts").version == (3, 0)
+    assert views.version("prompts").version == (3, 0, 0)
     clock += 0.2
-    assert views.version("prompts").version == (5, 0)
+    assert views.version("prompts").version == (5, 0, 0)
     assert spied.read == [3, 5]
 
 

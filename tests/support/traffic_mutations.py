@@ -30,8 +30,8 @@ def hold_the_maximum_of_the_arm(patch: Patch) -> None:
     """What a call may cost at most does not matter."""
     init = Draft.__init__
 
-    def deaf(draft: Draft, book: Ledger, _mask: Any, now: int) -> None:
-        init(draft, book, None, now)
+    def deaf(draft: Draft, book: Ledger, _mask: Any, *rest: Any) -> None:
+        init(draft, book, None, *rest)
 
     patch.setattr(Draft, "__init__", deaf)
 

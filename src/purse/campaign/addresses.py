@@ -13,6 +13,8 @@ from purse.errors import MissingExtra
 
 LOCAL = "purse.campaign.local.campaign:LocalCampaign"
 REMOTE = "purse.client.remote_campaign:RemoteCampaign"
+LOCAL_ACCOUNT = "purse.campaign.local.account:LocalAccount"
+REMOTE_ACCOUNT = "purse.client.remote_account:RemoteAccount"
 SERVERS = ("http", "https")  # schemes of addresses
 
 
@@ -24,6 +26,24 @@ def class_of(storage: object) -> Any:
         name = REMOTE if is_server(storage) else LOCAL
     else:
         name = getattr(storage, "campaign_class", LOCAL)
+    return imported(name, storage)
+
+
+def account_class_of(storage: object) -> Any:
+    """Return the class of the accounts at an address, or of those of a connected storage, which
+    may name it itself as `account_class`.
+    """
+    if isinstance(storage, str):
+        name = REMOTE_ACCOUNT if is_server(storage) else LOCAL_ACCOUNT
+    else:
+        name = getattr(storage, "account_class", LOCAL_ACCOUNT)
+    return imported(name, storage)
+
+
+def imported(name: str, storage: object) -> Any:
+    """Return a class by its module and name. Raise `MissingExtra` where it needs a package that is
+    not installed.
+    """
     module, _, found = name.partition(":")
     try:
         return getattr(import_module(module), found)

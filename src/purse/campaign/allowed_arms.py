@@ -4,14 +4,28 @@ not been silent for too long.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from purse.base import amounts
 from purse.campaign.draft import Draft
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask
+from purse.campaign.records import Balance
+from purse.campaign.results import write_time
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.terms import FIT
 from purse.campaign.transaction import BaseTransaction
 from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
+
+
+class Shortage(NamedTuple):
+    """A resource that lacks on one level."""
+
+    is_gone: bool  # it would not fit even if nothing were held
+    title: str  # what people call the level; "" for the campaign itself
+    resource: int
+    rest: int  # units
+    purse: Balance
 
 
 class AllowedArms(BaseTransaction):
@@ -47,13 +61,10 @@ class AllowedArms(BaseTransaction):
                 raise BudgetExhausted("all pulls that the caps allow have been asked for")
         found = [arm for arm in places if fits(draft.need([arm]), draft.left)]
         if not found:
-            rest = [
-                left + purse.held
-                for left, purse in zip(draft.left, self.ledger.balances, strict=True)
-            ]
+            rest = self.without_holds(draft)
             waits = [arm for arm in places if fits(draft.need([arm]), rest)]
             cheapest = min(waits or places, key=lambda arm: draft.need([arm])[0])
-            raise self.explain_shortage([cheapest], draft.need([cheapest]), draft.left)
+            raise self.explain_shortage([cheapest], draft.need([cheapest]), draft)
         return found
 
     def ready(self, draft: Draft, places: list[int]) -> list[int]:
@@ -87,34 +98,41 @@ class AllowedArms(BaseTransaction):
         }
         return found if len(places) - len(found) >= self.terms.plays else set()
 
-    def explain_shortage(
-        self, arms: list[int], held: list[int], left: list[int]
-    ) -> BudgetExhausted:
-        """Why so much cannot be held: there is a resource of which it would not fit even if nothing
-        were held, or only one that is held for others.
+    def drafted(self, draft: Draft) -> list[int]:
+        """(d,) What the tickets of a draft hold so far."""
+        return [was - rest for was, rest in zip(self.left(), draft.left, strict=True)]
+
+    def without_holds(self, draft: Draft) -> list[int]:
+        """(d,) What could be held if nothing were held on any level but for the draft itself."""
+        rest = [[purse.left + purse.held for purse in balances] for _, balances in self.levels()]
+        least = map(min, *rest) if len(rest) > 1 else rest[0]
+        return [part - taken for part, taken in zip(least, self.drafted(draft), strict=True)]
+
+    def explain_shortage(self, arms: list[int], held: list[int], draft: Draft) -> BudgetExhausted:
+        """Why so much cannot be held: there is a level and a resource of which it would not fit
+        even if nothing were held, or only ones that are held for others.
         """
+        drafted = self.drafted(draft)
         lacks = [
-            (need > rest + purse.held, m)
-            for m, (need, rest, purse) in enumerate(
-                zip(held, left, self.ledger.balances, strict=True)
-            )
-            if need > rest
+            Shortage(need > rest + purse.held, title, m, rest, purse)
+            for title, balances in self.levels()
+            for m, (need, purse) in enumerate(zip(held, balances, strict=True))
+            if need > (rest := purse.left - drafted[m])
         ]
-        gone, m = max(lacks, key=lambda lack: lack[0])
-        purse = self.ledger.balances[m]
-        text = (
-            f"{self.arm_names(arms)} may cost {amounts.text(held[m])} {self.terms.resources[m]} "
-            f"and {amounts.text(left[m])} is left"
-        )
-        if not gone:
+        lack = max(lacks, key=lambda each: each.is_gone)
+        left, m = amounts.text(lack.rest), lack.resource
+        text = f"{self.arm_names(arms)} may cost {amounts.text(held[m])} {self.terms.resources[m]} "
+        text += f"and {lack.title} has {left} left" if lack.title else f"and {left} is left"
+        if not lack.is_gone:
             return BudgetHeld(
-                f"{text}; {amounts.text(purse.held)} is held for open tickets; tell or void them"
+                f"{text}; {amounts.text(lack.purse.held)} is held for open tickets; tell or void "
+                "them"
             )
-        return BudgetExhausted(
-            text
-            + (
-                f"; {amounts.text(purse.presumed)} is presumed spent, for tickets without a report"
-                if purse.presumed
-                else ""
+        if lack.purse.presumed:
+            text += (
+                f"; {amounts.text(lack.purse.presumed)} is presumed spent, for tickets without a "
+                "report"
             )
-        )
+        if period := self.ledger.period:
+            text += f"; the next period begins {write_time(period.ends / 1000)}"
+        return BudgetExhausted(text)

@@ -84,12 +84,15 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
+            left = self.left()
             tickets = self.choose_rounds(n, mask, chooser, contexts)
             expires = self.terms.expires_after
             deadline = None if expires is None else self.now + expires
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if left != [purse.left for purse in self.ledger.balances]:  # an account has less
+                body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
                 body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
             entry = self.add("asked", body, request=request)
@@ -134,6 +137,8 @@ class AskRules(AllowedArms):
                 f"campaign {self.terms.name!r} is {status}"
                 + ("" if status == CLOSED else "; resume it first")
             )
+        for account in self.accounts:
+            account.refuse_stopped()
         draft = self.draft(mask)
         self.show_period(chooser)
         chosen: list[dict[str, Any]] = []
@@ -158,7 +163,7 @@ class AskRules(AllowedArms):
                 if arms.is_retired[arm]:
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
-        return Draft(self.ledger, mask, self.now)
+        return Draft(self.ledger, mask, self.now, self.left())
 
     def show_period(self, chooser: Chooser) -> None:
         """Tell the policy which rounds its horizon counts."""
@@ -302,5 +307,5 @@ class AskRules(AllowedArms):
             )
         held = draft.need(arms)
         if not fits(held, draft.left):
-            raise self.explain_shortage(arms, held, draft.left)
+            raise self.explain_shortage(arms, held, draft)
         return held

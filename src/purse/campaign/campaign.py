@@ -66,6 +66,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
         carry: Any = defaults.CARRY,
@@ -112,6 +113,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
+        account        the account above the campaign, from which its money comes, too; None: none
         every          "day", "week", "month", or hours such as "6h": so often the budget is granted
                        anew, and `horizon` begins again; None: once
         time_zone      of days, weeks and months, such as "Europe/Berlin"
@@ -155,6 +157,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
             "cost_ceiling": cost_ceiling,
             "features": features,
             "per_arm": per_arm,
+            "account": account,
             "every": every,
             "time_zone": time_zone,
             "carry": carry,
@@ -190,12 +193,15 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         storage: Place = defaults.STORAGE,
         name: str | None = None,
         archives: Sequence[str | Path] = (),
+        account: str | None = None,
     ) -> Self:
         """Create a campaign from an exported journal and return it.
 
         file       a path or an open text file, as `export` wrote it
         name       the name of the new campaign; None: the name in the journal
         archives   the files that `archive` wrote before the export
+        account    the account above the new campaign; None: none, whatever the old one had. What
+                   the campaign has spent and held has to fit into it
 
         The new campaign has an id of its own; its terms name the old one as `restored_from`.
 
@@ -203,8 +209,9 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         Raise `InvalidInput` when a file cannot be read or is not a journal, or when entries are
         missing.
         Raise `CampaignExists` when the storage has a campaign of this name.
+        Raise `BudgetExhausted` when the account has too little left.
         """
-        return cls._at(storage)._restore(file, storage, name, archives)
+        return cls._at(storage)._restore(file, storage, name, archives, account)
 
     @classmethod
     def _at(cls, storage: Place) -> type[Self]:
@@ -237,4 +244,5 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
+        account: str | None,
     ) -> Self: ...

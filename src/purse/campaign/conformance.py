@@ -125,6 +125,9 @@ class FirstArm:
         """Return the probability of each arm."""
         return [0.5, 0.5]
 
+    def begin_period(self, rounds: int) -> None:
+        """Nothing here depends on a horizon."""
+
 
 def ask(transaction: Transaction, n: int, request: str) -> None:
     """Issue tickets for the first arm."""

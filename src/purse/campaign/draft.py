@@ -11,13 +11,16 @@ from purse.campaign.mask import Mask
 
 
 class Draft:
-    """What the tickets that are chosen for one ask change, before they are issued."""
+    """What the tickets that are chosen for one ask change, before they are issued.
 
-    def __init__(self, ledger: Ledger, mask: Mask | None, now: int) -> None:
+    left   (d,) what can be held, in units
+    """
+
+    def __init__(self, ledger: Ledger, mask: Mask | None, now: int, left: list[int]) -> None:
         head = ledger.head
         self.now = now
         self.t = head.rounds
-        self.left = [purse.left for purse in ledger.balances]
+        self.left = left
         self.again, self.owed = list(head.again), list(head.owed)
         self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
         self.cooling = cooldown.read(head.cooling) if head.cooling else {}

@@ -25,14 +25,20 @@ class Entry(NamedTuple):
 
 
 def write_as(
-    dumps: Callable[[Any], str], file: IO[str], name: str, entries: Iterable[Entry], **more: int
+    dumps: Callable[[Any], str],
+    file: IO[str],
+    name: str,
+    entries: Iterable[Entry],
+    kind: str = "campaign",
+    **more: Any,
 ) -> int:
     """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
     number of entries.
 
     dumps   writes a value as JSON on one line
+    kind    of what the journal is: a campaign or an account
     """
-    head = {"purse": __version__, "format": FORMAT, "campaign": name, **more}
+    head = {"purse": __version__, "format": FORMAT, kind: name, **more}
     file.write(dumps(head) + "\n")
     count = 0
     for entry in entries:

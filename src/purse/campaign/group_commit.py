@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from purse.campaign.account.above import account_write, terms_above, transactions
+from purse.campaign.account.terms import AccountTerms
 from purse.campaign.checkpoint import POLICY, Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.learner import Learner
@@ -43,6 +45,7 @@ class GroupCommitter:
     def __init__(self, terms: Terms, storage: Storage) -> None:
         self.terms = terms
         self.storage = storage
+        self.above: list[AccountTerms] = []  # the accounts, from the top down, once they are read
         self.renew()
         reset_after_fork(self)
 
@@ -142,6 +145,8 @@ class GroupCommitter:
     def _attempt(self, operations: list[Operation]) -> None:
         try:
             learner = self.recovered() if operations[0].needs_policy else None
+            if self.terms.account and not self.above:
+                self.above = terms_above(self.storage, self.terms.account)
             now = self.storage.now()
             wants = ReadSet(
                 unique(number for operation in operations for number in operation.tickets),
@@ -166,7 +171,7 @@ class GroupCommitter:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
-        transaction = Transaction(ledger, now)
+        transaction = Transaction(ledger, now, transactions(self.above, found.accounts, now))
         checkpoints: list[Checkpoint] = []
         if learner is not None:
             if learner.digest != found.digest:
@@ -256,4 +261,5 @@ def write_set(transaction: Transaction, checkpoints: Sequence[Checkpoint] = ()) 
         transaction.entries,
         transaction.digests,
         checkpoints,
+        accounts=[account_write(each) for each in transaction.accounts if each.entries],
     )

@@ -4,7 +4,8 @@ kind       body
 created    the terms
 asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
            (units per resource), names (of arms, where the terms do not name them); mask: allowed or
-           forbidden (arms by number), most (units per arm and resource), where the ask said so
+           forbidden (arms by number), most (units per arm and resource), where the ask said so;
+           left (units per resource), where an account had less left than the campaign itself
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
            state before the cost was known), spent, overrun; settled: true, where the money moved
            with an entry before; missing: true, where no reward came in time
@@ -69,7 +70,8 @@ ARCHIVABLE = (
     "asked", "told", "settled", "rewarded", "unrewarded", "failed", "voided", "expired", "conflict",
 )  # fmt: skip
 DIGEST_BYTES = 16
-OF_THIS_COPY = ("name", "id", "restored_from")  # terms that a copy of a campaign has of its own
+# terms that a copy of a campaign has of its own
+OF_THIS_COPY = ("name", "id", "restored_from", "account")
 
 
 def chain(digest: str, entry: Entry) -> str:
@@ -84,7 +86,7 @@ def chain(digest: str, entry: Entry) -> str:
     return blake2b(text, digest_size=DIGEST_BYTES).hexdigest()
 
 
-def write_lines(file: IO[str], name: str, entries: Iterable[Entry], **more: int) -> int:
+def write_lines(file: IO[str], name: str, entries: Iterable[Entry], **more: Any) -> int:
     """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
     number of entries.
     """

@@ -90,7 +90,8 @@ class JournalReader:
         ledger, body = self.ledger, entry.body
         mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
         there = tuple(ledger.arms.there if mask is None else mask.allowed)
-        draft, rules = Draft(ledger, mask, entry.at), AskRules(ledger, entry.at)
+        draft = Draft(ledger, mask, entry.at, list(ledger.left_for(body)))
+        rules = AskRules(ledger, entry.at)
         for ticket in body["tickets"]:
             if ticket["t"] > draft.t:  # else a round that was voided is asked for again
                 self.add_mask(there)

@@ -272,16 +272,22 @@ class Ledger:
         """Whether an arm that an ask allows does not fit because money is held for others."""
         if self.terms.stop != FIT:
             return False
-        left = [purse.left for purse in self.balances]
+        left = self.left_for(ask)
         if fits(self.arms.most, left):
             return False
-        rest = [purse.left + purse.held for purse in self.balances]
+        rest = [part + purse.held for part, purse in zip(left, self.balances, strict=True)]
         allowed, most = self.arms.there, dict[int, Sequence[int]]()
         if "mask" in ask:
             mask = from_body(ask["mask"], len(self.arms.names))
             allowed, most = list(mask.allowed), dict(mask.most)
         needs = [most.get(arm, self.arms.cost_max[arm]) for arm in allowed]
         return any(fits(need, rest) and not fits(need, left) for need in needs)
+
+    def left_for(self, ask: dict[str, Any]) -> list[int]:
+        """(d,) What could be held when an ask was decided on: the least over the campaign and its
+        accounts, which the ask says where it was not the campaign's own.
+        """
+        return ask.get("left") or [purse.left for purse in self.balances]
 
     def arm_added(self, entry: Entry) -> None:
         """Take in an arm that is new, or back; a new one owes its initial pull."""

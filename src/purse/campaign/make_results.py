@@ -109,22 +109,7 @@ def status(
         head.rounds,
         terms.horizon,
         dict(head.counts),
-        tuple(
-            BalanceStatus(
-                name,
-                *texts(
-                    [
-                        purse.budget,
-                        purse.spent,
-                        purse.held,
-                        purse.presumed,
-                        purse.left,
-                        purse.overrun,
-                    ]
-                ),
-            )
-            for name, purse in zip(terms.resources, purses, strict=True)
-        ),
+        balances(terms.resources, purses),
         seq,
         head.digest,
         head.created / 1000,
@@ -145,6 +130,7 @@ def status(
             if each.length and not arms.is_retired[each.arm]
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        terms.account,
         None if period is None else period_status(terms, head, period, purses),
     )
 
@@ -176,6 +162,26 @@ def period_status(
         texts(terms.budget),
         texts(period.carried),
         texts(period.spent(purses)),
+    )
+
+
+def balances(resources: Sequence[str], purses: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
+    """Balances for people, one per resource."""
+    return tuple(
+        BalanceStatus(
+            name,
+            *texts(
+                [
+                    purse.budget,
+                    purse.spent,
+                    purse.held,
+                    purse.presumed,
+                    purse.left,
+                    purse.overrun,
+                ]
+            ),
+        )
+        for name, purse in zip(resources, purses, strict=True)
     )
 
 

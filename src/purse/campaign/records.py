@@ -4,12 +4,15 @@ and the campaign's own record.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
+from purse.base import amounts
 from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
+from purse.errors import InvalidInput
 
 # fields of `CampaignRecord`
 OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged", "period")
@@ -115,3 +118,13 @@ class CampaignRecord:
         if len(facts["counts"]) < len(COUNTS):  # there are new ones
             facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}
         return cls(**facts)
+
+
+def check_budget(purses: Sequence[Balance], units: Sequence[int]) -> None:
+    """Refuse a top-up after which a budget would exceed what can be counted."""
+    for purse, more in zip(purses, units, strict=True):
+        if purse.budget + more > amounts.LARGEST:
+            raise InvalidInput(
+                f"amount={amounts.text(more)}: the budget must stay at most "
+                f"{amounts.LARGEST // amounts.UNIT:,}"
+            )

@@ -5,7 +5,7 @@ compared with what is written.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -33,8 +33,10 @@ from purse.campaign.ticket_window import TicketWindow
 from purse.errors import AskRefused, InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
+# fields of an entry that hold units
 AMOUNTS = (
-    "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "allowance", DROPPED,
+    "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left", "allowance",
+    DROPPED,
 )  # fmt: skip
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
@@ -53,6 +55,7 @@ class DryRunRules(Transaction):
     written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
     # the end of a period as other time-zone data told it; None: told again
     written_end: dict[str, Any] | None = None
+    least: list[int] | None = None  # what the accounts had left, where that was less
 
     def add(
         self,
@@ -70,6 +73,17 @@ class DryRunRules(Transaction):
         if self.written_end is None or self.written_end["next"] <= instant:
             return super().end_after(known, instant)
         return self.written_end
+
+    def left(self) -> list[int]:
+        """(d,) What could be held then."""
+        own = super().left()
+        return own if self.least is None else list(map(min, own, self.least))
+
+    def levels(self) -> Iterator[tuple[str, list[Balance]]]:
+        """What can lack money."""
+        yield from super().levels()
+        if self.least is not None:
+            yield "an account", [Balance(units) for units in self.least]
 
     def next_round(
         self,
@@ -160,6 +174,7 @@ class JournalReplay:
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
+                transaction.least = body.get("left")
                 contexts = of_ask(body)
                 transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
             case "told" if body.get("missing"):

@@ -111,12 +111,13 @@ class ReportRules(PeriodRules):
         spent, overrun = settle(
             record.body["held"] if record.state in OPEN else [0] * len(total), total
         )
-        for purse, more in zip(self.ledger.balances, overrun, strict=True):
-            if purse.overrun + more > amounts.LARGEST:
-                raise InvalidInput(
-                    f"cost={amounts.text(more)}: with it the overrun would exceed what can "
-                    f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
-                )
+        for _, balances in self.levels():
+            for purse, more in zip(balances, overrun, strict=True):
+                if purse.overrun + more > amounts.LARGEST:
+                    raise InvalidInput(
+                        f"cost={amounts.text(more)}: with it the overrun would exceed what can "
+                        f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
+                    )
         money = {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
         if record.state not in OPEN:
             return money

@@ -247,6 +247,7 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
+    account: Annotated[str, "The account above it; empty where there is none."] = ""
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -295,6 +296,7 @@ class Status:
             *([f"  period {self.period}"] if self.period else []),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
+            *([f"  account: {self.account}"] if self.account else []),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
             *(f"  cooling down: {each}" for each in self.cooling),
             *(

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from purse.base import amounts
 from purse.campaign.arm_rules import ArmRules
 from purse.campaign.ask_rules import AskRules
-from purse.campaign.records import ACKNOWLEDGED
+from purse.campaign.records import ACKNOWLEDGED, check_budget
 from purse.campaign.report_rules import ReportRules
 from purse.campaign.states import CLOSED, RUNNING
-from purse.errors import CampaignClosed, InvalidInput, PurseError, invalid
+from purse.errors import CampaignClosed, PurseError, invalid
 
 
 class Transaction(AskRules, ReportRules, ArmRules):
@@ -27,12 +26,7 @@ class Transaction(AskRules, ReportRules, ArmRules):
         if self.repeated(request, "topped_up", units=list(units)) is None:
             if self.ledger.head.status == CLOSED:
                 raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
-            for purse, more in zip(self.ledger.balances, units, strict=True):
-                if purse.budget + more > amounts.LARGEST:
-                    raise InvalidInput(
-                        f"amount={amounts.text(more)}: the budget must stay at most "
-                        f"{amounts.LARGEST // amounts.UNIT:,}"
-                    )
+            check_budget(self.ledger.balances, units)
             self.add("topped_up", {"units": list(units)}, request=request)
 
     def set_status(self, kind: str, status: str) -> None:

@@ -1,4 +1,4 @@
-"""The states of tickets and of campaigns, in the words that are stored and sent."""
+"""The states of tickets, campaigns and accounts, in the words that are stored and sent."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ TicketState = Literal[
     "failed",
     "unrewarded",
 ]
-CampaignState = Literal["running", "paused", "closed"]
+CampaignState = Literal["running", "paused", "closed"]  # of accounts, too
+LevelKind = Literal["campaign", "account"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
 HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED, UNREWARDED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
+CAMPAIGN, ACCOUNT = get_args(LevelKind)
 RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)

@@ -104,6 +104,7 @@ class Terms:
     policy_version: int = 0  # of its rule, where the policy counts them
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     per_arm: bool = False  # whether each arm has a context of its own
+    account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
     time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
     carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
@@ -141,6 +142,7 @@ class Terms:
         cost_ceiling: Any = None,
         features: Any = None,
         per_arm: bool = False,
+        account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
         carry: Any = defaults.CARRY,
@@ -150,13 +152,7 @@ class Terms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
         arms and resources.
         """
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise invalid(
-                "name",
-                name,
-                "must be 1 to 100 letters, digits, dots, dashes or underscores, "
-                "beginning with a letter or digit",
-            )
+        checked_name("name", name)
         if isinstance(arms, Mapping):
             if cost_max is not None:
                 raise invalid(
@@ -230,6 +226,7 @@ class Terms:
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
             features=declared.as_dict() or None,
             per_arm=per_arm,
+            account=checked_name("account", account) if account else "",
             **read_periods(every, time_zone, carry, starts, stuff)._asdict(),
         )
         return terms.with_policy()
@@ -421,25 +418,50 @@ class Terms:
                     "these; open it as it is, or give the new one another name"
                 )
 
-    def copied(self, name: str | None) -> Terms:
-        """The terms of a copy, under a name, with an id of its own.
+    def copied(self, name: str | None, account: str | None = None) -> Terms:
+        """The terms of a copy, under a name and an account, with an id of its own.
 
         Two campaigns never have the same id, so that nothing meant for one reaches the other.
         """
-        return replace(self, name=name or self.name, id=secrets.token_hex(8), restored_from=self.id)
+        return replace(
+            self,
+            name=name or self.name,
+            id=secrets.token_hex(8),
+            restored_from=self.id,
+            account=checked_name("account", account) if account else "",
+        )
 
     def amounts(self, field: str, value: Any) -> tuple[int, ...]:
         """(d,) One amount of each resource in units, from one number, a list, or a dict of
         resources.
         """
-        units = amounts.unit_array(field, by_name(field, value, self.resources, "resource"))
-        if units.ndim > 1 or units.size != len(self.resources):
-            raise invalid(
-                field,
-                value,
-                f"must be one amount for each of the resources {', '.join(self.resources)}",
-            )
-        return tuple(units.ravel().tolist())
+        return read_amounts(field, value, self.resources)
+
+
+def checked_name(field: str, name: Any) -> str:
+    """Return the name of a campaign or of an account. Raise `InvalidInput` where it is none."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise invalid(
+            field,
+            name,
+            "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a "
+            "letter or digit",
+        )
+    return name
+
+
+def read_amounts(field: str, value: Any, resources: Sequence[str]) -> tuple[int, ...]:
+    """(d,) One amount of each resource in units, from one number, a list, or a dict of
+    resources.
+    """
+    units = amounts.unit_array(field, by_name(field, value, resources, "resource"))
+    if units.ndim > 1 or units.size != len(resources):
+        raise invalid(
+            field,
+            value,
+            f"must be one amount for each of the resources {', '.join(resources)}",
+        )
+    return tuple(units.ravel().tolist())
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from purse.base import amounts
+from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import Ledger
-from purse.campaign.records import TicketRecord
+from purse.campaign.records import Balance, TicketRecord
 from purse.errors import Conflict, TicketError
 
 
 class BaseTransaction:
-    """Decides on entries, each on the ground of those before it."""
+    """Decides on entries, each on the ground of those before it.
 
-    def __init__(self, ledger: Ledger, now: int) -> None:
+    accounts   those above the campaign, from the top down
+    """
+
+    def __init__(
+        self, ledger: Ledger, now: int, accounts: Sequence[AccountTransaction] = ()
+    ) -> None:
         self.ledger = ledger
+        self.accounts = accounts
         self.terms = ledger.terms
         self.now = now
         self.entries: list[Entry] = []
@@ -31,8 +38,9 @@ class BaseTransaction:
         request: str | None = None,
         ticket: int | None = None,
     ) -> Entry:
-        """Decide on the next entry."""
+        """Decide on the next entry, and on what it books on the accounts."""
         entry = Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body)
+        before = self.ledger.balances
         self.ledger.fold(entry)
         self.entries.append(entry)
         self.digests.append(self.ledger.head.digest)
@@ -41,7 +49,31 @@ class BaseTransaction:
                 [ticket] if ticket is not None else [each["id"] for each in body.get("tickets", ())]
             )
         )
+        self.book(entry, before)
         return entry
+
+    def book(self, entry: Entry, before: list[Balance]) -> None:
+        """Book what an entry has moved on the accounts, which thereby know it before the next."""
+        after = self.ledger.balances
+        if before and after is not before:
+            for account in self.accounts:
+                account.book(self.terms.name, entry.seq, before, after)
+
+    def levels(self) -> Iterator[tuple[str, list[Balance]]]:
+        """What can lack money, the campaign first, then its accounts from below: what people call
+        it, and its balances.
+        """
+        yield "", self.ledger.balances
+        for account in reversed(self.accounts):
+            yield account.title, account.ledger.balances
+
+    def left(self) -> list[int]:
+        """(d,) What can be held: the least over the campaign and its accounts."""
+        least = [purse.left for purse in self.ledger.balances]
+        for account in self.accounts:
+            rest = (purse.left for purse in account.ledger.balances)
+            least = list(map(min, least, rest))
+        return least
 
     def repeated(self, request: str, kind: str, **same: Any) -> Entry | None:
         """The entry that answered this request before; refused where the request was another

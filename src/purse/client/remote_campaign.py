@@ -93,6 +93,7 @@ class RemoteCampaign(Campaign):
         storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
+        account: str | None,
     ) -> Self:
         raise PurseError(f"a journal is restored {ELSEWHERE}")
 

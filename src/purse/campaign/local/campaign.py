@@ -11,6 +11,7 @@ from typing import IO, Any, Self
 
 from purse.base import validation
 from purse.campaign import make_results, operations
+from purse.campaign.account.above import create_campaign
 from purse.campaign.archive_file import read_journal
 from purse.campaign.arms import Arms
 from purse.campaign.campaign import Campaign
@@ -62,7 +63,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         transaction = Transaction(Ledger(made), now)
         transaction.add("created", made.as_dict())
         try:
-            kept.create(name, [write_set(transaction)])
+            create_campaign(kept, made, [write_set(transaction)])
         except CampaignExists as error:
             if not exist_ok:
                 hint = (
@@ -94,18 +95,19 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         storage: Any,
         name: str | None,
         archives: Sequence[str | Path],
+        account: str | None,
     ) -> Self:
         if not isinstance(file, (str, Path)):
             with tempfile.TemporaryDirectory() as folder:  # it is read twice
                 copy = Path(folder, "journal")
                 with copy.open("w", encoding="utf-8") as whole:
                     shutil.copyfileobj(file, whole)
-                return cls._restore(copy, storage, name, archives)
+                return cls._restore(copy, storage, name, archives, account)
         path = file
         try:
             list(zip(range(1), read_journal(path), strict=False))  # before a storage is made
             kept = connect(storage)
-            return cls(restore(lambda: read_journal(path), kept, name, archives), kept)
+            return cls(restore(lambda: read_journal(path), kept, name, archives, account), kept)
         except UnicodeError:
             raise InvalidInput(f"cannot read {str(file)!r}: it is not text") from None
 

@@ -88,8 +88,7 @@ def too_much(carry: Carry, carried: Sequence[int], more: Sequence[int]) -> list[
     """
     if carry == ALL:
         return [0] * len(more)
-    most = [0] * len(more) if carry == NONE else carry
+    most = [0] * len(more) if isinstance(carry, str) else carry
     return [
-        max(0, part - max(0, int(cap) - had))
-        for part, cap, had in zip(more, most, carried, strict=True)
+        max(0, part - max(0, cap - had)) for part, cap, had in zip(more, most, carried, strict=True)
     ]

@@ -27,8 +27,8 @@ class PeriodRules(BaseTransaction):
 
     def is_over(self) -> bool:
         """Whether the period has ended; that of a paused or closed campaign goes on."""
-        head = self.ledger.head
-        return bool(head.period) and head.status == RUNNING and self.now >= head.period[2]
+        period = self.ledger.period
+        return period is not None and self.ledger.head.status == RUNNING and self.now >= period.ends
 
     def end_after(self, known: int, instant: int) -> dict[str, Any]:
         """The first boundary after an instant, and the version of what told it."""

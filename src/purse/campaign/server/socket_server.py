@@ -11,9 +11,12 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from purse._version import __version__
+from purse.campaign.account.above import create_campaign, read_terms
+from purse.campaign.account.operations import ACCOUNT_OPERATIONS, AccountCommitter
 from purse.campaign.operations import OPERATIONS
 from purse.campaign.server.client_connection import ClientConnection
 from purse.campaign.server.commit_queues import TOO_LATE, Answers, Call, CommitQueues, answer
@@ -21,21 +24,31 @@ from purse.campaign.server.socket_file import SocketFile
 from purse.campaign.storage.base import Storage
 from purse.campaign.storage.remote.unix_connection import different_versions
 from purse.campaign.storage.remote.unix_socket import ROOT, frame
-from purse.campaign.storage.remote.wire import CREATE, HELLO, write_set
+from purse.campaign.storage.remote.wire import (
+    CREATE,
+    CREATE_ACCOUNT,
+    HELLO,
+    account_write,
+    write_set,
+)
+from purse.campaign.terms import Terms
 from purse.errors import CampaignExists, InvalidInput, PurseError, StorageUnavailable, invalid
 
 READS = (  # methods of a storage
     "identity",
     "now",
     "names",
+    "accounts",
+    "account",
     "overview",
     "entries",
+    "account_entries",
     "told",
     "tickets",
     "archived",
     "checkpoint",
 )
-PAGED = ("entries", "told")  # may return fewer than their last argument says
+PAGED = ("entries", "account_entries", "told")  # may return fewer than their last argument says
 READERS = 16  # calls that read at once
 FLUSH_S = 5.0  # seconds that clients get to read their last answers
 
@@ -99,6 +112,14 @@ class SocketServer:
                 self._in_thread(self._readers, call, lambda: self._read(call, verb, given))
             elif verb == CREATE:
                 self._in_thread(self._queues.threads, call, lambda: self._create(call, *given))
+            elif verb == CREATE_ACCOUNT:
+                self._in_thread(
+                    self._queues.threads, call, lambda: self._create_account(call, *given)
+                )
+            elif verb in ACCOUNT_OPERATIONS:
+                self._in_thread(
+                    self._queues.threads, call, lambda: self._change_account(call, verb, *given)
+                )
             elif verb == HELLO:
                 self._greet(call, *given)
             else:
@@ -149,10 +170,30 @@ class SocketServer:
             raise StorageUnavailable(TOO_LATE)
         change = write_set(row)
         try:
-            self.storage.create(name, [change])
+            create_campaign(self.storage, Terms.from_dict(change.entries[0].body), [change])
         except CampaignExists:
             if self.storage.overview(name).head.id != change.head.id:
                 raise
+        return answer(call, None)
+
+    def _create_account(self, call: Call, row: Any, account: str) -> bytes:
+        """Make an account, once, as `_create` does."""
+        if call.is_late:
+            raise StorageUnavailable(TOO_LATE)
+        first = account_write(row)
+        try:
+            self.storage.create_account(first, account)
+        except CampaignExists:
+            if self.storage.account(first.name).head.id != first.head.id:
+                raise
+        return answer(call, None)
+
+    def _change_account(self, call: Call, verb: str, name: str, id: str, *arguments: Any) -> bytes:
+        """Do an operation on an account; a repeat has no second effect."""
+        if call.is_late:
+            raise StorageUnavailable(TOO_LATE)
+        terms = replace(read_terms(self.storage, name), id=id)
+        AccountCommitter(terms, self.storage).do(ACCOUNT_OPERATIONS[verb](*arguments))
         return answer(call, None)
 
     def _in_thread(self, threads: Executor, call: Call, work: Callable[[], bytes]) -> None:

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import OPEN, RELEASED, SKIPPED, VOID
+from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
+from purse.errors import CampaignExists, NoSuchCampaign
 
 MOST_DUE = 1_000  # holds that expire in one transaction
 UNUSED = (VOID, RELEASED, SKIPPED)  # states of tickets that were not used
@@ -34,6 +36,27 @@ class ReadSet(NamedTuple):
     due_rewards: bool = False  # settled tickets, too, that are due for their reward
 
 
+class LockedAccount(NamedTuple):
+    """What an account is at the moment it is locked."""
+
+    name: str
+    seq: int  # of its last entry
+    head: AccountRecord
+    balances: list[Balance]
+    requests: dict[str, Entry] = {}  # noqa: RUF012
+
+
+class AccountWrite(NamedTuple):
+    """What is to be written of an account."""
+
+    name: str
+    seq: int
+    head: AccountRecord
+    balances: list[Balance]
+    entries: list[Entry]
+    digests: list[str]  # of the journal up to each entry
+
+
 class LockedState(NamedTuple):
     """What a campaign is at the moment it is locked."""
 
@@ -46,6 +69,7 @@ class LockedState(NamedTuple):
     due: list[TicketRecord]
     # of the journal up to entry `told_after`; None where it has no such entry or archived it
     digest: str | None = None
+    accounts: Sequence[LockedAccount] = ()  # above it, from the top down
 
 
 class WriteSet(NamedTuple):
@@ -61,6 +85,7 @@ class WriteSet(NamedTuple):
     # tickets that move to the archive, with all entries about tickets up to `head.archived`; None
     # where nothing moves
     archived: Sequence[ArchivedTicket] | None = None
+    accounts: Sequence[AccountWrite] = ()  # above it, as far as they change
 
 
 class Overview(NamedTuple):
@@ -74,6 +99,26 @@ class Overview(NamedTuple):
     danger: str | None = None  # what is wrong with the storage, for people
 
 
+class Level(NamedTuple):
+    """A campaign or an account below an account."""
+
+    name: str
+    kind: LevelKind
+    status: CampaignState
+    balances: list[Balance]
+    below: tuple[Level, ...] = ()
+
+
+class AccountOverview(NamedTuple):
+    """A glance at an account and all that is below it, of one moment."""
+
+    account: str  # above it; "" where there is none
+    seq: int
+    head: AccountRecord
+    balances: list[Balance]
+    below: tuple[Level, ...]
+
+
 class Reports(NamedTuple):
     """The reports that follow an entry, of one moment."""
 
@@ -82,6 +127,9 @@ class Reports(NamedTuple):
     rows: Sequence[tuple[int, str]]  # number and body, as JSON, of each
     seq: int  # the entry up to which these are all reports
     last: str | None  # the digest up to that entry
+
+
+Join = Callable[[Sequence[LockedAccount]], Sequence[AccountWrite]]
 
 
 class Storage(Protocol):
@@ -94,10 +142,18 @@ class Storage(Protocol):
     def identity(self) -> str:
         """Tell this database from every other one, and not from a copy of its files."""
 
-    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
+    def create(
+        self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
+    ) -> None:
         """A new campaign, with its first entry and whatever else is given, all of it or nothing.
         Raises `CampaignExists`.
+
+        account   the account above it, "" for none; raises `NoSuchCampaign` where it is missing
+        join      decides on what is written to the accounts above it, which are locked
         """
+
+    def create_account(self, first: AccountWrite, account: str = "") -> None:
+        """A new account, with its first entry, below another one or none. Raises as `create`."""
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
@@ -108,16 +164,37 @@ class Storage(Protocol):
         When it returns, what was decided is durable. When it raises, nothing is written, or, where
         the connection was lost while committing, all of it: `decide` may be called again after such
         a loss, and must find out.
+
+        The accounts above the campaign are locked before it, from the top down.
+        """
+
+    def change_account(
+        self,
+        name: str,
+        requests: Sequence[str],
+        decide: Callable[[LockedAccount], AccountWrite | None],
+    ) -> None:
+        """Lock an account alone, read the entries that answered these requests, and go on as
+        `change` does.
         """
 
     def names(self) -> list[str]:
         """The names of all campaigns."""
+
+    def accounts(self) -> list[str]:
+        """The names of all accounts."""
+
+    def account(self, name: str) -> AccountOverview:
+        """A glance at an account. Raises `NoSuchCampaign`."""
 
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow entry `after`, at most so many; archived ones are left out."""
+
+    def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries of an account that follow entry `after`, at most so many."""
 
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow entry `after`, at most so many, archived ones too."""
@@ -158,6 +235,31 @@ def chain_rows(digest: str, rows: Iterable[Sequence[Any]]) -> tuple[str, list[tu
         digest = chain(digest, entry)
         made.append((bytes.fromhex(digest), entry.seq))
     return digest, made
+
+
+def levels(
+    rows: Iterable[Sequence[Any]], below: Callable[[int], tuple[Level, ...]]
+) -> tuple[Level, ...]:
+    """Levels from rows of one resource each, with key, name, kind, head and balance; `below` finds
+    what is below a key.
+    """
+    found: dict[int, Level] = {}
+    for key, name, kind, head, *balance in list(rows):
+        if key not in found:
+            status, under = orjson.loads(head)["status"], below(key) if kind == ACCOUNT else ()
+            found[key] = Level(name, kind, status, [], under)
+        found[key].balances.append(Balance(*balance))
+    return tuple(found.values())
+
+
+def missing(kind: str, name: str) -> NoSuchCampaign:
+    """The error for a name that is not that of a campaign, or of an account."""
+    return NoSuchCampaign(f"there is no {kind} {name!r}")
+
+
+def taken(kind: str, name: str) -> CampaignExists:
+    """The error for a name that a campaign, or an account, has already."""
+    return CampaignExists(f"there is {'an' if kind == ACCOUNT else 'a'} {kind} {name!r} already")
 
 
 def ticket_record(row: Sequence[Any]) -> TicketRecord:

@@ -17,16 +17,19 @@ from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import ARCHIVABLE, Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import HELD, SETTLED, TOLD
+from purse.campaign.states import CAMPAIGN, HELD, SETTLED, TOLD
 from purse.campaign.storage.base import (
     MOST_DUE,
+    Join,
     LockedState,
     Overview,
     ReadSet,
     Reports,
     WriteSet,
+    missing,
 )
-from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from purse.campaign.storage.memory_accounts import MemoryAccounts, check, page
+from purse.errors import PurseError
 
 
 @dataclass
@@ -46,6 +49,7 @@ class StoredCampaign:
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     archived: dict[int, ArchivedTicket] = field(default_factory=dict)
+    account: str = ""  # above it
 
     def ticket(self, number: int, request: str | None) -> TicketRecord | None:
         """A ticket by its number, and its request id where that is known; None where there is
@@ -59,7 +63,7 @@ class StoredCampaign:
         return "" if seq <= self.head.archived else self.digests.get(seq)
 
 
-class Memory:
+class Memory(MemoryAccounts):
     """A storage that forgets everything when the process ends. A child process gets a copy of its
     own.
     """
@@ -69,6 +73,7 @@ class Memory:
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self._id = secrets.token_hex(8)
+        super().__init__()
         self._campaigns: dict[str, StoredCampaign] = {}
         self.renew()
         reset_after_fork(self)
@@ -86,14 +91,17 @@ class Memory:
         """Tell this storage from every other one."""
         return self._id
 
-    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
+    def create(
+        self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
+    ) -> None:
         """A new campaign."""
         with self._lock:
-            if name in self._campaigns:
-                raise CampaignExists(f"there is a campaign {name!r} already")
-            stored = StoredCampaign()
+            self._refuse_known(name)
+            above = self._above(account)
+            stored = StoredCampaign(account=account)
             for change in changes:
                 self._write(stored, change)
+            self._write_accounts([] if join is None else join(above))
             self._campaigns[name] = stored
 
     def change(
@@ -142,22 +150,22 @@ class Memory:
                     None
                     if wants.told_after is None or wants.told_after < stored.head.archived
                     else stored.digest_at(wants.told_after),
+                    self._above(stored.account),
                 )
             )
             if change is not None:
+                self._check_accounts(change.accounts)
                 self._write(stored, change)
+                self._write_accounts(change.accounts)
 
     def _write(self, stored: StoredCampaign, change: WriteSet) -> None:
-        for entry in change.entries:  # the same rules that the other back-ends have as constraints
-            if entry.request is not None and entry.request in stored.requests:
-                raise PurseError(f"request {entry.request!r} has been answered already")
+        check(stored.requests, change.entries, change.balances)
+        for entry in change.entries:
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
         begun = [entry.body["number"] for entry in change.entries if entry.kind == "renewed"]
         if len(stored.periods.union(begun)) < len(stored.periods) + len(begun):
             raise PurseError(f"one of the periods {begun} has begun already")
-        if any(min(purse) < 0 or purse.left < 0 for purse in change.balances):
-            raise PurseError(f"spent + held + presumed would exceed the budget: {change.balances}")
         stored.seq, stored.head, stored.balances = (
             change.seq,
             change.head.copied(),
@@ -201,9 +209,12 @@ class Memory:
         for seq in dropped:
             del stored.digests[seq]
 
+    def _stored(self) -> dict[str, StoredCampaign]:
+        return self._campaigns
+
     def _find(self, name: str) -> StoredCampaign:
         if name not in self._campaigns:
-            raise NoSuchCampaign(f"there is no campaign {name!r}")
+            raise missing(CAMPAIGN, name)
         return self._campaigns[name]
 
     def names(self) -> list[str]:
@@ -228,9 +239,7 @@ class Memory:
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         with self._lock:
-            entries = self._find(name).entries
-            first = bisect_right(entries, after, key=lambda entry: entry.seq)
-            return entries[first : first + limit]
+            return page(self._find(name).entries, after, limit)
 
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""

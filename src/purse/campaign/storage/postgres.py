@@ -6,17 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from purse.base.optional import needs
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket, told_body
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
+    AccountOverview,
+    AccountWrite,
+    Join,
+    LockedAccount,
     LockedState,
     Overview,
     ReadSet,
@@ -24,13 +30,30 @@ from purse.campaign.storage.base import (
     WriteSet,
     among,
     entries_of,
+    missing,
+    taken,
     ticket_record,
 )
 from purse.campaign.storage.connection_pool import ConnectionPool
+from purse.campaign.storage.postgres_accounts import (
+    ADD_NAME,
+    HEAD,
+    LOCK,
+    PURSES,
+    Place,
+    add_account,
+    below,
+    find_place,
+    lock_accounts,
+    names_of,
+    write_account,
+    write_accounts,
+)
 from purse.campaign.storage.postgres_migration import migrate
 from purse.campaign.storage.postgres_rows import (
     ARCHIVED,
     DIGEST,
+    add_purses,
     archived_asks,
     archived_records,
     archived_tickets,
@@ -39,7 +62,6 @@ from purse.campaign.storage.postgres_rows import (
 )
 from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
 from purse.errors import (
-    CampaignExists,
     InvalidInput,
     NoSuchCampaign,
     PurseError,
@@ -48,6 +70,9 @@ from purse.errors import (
 
 if TYPE_CHECKING:
     import psycopg
+
+Found = TypeVar("Found")
+Wanted = TypeVar("Wanted")
 
 LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
 ATTEMPTS = 2  # a lost connection is replaced once
@@ -62,15 +87,6 @@ SESSION = (
     "current_setting('synchronous_commit') = 'off'"
 )
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-HEAD = (
-    f"SELECT seq, head, (SELECT max(version) FROM purse_schema), {MILLISECONDS} "
-    "FROM purse_campaigns WHERE id = %s AND name = %s"
-)
-LOCK = f"{HEAD} FOR UPDATE"
-PURSES = (
-    "SELECT budget, spent, held, presumed, overrun FROM purse_purses WHERE campaign = %s "
-    "ORDER BY resource"
-)
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
 DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
@@ -80,6 +96,15 @@ TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = "
     "'told' ORDER BY seq"
 )
+
+
+class New(NamedTuple):
+    """A row that is being made."""
+
+    db: psycopg.Connection[Any]
+    key: int
+    above: tuple[tuple[int, str], ...]  # keys and names of the accounts, from the top down
+    accounts: list[LockedAccount]  # these
 
 
 class Postgres:
@@ -101,7 +126,7 @@ class Postgres:
                 "storage: this is not an address of PostgreSQL; it looks like "
                 "postgresql://USER@HOST/DATABASE, and special characters in it are written as %XX"
             ) from None
-        self._keys: dict[str, int] = {}  # of campaigns, as far as they are known
+        self._places: dict[str, Place] = {}  # as far as they are known
         self._writers, self._readers = (
             ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
             for most in (MOST_WRITERS, MOST_READERS)
@@ -162,28 +187,40 @@ class Postgres:
             ((found,),) = db.execute("SELECT id FROM purse_identity").fetchall()
             return found
 
-    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
+    def create(
+        self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
+    ) -> None:
         """A new campaign."""
-        self._keys.pop(name, None)
-        with self._translate_errors(), self._connected() as db, db.transaction():
-            try:
-                ((campaign,),) = db.execute(
-                    "INSERT INTO purse_campaigns (name, seq, head) VALUES (%s, 0, '') RETURNING id",
-                    (name,),
-                ).fetchall()
-            except self._psycopg.errors.UniqueViolation:
-                raise CampaignExists(f"there is a campaign {name!r} already") from None
+        with self._creating(CAMPAIGN, name, account) as new:
+            db, campaign, above, accounts = new
             before: list[Balance] = []
             for change in changes:
                 if not before:
-                    before = [Balance(0) for _ in change.balances]
-                    for m, purse in enumerate(before):
-                        db.execute(
-                            "INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                            (campaign, m, *purse),
-                        )
+                    before = add_purses(db, campaign, len(change.balances))
                 write(db, campaign, before, change)
                 before = list(change.balances)
+            if join is not None:
+                write_accounts(db, above, accounts, join(accounts))
+
+    def create_account(self, first: AccountWrite, account: str = "") -> None:
+        """A new account."""
+        with self._creating(ACCOUNT, first.name, account) as new:
+            add_account(new.db, new.key, first)
+
+    @contextmanager
+    def _creating(self, kind: str, name: str, account: str) -> Iterator[New]:
+        """A transaction with a new row."""
+        self._places.pop(name, None)
+        with self._translate_errors(), self._connected() as db, db.transaction():
+            above: tuple[tuple[int, str], ...] = ()
+            if account:
+                place = self._place(db, account, ACCOUNT)
+                above = (*place.above, (place.key, account))
+            found = [each.read(self._check) for each in lock_accounts(db, above)]
+            row = db.execute(ADD_NAME, (name, kind, above[-1][0] if above else None)).fetchone()
+            if row is None:
+                raise taken(self._place(db, name).kind, name)
+            yield New(db, row[0], above, found)
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
@@ -194,13 +231,17 @@ class Postgres:
         Each campaign that changes has a connection of its own, so that one that is stuck delays no
         other.
         """
+        self._with_writer(lambda db: self._change(db, name, wants, decide))
+
+    def _with_writer(self, work: Callable[[psycopg.Connection[Any]], None]) -> None:
+        """Have something done with a connection that writes; once more where that was lost."""
         with self._translate_errors():
             for attempt in range(1, ATTEMPTS + 1):
                 broken = False
                 try:
                     with self._writers.use() as db:
                         try:
-                            return self._change(db, name, wants, decide)
+                            return work(db)
                         finally:
                             broken = db.broken
                             if not broken and db.info.transaction_status != IDLE:
@@ -229,10 +270,12 @@ class Postgres:
         decide: Callable[[LockedState], WriteSet | None],
     ) -> None:
         """In two trips: the reads behind the lock, then the writes with the commit."""
-        campaign = self._key(db, name)
+        place = self._place(db, name, CAMPAIGN)
+        campaign = place.key
         with db.pipeline():
             # each statement behind the lock sees what was committed before it was got
             db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            above = lock_accounts(db, place.above)
             lock = db.execute(LOCK, (campaign, name))
             purses = db.execute(PURSES, (campaign,))
             requests = (
@@ -269,6 +312,7 @@ class Postgres:
                 db, campaign, set(wants.tickets) - set(found_tickets), answered
             )
         before = [Balance(*each) for each in purses]
+        accounts = [each.read(self._check) for each in above]
         found = LockedState(
             row[0],
             head,
@@ -280,7 +324,19 @@ class Postgres:
             None
             if marks is None or after is None or after < head.archived
             else digest_at(head, after, marks.fetchone()),
+            accounts,
         )
+        change = self._decided(db, decide, found)
+        if change is not None:
+            with db.pipeline():
+                write(db, campaign, before, change)
+                write_accounts(db, place.above, accounts, change.accounts)
+                db.execute("COMMIT")
+
+    def _decided(
+        self, db: psycopg.Connection[Any], decide: Callable[[Found], Wanted | None], found: Found
+    ) -> Wanted | None:
+        """What is to be written; where that is nothing, the transaction ends."""
         try:
             change = decide(found)
         except Exception:
@@ -288,10 +344,36 @@ class Postgres:
             raise
         if change is None:
             db.execute("ROLLBACK")
-            return
+        return change
+
+    def change_account(
+        self,
+        name: str,
+        requests: Sequence[str],
+        decide: Callable[[LockedAccount], AccountWrite | None],
+    ) -> None:
+        """Lock, read, decide, write and commit, as `change` does."""
+        self._with_writer(lambda db: self._change_account(db, name, requests, decide))
+
+    def _change_account(
+        self,
+        db: psycopg.Connection[Any],
+        name: str,
+        requests: Sequence[str],
+        decide: Callable[[LockedAccount], AccountWrite | None],
+    ) -> None:
+        key = self._place(db, name, ACCOUNT).key
         with db.pipeline():
-            write(db, campaign, before, change)
-            db.execute("COMMIT")
+            db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            (locked,) = lock_accounts(db, [(key, name)])
+            answers = db.execute(f"{ENTRY} AND request = ANY(%s)", (key, list(requests)))
+        found = locked.read(self._check)
+        known = {entry.request or "": entry for entry in entries_of(answers)}
+        change = self._decided(db, decide, found._replace(requests=known))
+        if change is not None:
+            with db.pipeline():
+                write_account(db, key, found.balances, change)
+                db.execute("COMMIT")
 
     def _issued(
         self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]
@@ -312,16 +394,21 @@ class Postgres:
         )
 
     def _key(self, db: psycopg.Connection[Any], name: str) -> int:
-        if name not in self._keys:
-            row = db.execute("SELECT id FROM purse_campaigns WHERE name = %s", (name,)).fetchone()
-            if row is None:
-                raise NoSuchCampaign(f"there is no campaign {name!r}")
-            self._keys[name] = row[0]
-        return self._keys[name]
+        return self._place(db, name, CAMPAIGN).key
+
+    def _place(self, db: psycopg.Connection[Any], name: str, kind: str | None = None) -> Place:
+        """Where a name stands, of one kind or of any."""
+        if name not in self._places:
+            found = find_place(db, name)
+            if found is None:
+                raise missing(kind or CAMPAIGN, name)
+            self._places[name] = found
+        place = self._places[name]
+        return place if kind is None else place.checked(kind)
 
     def _gone(self, name: str) -> NoSuchCampaign:
         """A campaign that was there."""
-        self._keys.pop(name, None)
+        self._places.pop(name, None)
         return NoSuchCampaign(
             f"campaign {name!r} was deleted, or deleted and recreated; open it again"
         )
@@ -342,9 +429,28 @@ class Postgres:
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
-            return [
-                name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
-            ]
+            return names_of(db, CAMPAIGN)
+
+    def accounts(self) -> list[str]:
+        """The names of all accounts."""
+        with self._view() as db:
+            return names_of(db, ACCOUNT)
+
+    def account(self, name: str) -> AccountOverview:
+        """A glance at an account."""
+        with self._view() as db:
+            place = self._place(db, name, ACCOUNT)
+            row = db.execute(HEAD, (place.key, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
+            self._check(row)
+            return AccountOverview(
+                place.above[-1][1] if place.above else "",
+                row[0],
+                AccountRecord.from_json(row[1]),
+                [Balance(*each) for each in db.execute(PURSES, (place.key,))],
+                below(db, place.key),
+            )
 
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
@@ -369,13 +475,17 @@ class Postgres:
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
+        return self._entries(CAMPAIGN, name, after, limit)
+
+    def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries of an account that follow."""
+        return self._entries(ACCOUNT, name, after, limit)
+
+    def _entries(self, kind: str, name: str, after: int, limit: int) -> list[Entry]:
         with self._view() as db:
-            return entries_of(
-                db.execute(
-                    f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s",
-                    (self._key(db, name), after, limit),
-                )
-            )
+            key = self._place(db, name, kind).key
+            query = f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s"
+            return entries_of(db.execute(query, (key, after, limit)))
 
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""

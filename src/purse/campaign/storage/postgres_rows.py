@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.base.json import compact
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import (
     ArchivedTicket,
     repeated_ask,
@@ -91,31 +92,58 @@ def digest_at(head: CampaignRecord, seq: int, row: Sequence[Any] | None) -> str 
 def write(
     db: psycopg.Connection[Any], campaign: int, before: list[Balance], change: WriteSet
 ) -> None:
-    """What was decided. Purses move by what changed: whatever the caller believed, the database's
-    own counters decide.
-    """
-    rows = [
-        (*entry[:5], compact(entry.body), digest)
-        for entry, digest in zip(change.entries, change.digests, strict=True)
-    ]
-    db.execute(ADD_ENTRIES, (campaign, compact(rows)))
+    """What was decided."""
+    add_entries(db, campaign, change.entries, change.digests)
     if change.tickets:
         slots = [(*record[:4], compact(record.body)) for record in change.tickets]
         db.execute(PUT_TICKETS, (campaign, compact(slots)))
-    for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
-        if new != old:
-            db.execute(
-                MOVE,
-                (*(after - earlier for earlier, after in zip(old, new, strict=True)), campaign, m),
-            )
+    move_purses(db, campaign, before, change.balances)
     for checkpoint in change.checkpoints:
         db.execute(PUT_CHECKPOINT, (campaign, *checkpoint))
-    db.execute(
-        "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
-        (change.seq, compact(change.head.as_dict()), campaign),
-    )
+    put_head(db, campaign, change.seq, change.head)
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)
+
+
+def add_purses(db: psycopg.Connection[Any], key: int, count: int) -> list[Balance]:
+    """Empty purses; returns them."""
+    made = [Balance(0)] * count
+    for m, purse in enumerate(made):
+        db.execute("INSERT INTO purse_purses VALUES (%s, %s, %s, %s, %s, %s, %s)", (key, m, *purse))
+    return made
+
+
+def add_entries(
+    db: psycopg.Connection[Any], key: int, entries: Iterable[Entry], digests: Iterable[str]
+) -> None:
+    """New entries of a journal."""
+    rows = [
+        (*entry[:5], compact(entry.body), digest)
+        for entry, digest in zip(entries, digests, strict=True)
+    ]
+    db.execute(ADD_ENTRIES, (key, compact(rows)))
+
+
+def move_purses(
+    db: psycopg.Connection[Any], key: int, before: Sequence[Balance], after: Sequence[Balance]
+) -> None:
+    """Purses move by what changed: whatever the caller believed, the database's own counters
+    decide.
+    """
+    for m, (old, new) in enumerate(zip(before, after, strict=True)):
+        if new != old:
+            moves = (later - earlier for earlier, later in zip(old, new, strict=True))
+            db.execute(MOVE, (*moves, key, m))
+
+
+def put_head(
+    db: psycopg.Connection[Any], key: int, seq: int, head: CampaignRecord | AccountRecord
+) -> None:
+    """The length of a journal, and what it comes to."""
+    db.execute(
+        "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
+        (seq, compact(head.as_dict()), key),
+    )
 
 
 def archive(

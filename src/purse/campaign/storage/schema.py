@@ -134,6 +134,13 @@ REWARDS = """
 CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 """
+# Accounts are rows beside the campaigns, with purses and a journal of their own.
+ACCOUNTS = """
+ALTER TABLE purse_campaigns ADD COLUMN kind TEXT NOT NULL DEFAULT 'campaign'
+  CHECK (kind IN ('campaign', 'account'));
+ALTER TABLE purse_campaigns ADD COLUMN parent {big} REFERENCES purse_campaigns (id);
+CREATE INDEX purse_below ON purse_campaigns (parent) WHERE parent IS NOT NULL;
+"""
 # Each period begins once.
 PERIODS = """
 CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
@@ -162,6 +169,7 @@ SQLITE = [
     ARCHIVES.format(**SQLITE_WORDS),
     SQLITE_ARCHIVE_GUARDS,
     REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
+    ACCOUNTS.format(**SQLITE_WORDS),
     PERIODS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
@@ -170,6 +178,7 @@ POSTGRES = [
     POSTGRES_ARCHIVE_GUARDS,
     REWARDS
     + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
+    ACCOUNTS.format(**POSTGRES_WORDS),
     PERIODS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries

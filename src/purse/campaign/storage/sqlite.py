@@ -24,11 +24,12 @@ from purse.campaign.archived_ticket import (
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import ARCHIVABLE, Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import OPEN
+from purse.campaign.states import CAMPAIGN, OPEN
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
     UNUSED,
+    Join,
     LockedState,
     Overview,
     ReadSet,
@@ -36,23 +37,36 @@ from purse.campaign.storage.base import (
     WriteSet,
     among,
     entries_of,
+    missing,
     ticket_record,
 )
 from purse.campaign.storage.file_identity import refuse_dangerous
-from purse.campaign.storage.sqlite_file import SqliteFile
+from purse.campaign.storage.sqlite_accounts import (
+    SqliteAccounts,
+    accounts_above,
+    accounts_up,
+    parent_of,
+    write_accounts,
+)
 from purse.campaign.storage.sqlite_migration import check_version
+from purse.campaign.storage.sqlite_rows import (
+    ENTRY,
+    LEVEL,
+    add_entries,
+    add_name,
+    add_purses,
+    check_tables,
+    move_purses,
+    names_of,
+    put_head,
+)
 from purse.errors import (
-    CampaignExists,
-    NoSuchCampaign,
     NoSuchStorage,
     StorageUnavailable,
     invalid,
 )
 
-HEAD = """SELECT c.id, c.seq, c.head, p.budget, p.spent, p.held, p.presumed, p.overrun
-FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id
-WHERE c.name = ? ORDER BY p.resource"""
-ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
+HEAD = f"{LEVEL} WHERE c.name = ? AND c.kind = 'campaign' ORDER BY p.resource"
 TICKET = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = ?"
 OPEN_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_open WHERE")
 UNUSED_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_unused WHERE")
@@ -76,7 +90,7 @@ DROP_ENTRIES = (
 )
 
 
-class Sqlite(SqliteFile):
+class Sqlite(SqliteAccounts):
     """A storage for the processes of one machine."""
 
     def __init__(self, address: str, *, create: bool = True) -> None:
@@ -111,50 +125,47 @@ class Sqlite(SqliteFile):
         with self._view() as db:
             return cast(str, db.execute("SELECT id FROM purse_identity").get)
 
-    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
+    def create(
+        self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
+    ) -> None:
         """A new campaign."""
         with self._locked() as db:
-            if db.execute("SELECT 1 FROM purse_campaigns WHERE name = ?", (name,)).fetchone():
-                raise CampaignExists(f"there is a campaign {name!r} already")
-            campaign = cast(
-                int,
-                db.execute(
-                    "INSERT INTO purse_campaigns (name, seq, head) VALUES (?, 0, '') RETURNING id",
-                    (name,),
-                ).get,
-            )
+            above = accounts_above(db, account)
+            campaign = add_name(db, CAMPAIGN, name, parent_of(above))
             before: list[Balance] = []
             for change in changes:
                 if not before:
-                    before = [Balance(0) for _ in change.balances]
-                    db.executemany(
-                        "INSERT INTO purse_purses VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        [(campaign, m, *purse) for m, purse in enumerate(before)],
-                    )
+                    before = add_purses(db, campaign, len(change.balances))
                 write(db, campaign, before, change)
                 before = list(change.balances)
+            if join is not None:
+                write_accounts(db, above, join([each.state for each in above]))
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
     ) -> None:
         """Lock, read, decide, write and commit."""
         with self._locked() as db:
-            campaign, seq, head, purses = read_head(db, name)
-            change = decide(found(db, campaign, seq, head, purses, wants))
+            campaign, seq, head, purses, parent = read_head(db, name)
+            above = () if parent is None else accounts_up(db, parent)
+            change = decide(
+                found(db, campaign, seq, head, purses, wants)._replace(
+                    accounts=[each.state for each in above]
+                )
+            )
             if change is not None:
                 write(db, campaign, purses, change)
+                write_accounts(db, above, change.accounts)
 
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
-            return [
-                name for (name,) in db.execute("SELECT name FROM purse_campaigns ORDER BY name")
-            ]
+            return names_of(db, CAMPAIGN)
 
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
         with self._view() as db:
-            campaign, seq, head, purses = read_head(db, name)
+            campaign, seq, head, purses, _ = read_head(db, name)
             query = (
                 "SELECT sum(deadline <= ?), min(at) FROM purse_tickets INDEXED BY purse_open "
                 f"WHERE campaign = ? AND {among(('held',))}"
@@ -173,7 +184,7 @@ class Sqlite(SqliteFile):
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""
         with self._view() as db:
-            campaign, _, head, _ = read_head(db, name)
+            campaign, _, head, _, _ = read_head(db, name)
             before = digest_at(db, campaign, head, after)
             rows: Any = []
             if after < head.archived:
@@ -223,24 +234,20 @@ class Sqlite(SqliteFile):
             return Checkpoint(*cast(Any, row)) if row else None
 
 
-def check_tables(db: apsw.Connection) -> None:
-    """Refuse tables of another version than this library's."""
-    version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != len(schema.SQLITE):
-        schema.check_version(version, len(schema.SQLITE), db.filename)
-
-
-def read_head(db: apsw.Connection, name: str) -> tuple[int, int, CampaignRecord, list[Balance]]:
-    """A campaign's key, length, head and purses."""
+def read_head(
+    db: apsw.Connection, name: str
+) -> tuple[int, int, CampaignRecord, list[Balance], int | None]:
+    """A campaign's key, length, head, purses, and the key of the account above it."""
     check_tables(db)
     rows: list[Any] = db.execute(HEAD, (name,)).fetchall()
     if not rows:
-        raise NoSuchCampaign(f"there is no campaign {name!r}")
+        raise missing(CAMPAIGN, name)
     return (
         rows[0][0],
         rows[0][1],
         CampaignRecord.from_json(rows[0][2]),
-        [Balance(*row[3:]) for row in rows],
+        [Balance(*row[5:]) for row in rows],
+        rows[0][3],
     )
 
 
@@ -316,31 +323,17 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
     """What was decided. Purses move by what changed: whatever the caller believed, the file's own
     counters decide.
     """
-    rows = [
-        (campaign, *entry[:5], compact(entry.body), bytes.fromhex(digest))
-        for entry, digest in zip(change.entries, change.digests, strict=True)
-    ]
-    db.executemany("INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    add_entries(db, campaign, change.entries, change.digests)
     if change.tickets:
         slots = [(campaign, *record[:4], compact(record.body)) for record in change.tickets]
         db.executemany(PUT_TICKET, slots)
-    for m, (old, new) in enumerate(zip(before, change.balances, strict=True)):
-        if new != old:
-            moves = [after - earlier for earlier, after in zip(old, new, strict=True)]
-            update = (
-                "UPDATE purse_purses SET budget = budget + ?, spent = spent + ?, held = held "
-                "+ ?, presumed = presumed + ?, overrun = overrun + ?"
-            )
-            db.execute(f"{update} WHERE campaign = ? AND resource = ?", (*moves, campaign, m))
+    move_purses(db, campaign, before, change.balances)
     for checkpoint in change.checkpoints:
         db.execute(
             "INSERT OR REPLACE INTO purse_checkpoints VALUES (?, ?, ?, ?, ?, ?)",
             (campaign, *checkpoint),
         )
-    db.execute(
-        "UPDATE purse_campaigns SET seq = ?, head = ? WHERE id = ?",
-        (change.seq, compact(change.head.as_dict()), campaign),
-    )
+    put_head(db, campaign, change.seq, change.head)
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)
 

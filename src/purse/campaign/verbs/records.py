@@ -6,7 +6,7 @@ import codecs
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from purse.campaign.entry import Entry, without_contexts, write_as
@@ -28,7 +28,7 @@ class RecordVerbs(ABC):
     @staticmethod
     def _dumps(value: Any) -> str:
         """Return a value as JSON without spaces, as an export has it."""
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        return dumps(value)
 
     @abstractmethod
     def status(self) -> Status:
@@ -102,19 +102,9 @@ class RecordVerbs(ABC):
         contexts   whether the contexts of asks are written, too; a journal without them can be
                    restored where the policy does not see contexts
         """
-        if isinstance(file, (str, os.PathLike)):
-            from pathlib import Path
+        return write_whole(file, lambda lines: self._write(lines, contexts))
 
-            from purse.base.files import write_atomically
-
-            counts: list[int] = []
-            write_atomically(
-                Path(file),
-                lambda raw: counts.append(
-                    self.export(cast(IO[str], codecs.getwriter("utf-8")(raw)), contexts=contexts)
-                ),
-            )
-            return counts[0]
+    def _write(self, file: IO[str], contexts: bool) -> int:
         if contexts:
             return write_as(self._dumps, file, self.name, self.journal())
         entries = (
@@ -122,3 +112,24 @@ class RecordVerbs(ABC):
             for entry in self.journal()
         )
         return write_as(self._dumps, file, self.name, entries, without_contexts=True)
+
+
+def dumps(value: Any) -> str:
+    """Return a value as JSON without spaces, by what every Python has."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def write_whole(file: str | Path | IO[str], write: Callable[[IO[str]], int]) -> int:
+    """Write to a path, whole or not at all, or to an open text file; return what `write` does."""
+    if not isinstance(file, (str, os.PathLike)):
+        return write(file)
+    from pathlib import Path
+
+    from purse.base.files import write_atomically
+
+    counts: list[int] = []
+    write_atomically(
+        Path(file),
+        lambda raw: counts.append(write(cast(IO[str], codecs.getwriter("utf-8")(raw)))),
+    )
+    return counts[0]

@@ -19,15 +19,28 @@ export function title({ status, history, now }, storage) {
   find("name").textContent = status.name;
   const state = standing(status);
   find("standing").textContent = find("standing").dataset.status = state;
-  const rounds = `round ${format.count(status.rounds)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}`;
+  const [asked, span] = status.period ? [status.period.rounds, " in this period"] : [status.rounds, ""];
+  const rounds = `round ${format.count(asked)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
   const rates = status.status === "running" ? [format.often(history.rates.asks, "asks"), format.often(history.rates.tells, "reports")] : [];
   const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
   find("facts").textContent = [status.policy, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`].join(" · ");
   const [words = "", command] = HOW[state]?.(status.name) ?? [];
   find("how").hidden = !words;
   find("how").replaceChildren(words, command ? el("code", {}, `${command}${option(storage)}`) : "");
+  find("period").hidden = !status.period;
+  find("period").textContent = status.period ? periodText(status.period, status.purses, now) : "";
   find("promise").hidden = !status.promise;
   find("promise").textContent = status.promise ?? "";
+}
+
+/** The period of a budget that is renewed, on one line. */
+function periodText({ number, every, time_zone: zone, ends_at: ends, spent, allowance, carried }, purses, now) {
+  const until = ends === null ? "" : `, until ${format.moment(ends, now)}`;
+  const parts = purses.map(({ resource }, place) => {
+    const more = Number(carried[place]) ? ` and ${carried[place]} carried over` : "";
+    return `${spent[place]} of ${allowance[place]} ${resource} spent${more}`;
+  });
+  return `Period ${format.count(number)} (every ${every}, ${zone}${until}): ${parts.join(", ")}.`;
 }
 
 function stat(name, label, value, { note, exact, kind = "" } = {}) {

@@ -6,13 +6,24 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
+from purse.campaign.account.terms import AccountTerms
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
-from purse.campaign.storage.base import LockedState, Overview, ReadSet, Reports, WriteSet
+from purse.campaign.storage.base import (
+    AccountOverview,
+    AccountWrite,
+    Join,
+    LockedAccount,
+    LockedState,
+    Overview,
+    ReadSet,
+    Reports,
+    WriteSet,
+)
 from purse.campaign.storage.remote.unix_transport import UnixTransport
-from purse.campaign.storage.remote.wire import CREATE, decode
+from purse.campaign.storage.remote.wire import CREATE, CREATE_ACCOUNT, decode
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, StorageUnavailable, invalid
 
@@ -64,12 +75,24 @@ class RemoteStorage:
         """Tell the server's database from every other one."""
         return self._call("identity")
 
-    def create(self, name: str, changes: Iterable[WriteSet]) -> None:
-        """A new campaign. Raise `InvalidInput` for a journal that one message does not hold."""
+    def account_committer(self, terms: AccountTerms) -> RemoteCommitter:
+        """What does the operations on an account."""
+        return RemoteCommitter(terms, self._transport)
+
+    def create(
+        self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
+    ) -> None:
+        """A new campaign; the server joins it to its account, which the terms name. Raise
+        `InvalidInput` for a journal that one message does not hold.
+        """
         first, *more = islice(changes, 2)
         if more:
             raise InvalidInput(f"the journal is long: {ELSEWHERE}")
         self._call(CREATE, name, first)
+
+    def create_account(self, first: AccountWrite, account: str = "") -> None:
+        """A new account."""
+        self._call(CREATE_ACCOUNT, first, account)
 
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
@@ -77,9 +100,26 @@ class RemoteStorage:
         """Nothing: only the server changes campaigns. Raise `StorageUnavailable`."""
         raise StorageUnavailable(ELSEWHERE)
 
+    def change_account(
+        self,
+        name: str,
+        requests: Sequence[str],
+        decide: Callable[[LockedAccount], AccountWrite | None],
+    ) -> None:
+        """Nothing: only the server changes accounts. Raise `StorageUnavailable`."""
+        raise StorageUnavailable(ELSEWHERE)
+
     def names(self) -> list[str]:
         """The names of all campaigns."""
         return self._call("names")
+
+    def accounts(self) -> list[str]:
+        """The names of all accounts."""
+        return self._call("accounts")
+
+    def account(self, name: str) -> AccountOverview:
+        """A glance at an account."""
+        return self._call("account", name)
 
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
@@ -88,6 +128,10 @@ class RemoteStorage:
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow, as many as one answer holds."""
         return self._call("entries", name, after, limit)
+
+    def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
+        """The entries of an account that follow, as many as one answer holds."""
+        return self._call("account_entries", name, after, limit)
 
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow, as many as one answer holds."""
@@ -124,9 +168,9 @@ class RemoteStorage:
 
 
 class RemoteCommitter:
-    """Has the operations on one campaign done by the server."""
+    """Has the operations on one campaign, or on one account, done by the server."""
 
-    def __init__(self, terms: Terms, transport: Transport) -> None:
+    def __init__(self, terms: Terms | AccountTerms, transport: Transport) -> None:
         self.terms = terms
         self._transport = transport
 

@@ -1,8 +1,9 @@
 """What is sent between a client and the process that commits for it: JSON, in which tuples are
 lists and bytes are base64.
 
-A request is [number, deadline, verb, arguments]; verbs are those of `OPERATIONS`, whose first two
-arguments are the name and the id of the campaign, and the methods of `Storage` that read. An answer
+A request is [number, deadline, verb, arguments]; verbs are those of `OPERATIONS` and of
+`ACCOUNT_OPERATIONS`, whose first two arguments are the name and the id of the campaign or account,
+and the methods of `Storage` that read. An answer
 is [number, answer] or, where something was raised, [number, null, {"error": ..., "text": ...}].
 """
 
@@ -15,15 +16,23 @@ from typing import Any
 import orjson
 
 from purse import errors
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
-from purse.campaign.storage.base import Overview, Reports, WriteSet
+from purse.campaign.storage.base import (
+    AccountOverview,
+    AccountWrite,
+    Level,
+    Overview,
+    Reports,
+    WriteSet,
+)
 from purse.errors import ArmsCoolingDown, PurseError
 
-HELLO, CREATE = "hello", "create"  # verbs besides
+HELLO, CREATE, CREATE_ACCOUNT = "hello", "create", "create_account"  # verbs besides
 
 
 def encode(message: Any) -> bytes:
@@ -37,7 +46,7 @@ def plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, bytes):
         return b64encode(value).decode()
-    if isinstance(value, CampaignRecord):
+    if isinstance(value, (CampaignRecord, AccountRecord)):
         return value.as_dict()
     if isinstance(value, BaseException):
         return failure(value)
@@ -108,7 +117,7 @@ def reports(row: Any) -> Reports:
 
 def write_set(row: Any) -> WriteSet:
     """What is to be written, from its fields."""
-    seq, head, balances, tickets, entries, digests, checkpoints, moved = row
+    seq, head, balances, tickets, entries, digests, checkpoints, moved, accounts = row
     return WriteSet(
         seq,
         CampaignRecord(**head),
@@ -118,6 +127,35 @@ def write_set(row: Any) -> WriteSet:
         digests,
         [checkpoint(each) for each in checkpoints],
         None if moved is None else [archived(each) for each in moved],
+        tuple(account_write(each) for each in accounts),
+    )
+
+
+def account_write(row: Any) -> AccountWrite:
+    """What is to be written of an account, from its fields."""
+    name, seq, head, balances, entries, digests = row
+    return AccountWrite(
+        name,
+        seq,
+        AccountRecord(**head),
+        [Balance(*each) for each in balances],
+        [Entry(*each) for each in entries],
+        digests,
+    )
+
+
+def account_overview(row: Any) -> AccountOverview:
+    """A glance at an account, from its fields."""
+    above, seq, head, balances, below = row
+    purses = [Balance(*each) for each in balances]
+    return AccountOverview(above, seq, AccountRecord(**head), purses, levels(below))
+
+
+def levels(rows: Any) -> tuple[Level, ...]:
+    """What is below an account, from its fields."""
+    return tuple(
+        Level(name, kind, status, [Balance(*each) for each in balances], levels(below))
+        for name, kind, status, balances, below in rows
     )
 
 
@@ -126,7 +164,8 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "tell": lambda rows: [receipt_or_error(row) for row in rows],
     **dict.fromkeys(("settle", "reward", "fail", "void"), receipt),
     "overview": overview,
-    "entries": lambda rows: [Entry(*row) for row in rows],
+    "account": account_overview,
+    **dict.fromkeys(("entries", "account_entries"), lambda rows: [Entry(*row) for row in rows]),
     "told": reports,
     "tickets": lambda rows: [TicketRecord(*row) for row in rows],
     "archived": lambda rows: [archived(row) for row in rows],

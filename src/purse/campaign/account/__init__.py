@@ -1,0 +1,1 @@
+"""Accounts: one purse for many campaigns, with a journal of its own."""

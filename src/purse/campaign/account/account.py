@@ -1,0 +1,95 @@
+"""`purse.Account`: one purse for many campaigns.
+
+The class says what an account can do, wherever it is kept, and finds the class that does it by the
+address of the storage. It imports nothing heavy, for the client's sake.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+from purse.campaign import defaults
+from purse.campaign.account.verbs import AccountVerbs
+from purse.campaign.addresses import account_class_of
+from purse.campaign.campaign import Place
+
+
+class Account(AccountVerbs):
+    """An account: a budget that all campaigns below it share, kept in their storage.
+
+    A hold of a campaign has to fit into the campaign's own budget and into every account above it.
+    The budget of a campaign below an account is a ceiling, not a reservation.
+    """
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        budget: Any,
+        resources: Sequence[str] = defaults.RESOURCES,
+        account: str | None = None,
+        storage: Place = defaults.STORAGE,
+        token: str | None = None,
+        exist_ok: bool = False,
+    ) -> Self:
+        """Create an account in its storage and return it.
+
+        name        no other account and no campaign of the storage has it
+        budget      decimal text or a number; for several resources a list, or {resource: amount}
+        resources   the names of what is spent; everything below the account has the same
+        account     the account above it, which has none above itself; None: none
+        storage     an address such as sqlite:///purse.db, postgresql://user@host/database or
+                    https://host
+        token       for a server; None: the environment variable PURSE_TOKEN
+        exist_ok    return the account of this name where the storage has one that was created
+                    with the same values
+
+        Raise `CampaignExists` when the name is in use, or with `exist_ok` for an account that was
+        created with other values.
+        Raise `NoSuchCampaign` when there is no account above it of that name.
+        Raise `InvalidInput` when a value is not allowed.
+        """
+        terms = {"budget": budget, "resources": resources, "account": account}
+        return cls._at(storage)._create(name, terms, storage, token, exist_ok)
+
+    @classmethod
+    def open(
+        cls, name: str, *, storage: Place = defaults.STORAGE, token: str | None = None
+    ) -> Self:
+        """Return an existing account as its storage holds it.
+
+        storage, token   as for `create`
+
+        Raise `NoSuchCampaign` when the storage has no account of this name.
+        """
+        return cls._at(storage)._open(name, storage, token)
+
+    @classmethod
+    def names(cls, *, storage: Place = defaults.STORAGE, token: str | None = None) -> list[str]:
+        """Return the names of all accounts of a storage.
+
+        storage, token   as for `create`
+        """
+        return cls._at(storage)._names(storage, token)
+
+    @classmethod
+    def _at(cls, storage: Place) -> type[Self]:
+        """Return the class of accounts at an address; a class that is not abstract is its own."""
+        return account_class_of(storage) if cls is Account else cls
+
+    @classmethod
+    @abstractmethod
+    def _create(
+        cls, name: str, terms: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+    ) -> Self: ...
+
+    @classmethod
+    @abstractmethod
+    def _open(cls, name: str, storage: Any, token: str | None) -> Self: ...
+
+    @classmethod
+    @abstractmethod
+    def _names(cls, storage: Any, token: str | None) -> list[str]: ...

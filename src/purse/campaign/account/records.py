@@ -1,0 +1,45 @@
+"""What is stored of an account beside its purses and its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from purse.campaign.states import RUNNING, CampaignState
+
+OPTIONAL: tuple[str, ...] = ()  # fields of `AccountRecord` that are left out where they are empty
+
+
+@dataclass
+class AccountRecord:
+    """What is known of an account besides its purses and its journal."""
+
+    id: str = ""  # of the terms
+    status: CampaignState = RUNNING
+    created: int = 0  # ms
+    changed: int = 0  # ms
+    digest: str = ""  # of the journal
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        facts = vars(self).copy()
+        for name in OPTIONAL:
+            if not facts[name]:
+                del facts[name]
+        return facts
+
+    def copied(self) -> AccountRecord:
+        """A record that may be changed."""
+        made = object.__new__(AccountRecord)
+        made.__dict__ = {
+            name: value.copy() if isinstance(value, (list, dict)) else value
+            for name, value in vars(self).items()
+        }
+        return made
+
+    @classmethod
+    def from_json(cls, text: str) -> AccountRecord:
+        """A record as it is stored."""
+        return cls(**orjson.loads(text))
