@@ -34,10 +34,10 @@ class TreeMachine(CampaignMachine):
         self.place = self.harness.place()
         self.make_accounts(data, first)
         self.in_use, self.others = 0, list[dict[str, Any]]()
-        parents = [*self.trees, *self.trees, None]
         for number in range(CAMPAIGNS):
             terms = self.draw_terms(data, len(first.resources)) if number else first
-            self.parent = self.trees[-1] if number == 0 else data.draw(st.sampled_from(parents))
+            depth = data.draw(st.sampled_from([2, 1, 2, 1, 0])) if number else 2
+            self.parent = self.trees[:depth][-1] if depth else None
             self.make(data, terms)
             self.others.append(self.kept())
 

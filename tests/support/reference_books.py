@@ -208,7 +208,7 @@ class Books(Level):
             "cooling-down": bool(self.cooling()),
             "silent": self.terms.stop == "fit"
             and any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
-            "exhausted": self.status != "closed" and not self.could_fit(self.freed),
+            "exhausted": self.status != "closed" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
 
