@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from purse.base.json import compact
+from purse.campaign.account.booked_moves import BookedMoves
+from purse.campaign.account.booked_moves import begin as begin_booked
 from purse.campaign.archive_file import complete
 from purse.campaign.archived_ticket import unpack_ticket
-from purse.campaign.checkpoint import LEDGER, POLICY, Checkpoint
+from purse.campaign.checkpoint import BOOKED, LEDGER, POLICY, Checkpoint, checkpoint
 from purse.campaign.group_commit import check_same, parsed
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
@@ -52,8 +55,10 @@ def audit(
     )
     begun = not full and begin(replay, storage)
     after = replay.ledger.seq
+    # what is booked on the accounts up to `look` is there by now
+    booked = begin_booked(storage, terms, after, storage.checkpoint(terms.name, BOOKED))
     try:
-        follow(replay, storage, look.seq, archives)
+        follow(replay, storage, look.seq, archives, booked)
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
         return Audit(
@@ -62,6 +67,9 @@ def audit(
     compare(replay, look)
     digest = replay.digest
     checkpoints = replay.checkpoints()
+    if booked:
+        seqs = compact({each.account: each.seq for each in booked}).encode()
+        checkpoints.append(checkpoint(BOOKED, look.seq, look.head.digest, seqs))
     compare_tickets(replay, storage, every=not begun)
     compare_outside(replay, storage, acknowledged, noted)
     if not replay.findings:
@@ -111,13 +119,23 @@ def unchanged(found: LockedState) -> WriteSet:
 
 
 def follow(
-    replay: JournalReplay, storage: Storage, upto: int, archives: Sequence[str | Path] = ()
+    replay: JournalReplay,
+    storage: Storage,
+    upto: int,
+    archives: Sequence[str | Path] = (),
+    booked: Sequence[BookedMoves] = (),
 ) -> None:
-    """Fold the entries up to one. Raise `InvalidInput` where one cannot follow or is missing."""
+    """Fold the entries up to one, beside what is booked for them on accounts. Raise `InvalidInput`
+    where one cannot follow or is missing.
+    """
     name, ledger = replay.terms.name, replay.ledger
     snapshot = storage.checkpoint(name, POLICY)
     for entry in complete(pages(storage, name, ledger.seq, upto), archives, ledger.seq):
+        before = ledger.balances
         replay.fold(entry)
+        for account in booked:
+            for text in account.compare(entry.seq, before, ledger.balances):
+                replay.find(text)
         if (
             snapshot is not None
             and snapshot.seq == entry.seq

@@ -8,6 +8,7 @@ kind      body
 policy    what the policy has learnt; made every few thousand entries
 history   what the dashboard shows
 ledger    balances, counts and tickets that are not told, as an audit has found them to be right
+booked    the last entry of each account above the campaign that the same audit has compared
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import NamedTuple
 
-POLICY, HISTORY, LEDGER = KINDS = ("policy", "history", "ledger")
+POLICY, HISTORY, LEDGER, BOOKED = KINDS = ("policy", "history", "ledger", "booked")
 
 
 class Checkpoint(NamedTuple):

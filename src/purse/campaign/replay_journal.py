@@ -298,7 +298,7 @@ class JournalReplay:
         """
         if not stored.is_whole:
             return False
-        head, balances, issued, records, sums, others = orjson.loads(stored.body)
+        *_, others = orjson.loads(stored.body)
         policy, history = (
             Checkpoint(each[0], each[1], each[2], each[3], b64decode(each[4])) for each in others
         )
@@ -306,14 +306,21 @@ class JournalReplay:
             return False
         if not self.learner.restore(policy) and not relearn(self.learner, stored):
             return False
-        known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
-        self.ledger = Ledger(self.terms, stored.seq, known, [Balance(*purse) for purse in balances])
-        self.ledger.tickets = self.tickets
-        for record in records:
-            self.tickets[record[0]] = TicketRecord(*record)
-        self.tickets.sums = {bucket: parts for bucket, *parts in sums}
-        self.tickets.issued = issued
+        self.ledger = begun_ledger(self.terms, stored, self.tickets)
         return True
+
+
+def begun_ledger(terms: Terms, stored: Checkpoint, tickets: TicketWindow) -> Ledger:
+    """The ledger of a checkpoint that is whole; its tickets are added to these."""
+    head, balances, issued, records, sums, _ = orjson.loads(stored.body)
+    known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
+    ledger = Ledger(terms, stored.seq, known, [Balance(*purse) for purse in balances])
+    ledger.tickets = tickets
+    for record in records:
+        tickets[record[0]] = TicketRecord(*record)
+    tickets.sums = {bucket: parts for bucket, *parts in sums}
+    tickets.issued = issued
+    return ledger
 
 
 def check_types(entry: Entry, terms: Terms) -> None:

@@ -12,7 +12,7 @@ from purse.campaign.account.terms import AccountTerms
 from purse.campaign.records import Balance
 from purse.campaign.storage.base import AccountWrite, LockedAccount, Storage, WriteSet
 from purse.campaign.terms import Terms
-from purse.errors import NoSuchCampaign, invalid
+from purse.errors import NoSuchCampaign, PurseError, invalid
 
 DEEPEST = 2  # accounts above a campaign
 
@@ -56,6 +56,11 @@ def transactions(
     terms: Sequence[AccountTerms], found: Sequence[LockedAccount], now: int
 ) -> list[AccountTransaction]:
     """Transactions on the accounts that were locked, from the top down."""
+    above = [each.name for each in terms]
+    if above != [each.name for each in found]:
+        raise PurseError(
+            f"the storage has other accounts above it than {above or 'none'}, which the terms say"
+        )
     made = []
     for known, state in zip(terms, found, strict=True):
         check_same_account(known, state)

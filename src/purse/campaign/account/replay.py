@@ -1,0 +1,188 @@
+"""The journal of an account, folded beside those of its campaigns: every entry is decided on once
+more and compared with what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from purse.base import amounts
+from purse.base.json import compact
+from purse.campaign.account.campaign_moves import CampaignMoves, Move
+from purse.campaign.account.ledger import COUNTERS, AccountLedger, differences
+from purse.campaign.account.rules import AccountTransaction
+from purse.campaign.account.terms import AccountTerms
+from purse.campaign.journal import Entry
+from purse.campaign.records import Balance
+from purse.campaign.replay_journal import MOST_FINDINGS, WouldAppend
+from purse.campaign.states import CLOSED, PAUSED, RUNNING
+from purse.errors import InvalidInput, PurseError, shorten
+
+
+class AccountDryRun(AccountTransaction):
+    """The rules, asked once more: what they decide on is not taken in, but told."""
+
+    def add(self, kind: str, body: dict[str, Any], *, request: str | None = None) -> Entry:
+        """Say what the next entry would be."""
+        raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, None, body))
+
+
+class AccountReplay:
+    """The journal of an account being folded.
+
+    find_campaign   opens a campaign below the account; None where it has none of this name
+    """
+
+    def __init__(
+        self, terms: AccountTerms, find_campaign: Callable[[str], CampaignMoves | None]
+    ) -> None:
+        self.terms = terms
+        self.ledger = AccountLedger(terms)
+        self.findings: list[str] = []
+        self.notes: list[str] = []
+        self._find_campaign = find_campaign
+        self._campaigns: dict[str, CampaignMoves | None] = {}
+        self._sums: dict[str, list[Balance]] = {}  # of moves that a campaign knows as a sum
+
+    def find(self, text: str) -> None:
+        """Something that does not agree."""
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(text)
+
+    def campaign(self, name: str) -> CampaignMoves | None:
+        """A campaign below the account; None, and a finding, where there is none."""
+        if name not in self._campaigns:
+            self._campaigns[name] = found = self._find_campaign(name)
+            if found is None:
+                self.find(f"there is no campaign {name!r} below account {self.terms.name!r}")
+            elif found.start:
+                self.notes.append(
+                    f"of campaign {name!r} entries were archived: what the first {found.start} "
+                    "have moved was compared as a sum"
+                )
+        return self._campaigns[name]
+
+    def fold(self, entry: Entry) -> None:
+        """Check an entry against what is known so far, and take it in."""
+        try:
+            self.compare(entry)
+            self.ledger.fold(entry)
+            self.ledger.requests.clear()  # the storage refuses one that comes twice
+        except Exception as error:  # an entry may be anything
+            why = str(error) if isinstance(error, PurseError) else repr(error)
+            raise InvalidInput(
+                f"entry {entry.seq} of account {self.terms.name!r}, {entry.kind}, cannot follow "
+                f"those before it: {shorten(why)}"
+            ) from None
+        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
+            self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
+
+    def compare(self, entry: Entry) -> None:
+        """Decide once more."""
+        try:
+            self.decide(AccountDryRun(self.ledger, entry.at), entry)
+            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
+        except WouldAppend as made:
+            if compact(made.entry) != compact(entry):
+                self.find(
+                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
+                    f"and is {shorten(compact(entry[2:]), 300)}"
+                )
+        except PurseError as error:
+            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
+
+    def decide(self, transaction: AccountDryRun, entry: Entry) -> None:
+        """Whatever led to the entry, again."""
+        body = entry.body
+        match entry.kind:
+            case "created":
+                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+            case "moved":
+                self.decide_move(transaction, entry, body["campaign"], body["entry"])
+            case "joined":
+                self.decide_join(transaction, entry, body["campaign"], body["entry"])
+            case "topped_up":
+                transaction.top_up(body["units"], entry.request or "")
+            case kind:
+                transaction.set_status(
+                    kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
+                )
+
+    def decide_move(self, transaction: AccountDryRun, entry: Entry, name: str, number: int) -> None:
+        """What an entry of a campaign has moved, again."""
+        campaign = self.campaign(name)
+        if campaign is None or number <= campaign.start:
+            self.take_as_written(transaction, entry, name)
+            return
+        self.miss_before(campaign, number)
+        move = campaign.peek(number)
+        if move is not None:
+            campaign.take()
+            self.check_ask(campaign, move)
+            transaction.book(name, number, move.before, move.after)
+
+    def decide_join(self, transaction: AccountDryRun, entry: Entry, name: str, number: int) -> None:
+        """What a campaign has brought along that was restored, again."""
+        campaign = self.campaign(name)
+        if campaign is None or number <= campaign.start:
+            self.take_as_written(transaction, entry, name)
+            return
+        transaction.join(name, number, campaign.skip_to(number))
+
+    def take_as_written(self, transaction: AccountDryRun, entry: Entry, name: str) -> None:
+        """Count a move that cannot be compared alone."""
+        nothing = [0] * len(self.ledger.balances)
+        parts = [entry.body.get(counter, nothing) for counter in COUNTERS]
+        before = self._sums.get(name) or [Balance(0)] * len(nothing)
+        self._sums[name] = [
+            Balance(0, *(old + new for old, new in zip(was[1:], moved, strict=True)))
+            for was, *moved in zip(before, *parts, strict=True)
+        ]
+        transaction.add(entry.kind, entry.body, request=entry.request)
+
+    def miss_before(self, campaign: CampaignMoves, number: int) -> None:
+        """Find the moves of a campaign before an entry that nobody has booked."""
+        while (move := campaign.peek(number)) is not None and move.entry.seq < number:
+            self.find(
+                f"entry {move.entry.seq} of campaign {campaign.name!r}, {move.entry.kind}, is not "
+                f"booked on account {self.terms.name!r}"
+            )
+            campaign.take()
+
+    def check_ask(self, campaign: CampaignMoves, move: Move) -> None:
+        """Find an ask that a paused or closed account let through, or that saw another amount as
+        left than there was.
+        """
+        if move.entry.kind != "asked":
+            return
+        where = f"entry {move.entry.seq} of campaign {campaign.name!r}"
+        if self.ledger.head.status != RUNNING:
+            self.find(f"{where} was asked while account {self.terms.name!r} was not running")
+        mine = [purse.left for purse in self.ledger.balances]
+        least = [min(own.left, rest) for own, rest in zip(move.before, mine, strict=True)]
+        alone = campaign.terms.account == self.terms.name and not self.terms.account
+        if any(a > b for a, b in zip(move.left, least, strict=True)) or (
+            alone and move.left != least
+        ):
+            self.find(
+                f"{where} saw {', '.join(map(amounts.text, move.left))} as left, and it was "
+                f"{', '.join(map(amounts.text, least))}"
+            )
+
+    def finish(self, lengths: dict[str, int]) -> None:
+        """Find what campaigns have moved up to these entries and nobody has booked."""
+        for name, upto in lengths.items():
+            campaign = self.campaign(name)
+            if campaign is None:
+                continue
+            self.miss_before(campaign, upto + 1)
+            nothing = [Balance(0)] * len(self.ledger.balances)
+            if campaign.start and differences(nothing, campaign.totals) != differences(
+                nothing, self._sums.get(name, nothing)
+            ):
+                self.find(
+                    f"the first {campaign.start} entries of campaign {name!r} come to "
+                    f"{differences(nothing, campaign.totals)}, and account {self.terms.name!r} has "
+                    f"{differences(nothing, self._sums.get(name, nothing))}"
+                )
