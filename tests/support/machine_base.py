@@ -185,7 +185,7 @@ class BaseMachine(RuleBasedStateMachine):
         """The campaign at its end."""
         more = {"archives": self.archives} if self.archives else {}
         audit = self.campaign.audit(**more)
-        assert not audit.findings
+        assert not audit.findings, audit.findings
         assert audit.ok
         entries = list(complete(self.campaign.journal(), self.archives))
         assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))

@@ -33,13 +33,14 @@ class TreeMachine(CampaignMachine):
         first = self.draw_terms(data)
         self.place = self.harness.place()
         self.make_accounts(data, first)
-        self.in_use, self.others = 0, list[dict[str, Any]]()
+        self.others = list[dict[str, Any]]()
         for number in range(CAMPAIGNS):
             terms = self.draw_terms(data, len(first.resources)) if number else first
             depth = data.draw(st.sampled_from([2, 1, 2, 1, 0])) if number else 2
             self.parent = self.trees[:depth][-1] if depth else None
             self.make(data, terms)
             self.others.append(self.kept())
+            self.in_use = number
 
     def make_accounts(self, data: st.DataObject, terms: Terms) -> None:
         """One, or one and another below it; tight ones, mostly."""
@@ -147,5 +148,5 @@ class TreeMachine(CampaignMachine):
             self.finish()
         for account, tree in zip(self.accounts, self.trees, strict=True):
             audit = account.audit()
-            assert audit.findings == (), tree.name
+            assert audit.findings == (), (tree.name, audit.findings)
             assert [entry.seq for entry in account.journal()] == list(range(1, tree.entries + 1))
