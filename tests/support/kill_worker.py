@@ -32,8 +32,8 @@ from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog
 from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 
 CLIENTS, AT_RANDOM = 4, "at random"
-CAMPAIGNS = ("killed", "killed", "in a team", "beside it")  # of each client
-ACCOUNTS = {"in a team": ("company", "team"), "beside it": ("company",)}  # from the top down
+CAMPAIGNS = ("killed", "killed", "in-a-team", "beside-it")  # of each client
+ACCOUNTS = {"in-a-team": ("company", "team"), "beside-it": ("company",)}  # from the top down
 STEPS = 400  # after which a client gives up waiting for its point
 PATIENCE = 60  # seconds in which a storage that was killed must be back
 
