@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from purse import Account, BudgetExhausted, BudgetHeld, Campaign, PurseError
+from purse import Account, BudgetExhausted, BudgetHeld, Campaign, Conflict, PurseError
 from purse.base import amounts
 from tests.support.campaigns import TERMS
 
@@ -166,3 +166,46 @@ def a_paused_account_gives_nothing_out(build: Build) -> None:
     made.one.tell(tickets[1], 1, 1)
     add_up(made)
     assert [level.audit().findings for level in made.levels] == [()] * 4
+
+
+def a_top_up_of_an_account_counts_once(build: Build) -> None:
+    """For each request, whatever was answered."""
+    made = tree(build(), 2, 9)
+    for amount in (3, 3, 4):
+        with suppress(PurseError):
+            made.company.top_up(amount, "once")
+    assert units(made.company, "budget") == 5 * 10**9
+    with pytest.raises(Conflict):
+        made.company.top_up(4, "once")
+    assert not made.company.top_up(3, "once").alarms
+    assert [entry.kind for entry in made.company.journal()] == ["created", "topped_up"]
+
+
+def locks_are_taken_from_the_top_down(build: Build) -> None:
+    """In PostgreSQL, by every verb: nobody waits for one who waits for them."""
+    import psycopg
+
+    made = tree(build(), 9, 9)
+    ticket = made.one.ask()
+    order: list[str] = []
+    execute = psycopg.Connection.execute
+
+    def noted(db: Any, query: Any, params: Any = None, **named: Any) -> Any:
+        if "FOR UPDATE" in str(query):
+            order.append(str(params[1]))
+        return execute(db, query, params, **named)
+
+    verbs: list[tuple[Callable[[], Any], list[str]]] = [
+        (made.one.ask, ["company", "team", "one"]),
+        (lambda: made.one.tell(ticket, 1, 1), ["company", "team", "one"]),
+        (made.two.ask, ["company", "two"]),
+        (made.two.pause, ["company", "two"]),
+        (lambda: made.team.top_up(1), ["team"]),
+        (made.company.pause, ["company"]),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg.Connection, "execute", noted)
+        for verb, expected in verbs:
+            order.clear()
+            verb()
+            assert order == expected

@@ -18,7 +18,8 @@ from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
-from tests.support import mutations, period_checks, storages
+from tests.support import account_checks, mutations, period_checks, storages
+from tests.support import account_mutations as accounts
 from tests.support import period_mutations as periods
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
@@ -70,6 +71,16 @@ def a_request_is_answered_once(build: Build) -> None:
         with suppress(PurseError):
             campaign.ask("once")
     assert [entry.kind for entry in campaign.journal()] == ["created", "asked"]
+
+
+def no_level_is_overspent(build: Build) -> None:
+    """P1 on each level, in a database."""
+    account_checks.no_level_is_overspent(build)
+
+
+def campaigns_of_an_account_take_turns(build: Build) -> None:
+    """In a database."""
+    account_checks.campaigns_of_an_account_take_turns(build)
 
 
 def a_boundary_is_in_the_journal_once(build: Build) -> None:
@@ -280,6 +291,21 @@ ROWS = [
     Row(traffic.choose_the_retired, checks.a_retired_arm_is_not_chosen),
     Row(traffic.forget_the_first_pull_of_a_new_arm, checks.a_new_arm_gets_its_first_pull),
     Row(traffic.listen_for_ever, checks.a_silent_arm_gets_a_fifth),
+    Row(accounts.book_nothing_above, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.book_on_the_nearest_account_alone, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.forget_refunds_above, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.look_at_the_campaign_only, account_checks.a_refusal_names_the_level_that_lacks),
+    Row(accounts.look_at_the_campaign_only, account_checks.the_policy_sees_the_least_that_is_left),
+    Row(accounts.overspend_accounts, no_level_is_overspent),
+    Row(mutations.lock_nothing, campaigns_of_an_account_take_turns, only="sqlite"),
+    Row(accounts.lock_no_account, campaigns_of_an_account_take_turns, only="postgres"),
+    Row(
+        accounts.lock_from_the_bottom_up,
+        account_checks.locks_are_taken_from_the_top_down,
+        only="postgres",
+    ),
+    Row(accounts.ask_under_stopped_accounts, account_checks.a_paused_account_gives_nothing_out),
+    Row(accounts.forget_top_ups, account_checks.a_top_up_of_an_account_counts_once),
     Row(periods.renew_twice_unseen, a_boundary_is_in_the_journal_once),
     Row(periods.renew_twice, period_checks.a_boundary_is_made_once),
     Row(periods.resume_by_the_clock, period_checks.a_boundary_is_made_once),
@@ -303,12 +329,13 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.forget_reports, a_report_counts_once),
     Row(mutations.forget_requests, a_request_is_answered_once),
     Row(periods.renew_twice, a_boundary_is_in_the_journal_once),
+    Row(accounts.look_at_the_campaign_only, no_level_is_overspent),
 ]
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
     test_unavailable.test_another_program_holds_the_lock,
 )
-OF_RULES = (checks.__name__, period_checks.__name__)
+OF_RULES = (account_checks.__name__, checks.__name__, period_checks.__name__)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
 
