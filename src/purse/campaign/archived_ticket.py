@@ -15,12 +15,12 @@ from purse.base.json import compact
 from purse.campaign.contexts import CONTEXT, UNUSED
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import settle, total_costs
-from purse.campaign.periods.period import PERIOD
+from purse.campaign.periods.period import ABOVE, PERIOD
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
-MORE = ("initial", "names", CONTEXT, PERIOD)  # what few tickets have
+MORE = ("initial", "names", CONTEXT, PERIOD, ABOVE)  # what few tickets have
 
 
 class ArchivedTicket(NamedTuple):

@@ -12,6 +12,7 @@ from purse.campaign.draft import Draft
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
+from purse.campaign.periods.period import ABOVE
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import CLOSED, FAILED, RELEASED, RUNNING, VOID
 from purse.campaign.terms import FIT
@@ -91,6 +92,8 @@ class AskRules(AllowedArms):
             body: dict[str, Any] = {"n": n, "deadline": deadline, "tickets": tickets}
             if limits is not None:
                 body["mask"] = limits
+            if above := self.account_periods():
+                body[ABOVE] = above
             if left != [purse.left for purse in self.ledger.balances]:  # an account has less
                 body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
@@ -164,6 +167,11 @@ class AskRules(AllowedArms):
                     raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
             check_most(mask, arms.names, arms.cost_max)
         return Draft(self.ledger, mask, self.now, self.left())
+
+    def account_periods(self) -> dict[str, int]:
+        """The periods that the accounts are in, by their ids, where they have any."""
+        found = [(each.terms.id, each.ledger.period) for each in self.accounts]
+        return {name: period.number for name, period in found if period is not None}
 
     def show_period(self, chooser: Chooser) -> None:
         """Tell the policy which rounds its horizon counts."""

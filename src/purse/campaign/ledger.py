@@ -12,7 +12,14 @@ from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry, chain
 from purse.campaign.mask import from_body
-from purse.campaign.periods.period import DROPPED, PERIOD, Period, first_period
+from purse.campaign.periods.period import (
+    ABOVE,
+    DROPPED,
+    PERIOD,
+    Period,
+    begin_next,
+    first_period,
+)
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
     CLOSED,
@@ -104,6 +111,8 @@ class Ledger:
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
             if self.head.period:
                 body[PERIOD] = self.head.period[0]
+            if ABOVE in entry.body:
+                body[ABOVE] = entry.body[ABOVE]
             if "names" in each:
                 body["names"] = each["names"]
             if CONTEXT in each:
@@ -218,9 +227,12 @@ class Ledger:
         period = self.period
         if period is None or record.body[PERIOD] == period.number:
             return
-        dropped = body.get(DROPPED) or [0] * len(spent)
+        hold, nothing = record.body["held"], [0] * len(spent)
+        refund = [most - paid for most, paid in zip(hold, spent, strict=True)]
+        dropped = body.get(DROPPED) or nothing
         self.move(dropped, budget=-1)
-        self.head.period = list(period.after_hold(record, spent, dropped))
+        unheld = hold if record.state == HELD else nothing
+        self.head.period = list(period.after_hold(refund, unheld, dropped))
 
     def compare_minimum(self, record: TicketRecord, body: dict[str, Any]) -> None:
         """Count a report of less than the declared minimum; a call that failed may cost nothing."""
@@ -360,10 +372,8 @@ class Ledger:
 
     def renewed(self, entry: Entry) -> None:
         """Begin the next period."""
-        period = Period(*self.head.period)
-        self.head.period = list(period.after_renewal(entry.body, self.balances, self.head.rounds))
-        self.move(entry.body[DROPPED], budget=-1)
-        self.move(entry.body["allowance"], budget=1)
+        period, self.balances = begin_next(entry.body, self.balances, self.head.rounds)
+        self.head.period = list(period)
 
     def closed(self, _: Entry) -> None:
         """Give out no more tickets."""

@@ -10,9 +10,7 @@ from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.ledger import Ledger
-from purse.campaign.periods.period import Period
-from purse.campaign.periods.read import carry_words
-from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.periods.as_of import AsOf, period_status
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
     Alarm,
@@ -20,12 +18,11 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
-    PeriodStatus,
     Receipt,
     Status,
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
-from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, RUNNING, VOID
+from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
 from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
 from purse.types import SKIP
 
@@ -99,7 +96,9 @@ def status(
 ) -> Status:
     """The status from what is stored, as of a time (ms): periods that are due have begun."""
     arms = Arms(terms, head.arms)
-    period, purses = as_of(terms, head, purses, now)
+    ledger = Ledger(terms, seq, head.copied(), list(purses))
+    AsOf(ledger, now).renew()
+    period, purses = ledger.period, ledger.balances
     return Status(
         terms.name,
         head.status,
@@ -131,37 +130,7 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         terms.account,
-        None if period is None else period_status(terms, head, period, purses),
-    )
-
-
-def as_of(
-    terms: Terms, head: CampaignRecord, purses: Sequence[Balance], now: int
-) -> tuple[Period | None, Sequence[Balance]]:
-    """The period at a time (ms), and the balances in it, whether anybody has begun it or not."""
-    if not head.period:
-        return None, purses
-    ledger = Ledger(terms, 1, head.copied(), list(purses))
-    PeriodRules(ledger, now).renew()
-    return ledger.period, ledger.balances
-
-
-def period_status(
-    terms: Terms, head: CampaignRecord, period: Period, purses: Sequence[Balance]
-) -> PeriodStatus:
-    """A period for people."""
-    carry = carry_words(terms.carry)
-    return PeriodStatus(
-        period.number,
-        terms.every,
-        terms.time_zone,
-        (carry,) if isinstance(carry, str) else tuple(carry),
-        period.begun / 1000,
-        period.ends / 1000 if head.status == RUNNING else None,
-        head.rounds - period.rounds,
-        texts(terms.budget),
-        texts(period.carried),
-        texts(period.spent(purses)),
+        None if period is None else period_status(terms, period, purses, head.status, head.rounds),
     )
 
 

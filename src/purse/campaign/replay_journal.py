@@ -23,8 +23,8 @@ from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
-from purse.campaign.periods.period import DROPPED
-from purse.campaign.periods.time_zones import data_version
+from purse.campaign.periods.dry_run import PeriodDryRun, knows_other_zones, written_end
+from purse.campaign.periods.period import ABOVE, DROPPED
 from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
@@ -49,13 +49,12 @@ class WouldAppend(Exception):
         self.entry = entry
 
 
-class DryRunRules(Transaction):
+class DryRunRules(PeriodDryRun, Transaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     written: dict[int, dict[str, Any]] | None = None  # tickets by round; None: choose again
-    # the end of a period as other time-zone data told it; None: told again
-    written_end: dict[str, Any] | None = None
     least: list[int] | None = None  # what the accounts had left, where that was less
+    above: dict[str, int] = {}  # noqa: RUF012 - the periods that the accounts were in
 
     def add(
         self,
@@ -68,11 +67,9 @@ class DryRunRules(Transaction):
         """Say what the next entry would be."""
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, ticket, body))
 
-    def end_after(self, known: int, instant: int) -> dict[str, Any]:
-        """The end of a period: told again, or as it is written where that can be."""
-        if self.written_end is None or self.written_end["next"] <= instant:
-            return super().end_after(known, instant)
-        return self.written_end
+    def account_periods(self) -> dict[str, int]:
+        """The periods that the accounts were in, as it is written."""
+        return self.above
 
     def left(self) -> list[int]:
         """(d,) What could be held then."""
@@ -149,7 +146,7 @@ class JournalReplay:
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
         rules = DryRunRules(self.ledger, entry.at)
-        if entry.kind != "renewed" and rules.is_over():
+        if entry.kind != "renewed" and rules.ended():
             self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
         try:
             self.decide(rules, entry)
@@ -166,6 +163,7 @@ class JournalReplay:
     def decide(self, transaction: DryRunRules, entry: Entry) -> None:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
+        transaction.written_end = written_end(self.terms.periods, body, self.notes)
         match entry.kind:
             case "created":
                 if entry.seq == 1:
@@ -174,7 +172,7 @@ class JournalReplay:
                 mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
                 if not self.decides:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
-                transaction.least = body.get("left")
+                transaction.least, transaction.above = body.get("left"), body.get(ABOVE, {})
                 contexts = of_ask(body)
                 transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
             case "told" if body.get("missing"):
@@ -206,37 +204,16 @@ class JournalReplay:
             case "archived":
                 transaction.archive(**body)
             case "renewed":
-                self.take_end(transaction, body)
                 transaction.renew()
             case kind:
-                self.take_end(transaction, body)
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
 
-    def take_end(self, transaction: DryRunRules, body: dict[str, Any]) -> None:
-        """Take the end of a period as it is written where other time-zone data told it."""
-        if "next" in body and self.knows_other_zones(body.get("tz", "")):
-            transaction.written_end = {name: body[name] for name in ("next", "tz") if name in body}
-
     def terms_at(self, at: int) -> Terms:
         """The terms of a campaign that began at a time, with the end of its first period."""
-        if self.knows_other_zones(self.terms.tz) and self.terms.first_end > at:
-            return self.terms
-        return self.terms.begun_at(at)
-
-    def knows_other_zones(self, version: str) -> bool:
-        """Whether this is another version of the time-zone data; then a note says so."""
-        now = data_version(self.terms.time_zone)
-        if not self.terms.every or version == now:
-            return False
-        note = (
-            f"periods were reckoned with version {version} of the time-zone data, and this is "
-            f"{now}: only their order was checked"
-        )
-        if note not in self.notes:
-            self.notes.append(note)
-        return True
+        other = knows_other_zones(self.terms.periods, self.terms.tz, self.notes)
+        return self.terms if other and self.terms.first_end > at else self.terms.begun_at(at)
 
     def decide_conflict(
         self, transaction: DryRunRules, ticket: int, report: dict[str, Any]

@@ -9,7 +9,7 @@ from purse.base import amounts
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.make_results import receipt
-from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.periods.period import PERIOD
 from purse.campaign.records import TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
@@ -25,12 +25,13 @@ from purse.campaign.states import (
     VOID,
 )
 from purse.campaign.terms import RELEASE
+from purse.campaign.transaction import BaseTransaction
 from purse.errors import Conflict, InvalidInput, TicketError
 
 REPORTED = (TOLD, SETTLED, FAILED, UNREWARDED)  # states in which the cost is known
 
 
-class ReportRules(PeriodRules):
+class ReportRules(BaseTransaction):
     """What a report is answered with."""
 
     def tell(self, ticket: int, rewards: Sequence[float], costs: Sequence[int]) -> Receipt:
@@ -122,7 +123,7 @@ class ReportRules(PeriodRules):
         if record.state not in OPEN:
             return money
         rest = [most - paid for most, paid in zip(record.body["held"], spent, strict=True)]
-        return {**money, **self.refund(record, rest)}
+        return {**money, **self.refund(record.body.get(PERIOD, 0), rest)}
 
     def void(self, ticket: int) -> Receipt:
         """Release a hold."""
@@ -133,7 +134,8 @@ class ReportRules(PeriodRules):
         if record.state in (VOID, RELEASED):
             return receipt(record, duplicate=True)
         held = record.body["held"]
-        body = {"from": record.state, "released": held, **self.refund(record, held)}
+        back = self.refund(record.body.get(PERIOD, 0), held)
+        body = {"from": record.state, "released": held, **back}
         self.add("voided", body, ticket=ticket)
         return receipt(self.ledger.tickets[ticket])
 
@@ -187,7 +189,7 @@ class ReportRules(PeriodRules):
             if record.state == HELD:
                 to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
                 held = record.body["held"]
-                more = self.refund(record, held) if to == RELEASED else {}
+                more = self.refund(record.body.get(PERIOD, 0), held) if to == RELEASED else {}
                 self.add("expired", {"to": to, "units": held, **more}, ticket=record.id)
             elif record.state == SETTLED and self.terms.reward_within is not None:
                 missing, plays = self.terms.missing_reward, len(record.body["arms"])

@@ -199,7 +199,7 @@ class PeriodStatus:
     ]
     begun_at: float
     ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
-    rounds: Annotated[int, "Asked for in this period."]
+    rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
     allowance: Amounts
     carried: Annotated[Amounts, "What earlier periods have left to it."]
     spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
@@ -261,7 +261,7 @@ class Status:
             return ""
         if self.period is None:
             return f" of {self.horizon:,}"
-        return f", {self.period.rounds:,} of {self.horizon:,} in this period"
+        return f", {self.period.rounds or 0:,} of {self.horizon:,} in this period"
 
     def __repr__(self) -> str:
         """The status in a line."""

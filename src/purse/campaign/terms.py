@@ -19,10 +19,8 @@ from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.arms import Arms
 from purse.campaign.by_name import by_name, in_order, names
-from purse.campaign.periods.calendar import Calendar
 from purse.campaign.periods.period import Carry
-from purse.campaign.periods.read import carry_words, read_periods
-from purse.campaign.periods.time_zones import data_version
+from purse.campaign.periods.read import PeriodTerms, carry_words, is_period_end, read_periods
 from purse.campaign.read_terms import (
     IGNORE,
     Table,
@@ -235,10 +233,7 @@ class Terms:
         """The terms of a campaign that begins at a time, in ms: with the end of its first
         period.
         """
-        if not self.every:
-            return self
-        end = Calendar(self.every, self.time_zone, self.starts).first_end(now)
-        return replace(self, first_end=end, tz=data_version(self.time_zone))
+        return replace(self, **self.periods.begun_at(now))
 
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
@@ -292,6 +287,11 @@ class Terms:
                     "must be left out where arms or their costs may change: capacity, cost_floor, "
                     "cost_ceiling",
                 )
+
+    @property
+    def periods(self) -> PeriodTerms:
+        """When the budget is renewed, and what is kept then."""
+        return PeriodTerms(self.every, self.time_zone, self.carry, self.starts)
 
     @property
     def n_arms(self) -> int:
@@ -390,17 +390,15 @@ class Terms:
             Terms.of(**facts),
             restored_from=self.restored_from,
             policy_version=self.policy_version,
-            first_end=self.first_end if self.every else 0,
-            tz=self.tz if self.every else "",
+            first_end=self.first_end,
+            tz=self.tz,
         )
         made = replace(made, pending=made.pending and self.pending is True)
         if (
             not all(isinstance(each, str) for each in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
-            or type(self.first_end) is not int
-            or not isinstance(self.tz, str)
-            or (self.first_end > 0) != bool(self.every)
+            or not is_period_end(self.every, self.first_end, self.tz)
             or compact(made.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from purse.base import amounts
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import Ledger
+from purse.campaign.periods.period import ABOVE
+from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.records import Balance, TicketRecord
 from purse.errors import Conflict, TicketError
 
 
-class BaseTransaction:
+class BaseTransaction(PeriodRules):
     """Decides on entries, each on the ground of those before it.
 
     accounts   those above the campaign, from the top down
     """
+
+    ledger: Ledger
 
     def __init__(
         self, ledger: Ledger, now: int, accounts: Sequence[AccountTransaction] = ()
@@ -56,8 +60,15 @@ class BaseTransaction:
         """Book what an entry has moved on the accounts, which thereby know it before the next."""
         after = self.ledger.balances
         if before and after is not before:
+            asked_in = asked_in_of(self.ledger, entry)
             for account in self.accounts:
-                account.book(self.terms.name, entry.seq, before, after)
+                account.book(self.terms.name, entry.seq, before, after, asked_in)
+
+    def renew(self) -> None:
+        """Begin the periods that are due, those of the accounts first."""
+        for account in self.accounts:
+            account.renew()
+        super().renew()
 
     def levels(self) -> Iterator[tuple[str, list[Balance]]]:
         """What can lack money, the campaign first, then its accounts from below: what people call
@@ -103,3 +114,13 @@ class BaseTransaction:
     def arm_names(self, arms: Iterable[int]) -> str:
         """Arms by their names."""
         return " and ".join(repr(self.ledger.arms.names[arm]) for arm in arms)
+
+
+def asked_in_of(ledger: Ledger, entry: Entry) -> Mapping[str, int] | None:
+    """The periods of accounts, by their ids, in which the ticket of an entry was asked for; None
+    where the entry is about no ticket that was asked for before.
+    """
+    if entry.ticket is None:
+        return None
+    found: Mapping[str, int] = ledger.tickets[entry.ticket].body.get(ABOVE, {})
+    return found

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from purse import Campaign, CampaignPaused
-from purse.campaign import replay_journal
-from purse.campaign.periods import rules
+from purse.campaign.periods import dry_run, read, rules
 from purse.campaign.periods.calendar import Calendar
+from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.memory import Memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
@@ -210,9 +210,9 @@ def test_an_audit_decides_on_a_boundary_again(
     harness = MemoryHarness()
     campaign = begun(harness)
     harness.clock += 7 * HOUR
-    honest = rules.renewal
+    honest = PeriodRules.renewal
     with monkeypatch.context() as patched:
-        patched.setattr(rules, "renewal", lambda *given: {**honest(*given), **change})
+        patched.setattr(PeriodRules, "renewal", lambda *given: {**honest(*given), **change})
         campaign.ask()
     assert any("would be" in each for each in campaign.audit(full=True).findings)
 
@@ -231,7 +231,7 @@ def test_other_time_zone_data_is_noted_and_only_the_order_is_checked(
     honest = Calendar.next_end
     monkeypatch.setattr(Calendar, "next_end", lambda *given: honest(*given) + HOUR)
     assert not campaign.audit(full=True).ok
-    for module in (rules, replay_journal):
+    for module in (rules, dry_run, read):
         monkeypatch.setattr(module, "data_version", lambda _: "2099z")
     found = campaign.audit(full=True)
     assert (found.ok, len(found.notes)) == (True, 1)

@@ -109,6 +109,7 @@ def create_campaign(storage: Storage, terms: Terms, changes: Iterable[WriteSet])
     def join(found: Sequence[LockedAccount]) -> list[AccountWrite]:
         made = transactions(above, found, storage.now())
         for each in made:
+            each.renew()
             each.join(terms.name, *last[0])
         return [account_write(each) for each in made if each.entries]
 

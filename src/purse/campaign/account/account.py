@@ -31,6 +31,10 @@ class Account(AccountVerbs):
         budget: Any,
         resources: Sequence[str] = defaults.RESOURCES,
         account: str | None = None,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
@@ -41,6 +45,7 @@ class Account(AccountVerbs):
         budget      decimal text or a number; for several resources a list, or {resource: amount}
         resources   the names of what is spent; everything below the account has the same
         account     the account above it, which has none above itself; None: none
+        every, time_zone, carry, starts   the budget is granted anew, as for `Campaign.create`
         storage     an address such as sqlite:///purse.db, postgresql://user@host/database or
                     https://host
         token       for a server; None: the environment variable PURSE_TOKEN
@@ -52,7 +57,15 @@ class Account(AccountVerbs):
         Raise `NoSuchCampaign` when there is no account above it of that name.
         Raise `InvalidInput` when a value is not allowed.
         """
-        terms = {"budget": budget, "resources": resources, "account": account}
+        terms = {
+            "budget": budget,
+            "resources": resources,
+            "account": account,
+            "every": every,
+            "time_zone": time_zone,
+            "carry": carry,
+            "starts": starts,
+        }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from purse.campaign.account.ledger import differences
@@ -15,6 +15,7 @@ from purse.campaign.replay_journal import begun_ledger
 from purse.campaign.storage.base import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
+from purse.campaign.transaction import asked_in_of
 from purse.errors import InvalidInput, shorten
 
 NO_END = 2**62  # an entry that no journal has
@@ -26,6 +27,7 @@ class Move(NamedTuple):
     entry: Entry
     before: list[Balance]
     after: list[Balance]
+    asked_in: Mapping[str, int] | None  # see `AccountTransaction.book`
 
     @property
     def left(self) -> list[int]:
@@ -71,6 +73,7 @@ class CampaignMoves:
                     self._tickets.recall(entry)
                 self._ledger.fold(entry)
                 self._ledger.requests.clear()
+                asked_in = asked_in_of(self._ledger, entry)
                 self._tickets.tidy()
             except Exception as error:  # an entry may be anything
                 raise InvalidInput(
@@ -78,7 +81,7 @@ class CampaignMoves:
                     f"those before it: {shorten(repr(error))}"
                 ) from None
             if before and differences(before, self._ledger.balances):
-                yield Move(entry, before, self._ledger.balances)
+                yield Move(entry, before, self._ledger.balances, asked_in)
 
     def peek(self, upto: int) -> Move | None:
         """The next move, up to an entry; None where there is none."""

@@ -4,19 +4,24 @@ only place where they change.
 kind       body
 created    the terms
 moved      campaign, entry (its number in the campaign's journal), and what it changed: spent, held,
-           presumed, overrun (units per resource, each only where it is not 0)
+           presumed, overrun (units per resource, each only where it is not 0); period: the one in
+           which the hold was asked for, where it has ended, and dropped: what of the refund is not
+           kept
 joined     campaign, entry (the last one of a restored campaign), and its totals, as in `moved`
 topped_up  units
-paused, resumed, closed
+renewed    as in a campaign's journal
+paused, resumed, closed   resumed: as in a campaign's journal
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.journal import Entry, chain
+from purse.campaign.periods.period import DROPPED, PERIOD, Period, begin_next, first_period
 from purse.campaign.records import Balance
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 
@@ -51,6 +56,14 @@ class AccountLedger:
         """Open the purses."""
         self.balances = [Balance(units) for units in self.terms.budget]
         self.head.id, self.head.created = self.terms.id, entry.at
+        if self.terms.every:
+            first = first_period(entry.at, self.terms.first_end, len(self.terms.resources))
+            self.head.period = list(first)
+
+    @property
+    def period(self) -> Period | None:
+        """The period that the budget is in; None where it has none."""
+        return Period(*self.head.period) if self.head.period else None
 
     def moved(self, entry: Entry) -> None:
         """Take in what an entry of a campaign changed."""
@@ -61,9 +74,32 @@ class AccountLedger:
             for was, *changes in zip(self.balances, *parts, strict=True)
         ]
 
+        if PERIOD in entry.body:
+            self.end_hold(entry.body)
+
+    def end_hold(self, body: dict[str, Any]) -> None:
+        """Take in that a hold of an ended period has changed: what comes back may be dropped."""
+        nothing = [0] * len(self.balances)
+        dropped, held = body.get(DROPPED, nothing), body.get("held", nothing)
+        period = Period(*self.head.period).after_hold(
+            refund_of(body, len(nothing)), [-units for units in held], dropped
+        )
+        self.head.period = list(period)
+        self.balances = [
+            was._replace(budget=was.budget - gone)
+            for was, gone in zip(self.balances, dropped, strict=True)
+        ]
+
     def joined(self, entry: Entry) -> None:
         """Take in the totals of a campaign that was restored."""
         self.moved(entry)
+        if self.head.period:
+            self.head.joined = {**self.head.joined, entry.body["campaign"]: self.head.period[0]}
+
+    def renewed(self, entry: Entry) -> None:
+        """Begin the next period."""
+        period, self.balances = begin_next(entry.body, self.balances)
+        self.head.period = list(period)
 
     def topped_up(self, entry: Entry) -> None:
         """Add to the budget."""
@@ -76,13 +112,26 @@ class AccountLedger:
         """Let no campaign below it hold anything for a while."""
         self.head.status = PAUSED
 
-    def resumed(self, _: Entry) -> None:
+    def resumed(self, entry: Entry) -> None:
         """Let campaigns hold money again."""
         self.head.status = RUNNING
+        if self.head.period and "next" in entry.body:
+            self.head.period = list(Period(*self.head.period)._replace(ends=entry.body["next"]))
 
     def closed(self, _: Entry) -> None:
         """Let no campaign below it hold anything any more."""
         self.head.status = CLOSED
+
+
+def refund_of(moves: Mapping[str, Any], n_resources: int) -> list[int]:
+    """(d,) What comes back from a hold, from what was moved.
+
+    >>> refund_of({"spent": [1], "held": [-5]}, 1)
+    [4]
+    """
+    nothing = [0] * n_resources
+    parts = [moves.get(name, nothing) for name in ("spent", "held", "presumed")]
+    return [-sum(each) for each in zip(*parts, strict=True)]
 
 
 def differences(before: Sequence[Balance], after: Sequence[Balance]) -> dict[str, list[int]]:

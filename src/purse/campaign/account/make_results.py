@@ -5,47 +5,78 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from purse.base import amounts
+from purse.campaign.account.above import read_terms
+from purse.campaign.account.ledger import AccountLedger
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.account.terms import AccountTerms
+from purse.campaign.ledger import Ledger
 from purse.campaign.make_results import balances
-from purse.campaign.records import Balance
+from purse.campaign.periods.as_of import AsOf, FoldedLedger, period_status
+from purse.campaign.periods.period import Period
+from purse.campaign.records import Balance, CampaignRecord
 from purse.campaign.results import Alarm
-from purse.campaign.storage.base import AccountOverview, Level
+from purse.campaign.states import ACCOUNT, RUNNING
+from purse.campaign.storage.base import Level, Storage
+from purse.campaign.terms import Terms
 from purse.errors import NoSuchCampaign
 
 
-def status(terms: AccountTerms, look: AccountOverview) -> AccountStatus:
-    """The status from what is stored."""
+def status(terms: AccountTerms, storage: Storage) -> AccountStatus:
+    """The status from what is stored, as of now: periods that are due have begun."""
+    look, now = storage.account(terms.name), storage.now()
     if look.head.id != terms.id:
         raise NoSuchCampaign(
             f"account {terms.name!r} was deleted and recreated since it was opened; open it again"
         )
+    ledger = AccountLedger(terms, look.seq, look.head.copied(), look.balances)
+    AsOf(ledger, now).renew()
+    period = ledger.period
     return AccountStatus(
         terms.name,
         look.head.status,
         look.account,
-        balances(terms.resources, look.balances),
+        balances(terms.resources, ledger.balances),
         look.seq,
         look.head.digest,
         look.head.created / 1000,
         look.head.changed / 1000,
-        tuple(alarms(terms, look.balances)),
-        children(terms.resources, look.below),
+        tuple(alarms(terms, ledger.balances)),
+        children(storage, terms.resources, look.below, now),
+        None if period is None else period_status(terms, period, ledger.balances, look.head.status),
     )
 
 
-def children(resources: Sequence[str], below: Sequence[Level]) -> tuple[LevelStatus, ...]:
-    """What is below an account."""
+def children(
+    storage: Storage, resources: Sequence[str], below: Sequence[Level], now: int
+) -> tuple[LevelStatus, ...]:
+    """What is below an account, as of a time in ms."""
     return tuple(
         LevelStatus(
             each.name,
             each.kind,
             each.status,
-            balances(resources, each.balances),
-            children(resources, each.below),
+            balances(resources, level_balances(storage, each, now)),
+            children(storage, resources, each.below, now),
         )
         for each in below
     )
+
+
+def level_balances(storage: Storage, level: Level, now: int) -> list[Balance]:
+    """The balances of a level at a time; its terms are read only where a period is due."""
+    if not level.period or level.status != RUNNING or now < Period(*level.period).ends:
+        return level.balances
+    ledger: FoldedLedger
+    if level.kind == ACCOUNT:
+        known = AccountRecord(status=level.status, period=list(level.period))
+        ledger = AccountLedger(read_terms(storage, level.name), 0, known, level.balances)
+    else:
+        (first,) = storage.entries(level.name, 0, 1)
+        head = CampaignRecord(status=level.status, period=list(level.period))
+        ledger = Ledger(Terms.from_dict(first.body), 0, head, level.balances)
+    AsOf(ledger, now).renew()
+    return ledger.balances
 
 
 def alarms(terms: AccountTerms, purses: Sequence[Balance]) -> list[Alarm]:

@@ -60,6 +60,7 @@ class AccountCommitter:
         def decide(found: LockedAccount) -> AccountWrite | None:
             check_same_account(self.terms, found)
             made = transaction(self.terms, found, self.storage.now())
+            made.renew()
             operation.decide(made)
             return account_write(made) if made.entries else None
 

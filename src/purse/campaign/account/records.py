@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from purse.campaign.states import RUNNING, CampaignState
 
-OPTIONAL: tuple[str, ...] = ()  # fields of `AccountRecord` that are left out where they are empty
+# fields of `AccountRecord` that are left out where they are empty
+OPTIONAL = ("period", "joined")
 
 
 @dataclass
@@ -21,6 +22,9 @@ class AccountRecord:
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal
+    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
+    # the periods, by campaign, in which restored campaigns joined it
+    joined: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as JSON has it."""

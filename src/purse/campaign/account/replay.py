@@ -14,13 +14,15 @@ from purse.campaign.account.ledger import COUNTERS, AccountLedger, differences
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.journal import Entry
+from purse.campaign.periods.dry_run import PeriodDryRun, knows_other_zones, written_end
+from purse.campaign.periods.period import ABOVE
 from purse.campaign.records import Balance
 from purse.campaign.replay_journal import MOST_FINDINGS, WouldAppend
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.errors import InvalidInput, PurseError, shorten
 
 
-class AccountDryRun(AccountTransaction):
+class AccountDryRun(PeriodDryRun, AccountTransaction):
     """The rules, asked once more: what they decide on is not taken in, but told."""
 
     def add(self, kind: str, body: dict[str, Any], *, request: str | None = None) -> Entry:
@@ -80,8 +82,12 @@ class AccountReplay:
 
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
+        rules = AccountDryRun(self.ledger, entry.at)
+        rules.written_end = written_end(self.terms.periods, entry.body, self.notes)
+        if entry.kind != "renewed" and rules.ended():
+            self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
         try:
-            self.decide(AccountDryRun(self.ledger, entry.at), entry)
+            self.decide(rules, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
         except WouldAppend as made:
             if compact(made.entry) != compact(entry):
@@ -97,17 +103,25 @@ class AccountReplay:
         body = entry.body
         match entry.kind:
             case "created":
-                transaction.add("created", self.terms.as_dict()) if entry.seq == 1 else None
+                if entry.seq == 1:
+                    transaction.add("created", self.terms_at(entry.at).as_dict())
             case "moved":
                 self.decide_move(transaction, entry, body["campaign"], body["entry"])
             case "joined":
                 self.decide_join(transaction, entry, body["campaign"], body["entry"])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")
+            case "renewed":
+                transaction.renew()
             case kind:
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
+
+    def terms_at(self, at: int) -> AccountTerms:
+        """The terms of an account that began at a time, with the end of its first period."""
+        other = knows_other_zones(self.terms.periods, self.terms.tz, self.notes)
+        return self.terms if other and self.terms.first_end > at else self.terms.begun_at(at)
 
     def decide_move(self, transaction: AccountDryRun, entry: Entry, name: str, number: int) -> None:
         """What an entry of a campaign has moved, again."""
@@ -120,7 +134,7 @@ class AccountReplay:
         if move is not None:
             campaign.take()
             self.check_ask(campaign, move)
-            transaction.book(name, number, move.before, move.after)
+            transaction.book(name, number, move.before, move.after, move.asked_in)
 
     def decide_join(self, transaction: AccountDryRun, entry: Entry, name: str, number: int) -> None:
         """What a campaign has brought along that was restored, again."""
@@ -159,6 +173,10 @@ class AccountReplay:
         where = f"entry {move.entry.seq} of campaign {campaign.name!r}"
         if self.ledger.head.status != RUNNING:
             self.find(f"{where} was asked while account {self.terms.name!r} was not running")
+        period = self.ledger.period
+        noted = move.entry.body.get(ABOVE, {}).get(self.terms.id)
+        if noted != (None if period is None else period.number):
+            self.find(f"{where} was asked in period {noted} of account {self.terms.name!r}")
         mine = [purse.left for purse in self.ledger.balances]
         least = [min(own.left, rest) for own, rest in zip(move.before, mine, strict=True)]
         alone = campaign.terms.account == self.terms.name and not self.terms.account

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from purse.campaign.results import Alarm, BalanceStatus
+from purse.campaign.results import Alarm, BalanceStatus, PeriodStatus
 from purse.campaign.states import CampaignState, LevelKind
 
 
@@ -47,6 +47,7 @@ class AccountStatus:
     children: Annotated[
         tuple[LevelStatus, ...], "Campaigns and accounts below it, by name, with their balances."
     ] = ()
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -61,6 +62,7 @@ class AccountStatus:
         """A tree for people, with what is left on each level."""
         above = f", below account {self.account}" if self.account else ""
         lines = [f"account {self.name}: {self.status}{above}", f"  {said(self.purses)}"]
+        lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")
         lines += [f"  ! {alarm.text}" for alarm in self.alarms]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from purse.base import amounts
-from purse.campaign.account.ledger import AccountLedger, differences
+from purse.campaign.account.ledger import AccountLedger, differences, refund_of
 from purse.campaign.journal import Entry
+from purse.campaign.periods.period import PERIOD
+from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.records import Balance, check_budget
-from purse.campaign.states import CLOSED, PAUSED
+from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.errors import BudgetExhausted, CampaignClosed, CampaignPaused, Conflict
 
 
-class AccountTransaction:
+class AccountTransaction(PeriodRules):
     """Decides on entries of an account, each on the ground of those before it."""
+
+    ledger: AccountLedger
 
     def __init__(self, ledger: AccountLedger, now: int) -> None:
         self.ledger = ledger
@@ -37,11 +41,34 @@ class AccountTransaction:
         return f"account {self.terms.name!r}"
 
     def book(
-        self, campaign: str, entry: int, before: Sequence[Balance], after: Sequence[Balance]
+        self,
+        campaign: str,
+        entry: int,
+        before: Sequence[Balance],
+        after: Sequence[Balance],
+        asked_in: Mapping[str, int] | None = None,
     ) -> None:
-        """Book what an entry of a campaign has changed; nothing where no money moved."""
+        """Book what an entry of a campaign has changed; nothing where no money moved.
+
+        asked_in   the periods of accounts, by their ids, in which the ticket of the entry was asked
+                   for; None where it is asked for now
+        """
         if moves := differences(before, after):
-            self.add("moved", {"campaign": campaign, "entry": entry, **moves})
+            more = {} if asked_in is None else self.from_ended(campaign, asked_in, moves)
+            self.add("moved", {"campaign": campaign, "entry": entry, **moves, **more})
+
+    def from_ended(
+        self, campaign: str, asked_in: Mapping[str, int], moves: dict[str, list[int]]
+    ) -> dict[str, Any]:
+        """What an entry says of a hold of an ended period; those of a restored campaign count as
+        asked for when it joined.
+        """
+        period = self.ledger.period
+        joined = self.ledger.head.joined.get(campaign, 0)
+        number = max(asked_in.get(self.terms.id, 0), joined)
+        if period is None or number >= period.number:
+            return {}
+        return {PERIOD: number, **self.refund(number, refund_of(moves, len(period.held)))}
 
     def join(self, campaign: str, entry: int, totals: Sequence[Balance]) -> None:
         """Book the totals of a campaign that was restored. Raise `BudgetExhausted` where they do
@@ -82,7 +109,7 @@ class AccountTransaction:
         """
         if self.ledger.head.status != status:
             self.refuse_closed()
-            self.add(kind, {})
+            self.add(kind, self.resumption() if status == RUNNING else {})
 
     def refuse_closed(self) -> None:
         """Refuse what a closed account cannot do."""

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any
 
 from purse.base import amounts
+from purse.campaign import defaults
 from purse.campaign.by_name import by_name, names
+from purse.campaign.periods.period import Carry
+from purse.campaign.periods.read import (
+    PeriodTerms,
+    carry_words,
+    is_period_end,
+    read_periods,
+)
 from purse.campaign.terms import ID, checked_name, frozen, read_amounts
 from purse.errors import CampaignExists, InvalidInput
 
-OWN_FACTS = ("id",)  # what purse itself says of an account, and not its user
+OWN_FACTS = ("id", "first_end", "tz")  # what purse itself says of an account, and not its user
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,12 @@ class AccountTerms:
     budget: tuple[int, ...]  # (d,) at the beginning
     id: str  # tells it from another account that had the same name before
     account: str = ""  # the account above it
+    every: str = ""  # how often the budget is renewed; "": never
+    time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
+    carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
+    starts: str = ""  # a local time whose day and hour periods keep
+    first_end: int = 0  # ms, of the first period
+    tz: str = ""  # the version of the time-zone data that told it
 
     @classmethod
     def of(
@@ -35,6 +49,10 @@ class AccountTerms:
         budget: Any,
         resources: Sequence[str],
         account: str | None = None,
+        every: str | None = None,
+        time_zone: str = defaults.TIME_ZONE,
+        carry: Any = defaults.CARRY,
+        starts: str | None = None,
         id: str = "",
     ) -> AccountTerms:
         """Terms from what a user gives: amounts in the user's unit, by position or by the names of
@@ -48,7 +66,19 @@ class AccountTerms:
             tuple(amounts.budget_array(given, len(stuff)).tolist()),
             id or secrets.token_hex(8),
             checked_name("account", account) if account else "",
+            *read_periods(every, time_zone, carry, starts, stuff),
         )
+
+    @property
+    def periods(self) -> PeriodTerms:
+        """When the budget is renewed, and what is kept then."""
+        return PeriodTerms(self.every, self.time_zone, self.carry, self.starts)
+
+    def begun_at(self, now: int) -> AccountTerms:
+        """The terms of an account that begins at a time, in ms: with the end of its first
+        period.
+        """
+        return replace(self, **self.periods.begun_at(now))
 
     def as_dict(self) -> dict[str, Any]:
         """The terms as JSON has them; what is left at its default is left out."""
@@ -69,7 +99,10 @@ class AccountTerms:
     def checked(self) -> AccountTerms:
         """The same terms, if they are what `of` would have made of them."""
         facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
-        if AccountTerms.of(**facts) != self or not ID.fullmatch(self.id):
+        facts["carry"] = carry_words(self.carry)
+        own = {name: facts.pop(name) for name in ("first_end", "tz")}
+        made = replace(AccountTerms.of(**facts), **own)
+        if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
             raise InvalidInput("these are not the terms of an account as they were written")
         return self
 

@@ -59,7 +59,9 @@ class LocalAccount(Account):
         made = AccountTerms.of(name, **terms)
         kept = cls._connected(storage, token, create=True)
         check_above(made, terms_above(kept, made.account))
-        transaction = AccountTransaction(AccountLedger(made), kept.now())
+        now = kept.now()
+        made = made.begun_at(now)
+        transaction = AccountTransaction(AccountLedger(made), now)
         transaction.add("created", made.as_dict())
         try:
             kept.create_account(account_write(transaction), made.account)
@@ -88,7 +90,7 @@ class LocalAccount(Account):
         return cls._connected(storage, token).accounts()
 
     def status(self) -> AccountStatus:
-        return make_results.status(self.terms, self.storage.account(self.name))
+        return make_results.status(self.terms, self.storage)
 
     def top_up(self, amount: Any, request_id: str | None = None) -> AccountStatus:
         units = self.terms.amounts("amount", amount)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from purse.campaign.records import Balance, TicketRecord
-from purse.campaign.states import HELD
+from purse.campaign.records import Balance
 
-PERIOD = "period"  # of a ticket: the number of the period that it was issued in
+PERIOD = "period"  # the number of the period that a ticket was issued in
+ABOVE = "above"  # the same of the accounts above it, by their ids
 DROPPED = "dropped"  # (d,) units of an entry that leave the budget
 ALL, NONE = CARRIES = ("all", "none")
 Carry = str | tuple[int, ...]  # one of these, or (d,) units
@@ -40,37 +40,22 @@ class Period(NamedTuple):
         """(d,) What this period has or had: its allowance, what was carried over, top-ups."""
         return [purse.budget - before for purse, before in zip(balances, self.before, strict=True)]
 
-    def after_renewal(
-        self, body: dict[str, Any], balances: Sequence[Balance], rounds: int
+    def after_hold(
+        self, refund: Sequence[int], held: Sequence[int], dropped: Sequence[int]
     ) -> Period:
-        """The period that an entry begins; the balances are those before it."""
-        return Period(
-            body["number"],
-            body["at"],
-            body["next"],
-            rounds,
-            [purse.left - gone for purse, gone in zip(balances, body[DROPPED], strict=True)],
-            [purse.spent + purse.held + purse.presumed for purse in balances],
-            [purse.held for purse in balances],
-        )
+        """The period once a hold of an earlier one has changed.
 
-    def after_hold(self, record: TicketRecord, spent: list[int], dropped: list[int]) -> Period:
-        """The period once the hold of a ticket of an earlier one is gone.
-
-        spent     what of the hold is spent, or presumed spent
-        dropped   what of its refund is not carried over
+        refund    what comes back of it
+        held      what is held no more; what was presumed spent already is not
+        dropped   what of the refund is not carried over
         """
-        hold = record.body["held"]
-        refund = [most - paid for most, paid in zip(hold, spent, strict=True)]
         return self._replace(
             carried=[
                 had + more - gone
                 for had, more, gone in zip(self.carried, refund, dropped, strict=True)
             ],
             before=[had - more for had, more in zip(self.before, refund, strict=True)],
-            held=[had - part for had, part in zip(self.held, hold, strict=True)]
-            if record.state == HELD
-            else self.held,
+            held=[had - part for had, part in zip(self.held, held, strict=True)],
         )
 
 
@@ -78,6 +63,28 @@ def first_period(begun: int, ends: int, n_resources: int) -> Period:
     """The period that a budget begins with."""
     nothing = [0] * n_resources
     return Period(1, begun, ends, 0, nothing, nothing, nothing)
+
+
+def begin_next(
+    body: dict[str, Any], balances: Sequence[Balance], rounds: int = 0
+) -> tuple[Period, list[Balance]]:
+    """The period that an entry begins, and the balances in it, from those before.
+
+    rounds   asked for so far
+    """
+    changes = list(zip(balances, body["allowance"], body[DROPPED], strict=True))
+    period = Period(
+        body["number"],
+        body["at"],
+        body["next"],
+        rounds,
+        [purse.left - gone for purse, _, gone in changes],
+        [purse.spent + purse.held + purse.presumed for purse in balances],
+        [purse.held for purse in balances],
+    )
+    return period, [
+        purse._replace(budget=purse.budget - gone + more) for purse, more, gone in changes
+    ]
 
 
 def too_much(carry: Carry, carried: Sequence[int], more: Sequence[int]) -> list[int]:

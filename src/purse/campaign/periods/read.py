@@ -10,6 +10,7 @@ from purse.campaign.by_name import by_name
 from purse.campaign.defaults import CARRY, TIME_ZONE
 from purse.campaign.periods.calendar import Calendar
 from purse.campaign.periods.period import CARRIES, Carry
+from purse.campaign.periods.time_zones import data_version
 from purse.errors import InvalidInput, invalid
 
 
@@ -20,6 +21,15 @@ class PeriodTerms(NamedTuple):
     time_zone: str = TIME_ZONE
     carry: Carry = CARRY
     starts: str = ""
+
+    def begun_at(self, now: int) -> dict[str, Any]:
+        """What purse says of terms of a budget that begins at a time, in ms: the end of its first
+        period, and the version of the time-zone data that told it.
+        """
+        if not self.every:
+            return {}
+        end = Calendar(self.every, self.time_zone, self.starts).first_end(now)
+        return {"first_end": end, "tz": data_version(self.time_zone)}
 
 
 def read_periods(
@@ -51,6 +61,15 @@ def read_carry(carry: Any, resources: Sequence[str]) -> Carry:
     if units.ndim > 1 or units.size != len(resources) or units.min() < 0:
         raise invalid("carry", carry, allowed)
     return tuple(units.ravel().tolist())
+
+
+def is_period_end(every: str, first_end: Any, tz: Any) -> bool:
+    """Whether these are the end of a first period and a version of time-zone data; 0 and "" where
+    there are no periods.
+    """
+    if type(first_end) is not int or not isinstance(tz, str):
+        return False
+    return first_end > 0 if every else (first_end, tz) == (0, "")
 
 
 def carry_words(carry: Carry) -> str | list[str]:

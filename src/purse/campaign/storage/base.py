@@ -107,6 +107,7 @@ class Level(NamedTuple):
     status: CampaignState
     balances: list[Balance]
     below: tuple[Level, ...] = ()
+    period: Sequence[Any] = ()  # see `periods.Period`, where the budget is renewed
 
 
 class AccountOverview(NamedTuple):
@@ -246,8 +247,8 @@ def levels(
     found: dict[int, Level] = {}
     for key, name, kind, head, *balance in list(rows):
         if key not in found:
-            status, under = orjson.loads(head)["status"], below(key) if kind == ACCOUNT else ()
-            found[key] = Level(name, kind, status, [], under)
+            facts, under = orjson.loads(head), below(key) if kind == ACCOUNT else ()
+            found[key] = Level(name, kind, facts["status"], [], under, facts.get("period", ()))
         found[key].balances.append(Balance(*balance))
     return tuple(found.values())
 

@@ -28,7 +28,7 @@ from purse.campaign.storage.base import (
     WriteSet,
     missing,
 )
-from purse.campaign.storage.memory_accounts import MemoryAccounts, check, page
+from purse.campaign.storage.memory_accounts import MemoryAccounts, begun_in, check, page
 from purse.errors import PurseError
 
 
@@ -159,13 +159,10 @@ class Memory(MemoryAccounts):
                 self._write_accounts(change.accounts)
 
     def _write(self, stored: StoredCampaign, change: WriteSet) -> None:
-        check(stored.requests, change.entries, change.balances)
+        check(stored.requests, stored.periods, change.entries, change.balances)
         for entry in change.entries:
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
-        begun = [entry.body["number"] for entry in change.entries if entry.kind == "renewed"]
-        if len(stored.periods.union(begun)) < len(stored.periods) + len(begun):
-            raise PurseError(f"one of the periods {begun} has begun already")
         stored.seq, stored.head, stored.balances = (
             change.seq,
             change.head.copied(),
@@ -189,7 +186,7 @@ class Memory(MemoryAccounts):
             {entry.request: entry for entry in change.entries if entry.request is not None}
         )
         stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
-        stored.periods.update(begun)
+        stored.periods.update(begun_in(change.entries))
         stored.told += [
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]

@@ -36,6 +36,7 @@ class StoredAccount:
     balances: list[Balance] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     requests: dict[str, Entry] = field(default_factory=dict)
+    periods: set[int] = field(default_factory=set)  # that have begun
 
 
 class BelowAccount(Protocol):
@@ -107,7 +108,8 @@ class MemoryAccounts:
 
     def _check_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
-            check(self._accounts[change.name].requests, change.entries, change.balances)
+            stored = self._accounts[change.name]
+            check(stored.requests, stored.periods, change.entries, change.balances)
 
     def _write_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
@@ -117,6 +119,7 @@ class MemoryAccounts:
             stored.entries += [
                 entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
             ]
+            stored.periods.update(begun_in(change.entries))
             stored.requests.update({e.request: e for e in change.entries if e.request is not None})
 
     def accounts(self) -> list[str]:
@@ -139,12 +142,25 @@ class MemoryAccounts:
     def _below(self, name: str) -> tuple[Level, ...]:
         """What is below an account, by name."""
         found = [
-            Level(each, ACCOUNT, stored.head.status, list(stored.balances), self._below(each))
+            Level(
+                each,
+                ACCOUNT,
+                stored.head.status,
+                list(stored.balances),
+                self._below(each),
+                stored.head.period,
+            )
             for each, stored in self._accounts.items()
             if stored.account == name
         ]
         found += [
-            Level(each, CAMPAIGN, campaign.head.status, list(campaign.balances))
+            Level(
+                each,
+                CAMPAIGN,
+                campaign.head.status,
+                list(campaign.balances),
+                period=campaign.head.period,
+            )
             for each, campaign in self._stored().items()
             if campaign.account == name
         ]
@@ -157,12 +173,26 @@ def page(entries: list[Entry], after: int, limit: int) -> list[Entry]:
     return entries[first : first + limit]
 
 
+def begun_in(entries: Iterable[Entry]) -> list[int]:
+    """The numbers of the periods that begin with these entries."""
+    return [entry.body["number"] for entry in entries if entry.kind == "renewed"]
+
+
 def check(
-    answered: Mapping[str, Entry], entries: Iterable[Entry], balances: Iterable[Balance]
+    answered: Mapping[str, Entry],
+    periods: set[int],
+    entries: Sequence[Entry],
+    balances: Iterable[Balance],
 ) -> None:
-    """Refuse what the other back-ends have constraints against: a second answer to a request, and
-    more spent, held and presumed than the budget.
+    """Refuse what the other back-ends have constraints against: a second answer to a request, a
+    period that begins twice, and more spent, held and presumed than the budget.
+
+    answered   requests that were
+    periods    that have begun
     """
+    begun = begun_in(entries)
+    if len(periods.union(begun)) < len(periods) + len(begun):
+        raise PurseError(f"one of the periods {begun} has begun already")
     for entry in entries:
         if entry.request is not None and entry.request in answered:
             raise PurseError(f"request {entry.request!r} has been answered already")

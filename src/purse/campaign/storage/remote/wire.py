@@ -154,8 +154,8 @@ def account_overview(row: Any) -> AccountOverview:
 def levels(rows: Any) -> tuple[Level, ...]:
     """What is below an account, from its fields."""
     return tuple(
-        Level(name, kind, status, [Balance(*each) for each in balances], levels(below))
-        for name, kind, status, balances, below in rows
+        Level(name, kind, status, [Balance(*each) for each in balances], levels(below), period)
+        for name, kind, status, balances, below, period in rows
     )
 
 
