@@ -38,10 +38,10 @@ def forget_refunds_above(patch: Patch) -> None:
     book = AccountTransaction.book
 
     def greedy(
-        account: AccountTransaction, campaign: str, entry: int, before: Any, after: Any
+        account: AccountTransaction, campaign: str, entry: int, before: Any, after: Any, *rest: Any
     ) -> None:
         if sum(purse.held for purse in after) >= sum(purse.held for purse in before):
-            book(account, campaign, entry, before, after)
+            book(account, campaign, entry, before, after, *rest)
 
     patch.setattr(AccountTransaction, "book", greedy)
 

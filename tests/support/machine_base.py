@@ -21,6 +21,7 @@ from purse.campaign.storage.memory import Memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
 from tests.support.reference_ledger import Ledger, Refusal, Report, Terms, written
+from tests.support.reference_levels import Level
 from tests.support.soak import SOAK
 from tests.support.storages import START, StorageHarness
 
@@ -151,11 +152,11 @@ class BaseMachine(RuleBasedStateMachine):
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         self.arms_agree(status)
-        self.period_agrees(status)
+        self.period_agrees(status, self.ledger)
 
-    def period_agrees(self, status: Any) -> None:
+    def period_agrees(self, status: Any, level: Level) -> None:
         """The period as of now, whether or not its boundary was made."""
-        expected, shown = self.ledger.in_period(), status.period
+        expected, shown = level.in_period(), status.period
         assert (shown is None) == (expected is None)
         if shown is not None:
             assert (

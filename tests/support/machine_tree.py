@@ -13,10 +13,10 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from purse import Account, Campaign
 from tests.support import reference_ledger
-from tests.support.campaign_machine import picks
+from tests.support.campaign_machine import periods_as_given, picks
 from tests.support.machine_base import names
 from tests.support.machine_verbs import CampaignMachine
-from tests.support.reference_ledger import Ledger, Terms, Units, written
+from tests.support.reference_ledger import Ledger, Periods, Terms, Units, written
 from tests.support.storages import START
 
 OWN = ("name", "terms", "campaign", "ledger", "requests", "folder", "archives")
@@ -51,6 +51,7 @@ class TreeMachine(CampaignMachine):
             share = st.sampled_from([1000, 1500, 500, 4000])
             budget = tuple(max(1, units * data.draw(share) // 1000) for units in terms.budget)
             name, parent = f"account-{next(names)}", self.trees[-1] if depth else None
+            periods = self.draw_periods(data, budget)
             self.accounts.append(
                 Account.create(
                     name,
@@ -58,11 +59,18 @@ class TreeMachine(CampaignMachine):
                     budget=[written(units) for units in budget],
                     account=parent.name if parent else None,
                     storage=self.place,
+                    **(periods_as_given(periods) if periods else {}),
                 )
             )
             self.trees.append(
-                reference_ledger.Account(name, terms.resources, budget, self.now, parent)
+                reference_ledger.Account(
+                    name, terms.resources, budget, self.now, parent, renewed=periods
+                )
             )
+
+    def draw_periods(self, data: st.DataObject, budget: Units) -> Periods | None:
+        """How an account is renewed: here none is."""
+        return None
 
     def created(self, **terms: Any) -> Any:
         account = {"account": self.parent.name} if self.parent else {}
@@ -137,6 +145,7 @@ class TreeMachine(CampaignMachine):
             assert min(tree.left) >= 0
             assert [astuple(purse) for purse in status.purses] == tree.purses(), tree.name
             assert (status.status, status.entries) == (tree.status, tree.entries), tree.name
+            self.period_agrees(status, tree)
 
     def teardown(self) -> None:
         """Each campaign, and then the accounts."""

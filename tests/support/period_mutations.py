@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from purse.campaign.periods import rules
+from purse.campaign.periods.period import Period
 from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.rules import Transaction
 from purse.campaign.storage import schema
 
 Patch = pytest.MonkeyPatch
@@ -18,14 +20,14 @@ Patch = pytest.MonkeyPatch
 
 def renew_twice(patch: Patch) -> None:
     """Each boundary is made twice."""
-    add = PeriodRules.add
+    add = Transaction.add
 
-    def doubled(book: PeriodRules, kind: str, body: dict[str, Any], **named: Any) -> Any:
+    def doubled(book: Transaction, kind: str, body: dict[str, Any], **named: Any) -> Any:
         if kind == "renewed":
             add(book, kind, body, **named)
         return add(book, kind, body, **named)
 
-    patch.setattr(PeriodRules, "add", doubled)
+    patch.setattr(Transaction, "add", doubled)
 
 
 def renew_twice_unseen(patch: Patch) -> None:
@@ -40,21 +42,23 @@ def renew_twice_unseen(patch: Patch) -> None:
 
 def renew_once_a_transaction(patch: Patch) -> None:
     """Of the boundaries that were slept through, one is made."""
-    is_over = PeriodRules.is_over
+    ended = Transaction.ended
 
-    def once(book: PeriodRules) -> bool:
-        return is_over(book) and not any(entry.kind == "renewed" for entry in book.entries)
+    def once(book: Transaction) -> Period | None:
+        made = any(entry.kind == "renewed" for entry in book.entries)
+        return None if made else ended(book)
 
-    patch.setattr(PeriodRules, "is_over", once)
+    patch.setattr(Transaction, "ended", once)
 
 
 def renew_what_is_paused(patch: Patch) -> None:
-    """Boundaries are made for campaigns that stand still."""
+    """Boundaries are made for budgets that stand still."""
 
-    def blind(book: PeriodRules) -> bool:
-        return bool(book.ledger.head.period) and book.now >= book.ledger.head.period[2]
+    def blind(book: PeriodRules) -> Period | None:
+        period = book.ledger.period
+        return None if period is None or book.now < period.ends else period
 
-    patch.setattr(PeriodRules, "is_over", blind)
+    patch.setattr(PeriodRules, "ended", blind)
 
 
 def resume_by_the_clock(patch: Patch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.support.reference_levels import Level, Sums
-from tests.support.reference_terms import Periods, Units
+from tests.support.reference_terms import Periods, Ticket, Units
 
 
 @dataclass
@@ -37,6 +37,14 @@ class Account(Level):
         for child in self.children:
             total = Sums(*map(added, total, child.sums()))
         return total
+
+    def issued(self) -> list[tuple[Ticket, int]]:
+        depth = len(self.levels) - 1
+        return [
+            (ticket, ticket.periods[depth])
+            for child in self.children
+            for ticket, _ in child.issued()
+        ]
 
     @property
     def levels(self) -> list[Account]:

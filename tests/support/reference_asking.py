@@ -154,10 +154,11 @@ class Asking(Books):
         if self.terms.explore is None:
             return dict.fromkeys(allowed, 0.0)
         how, share = self.terms.explore
+        budget = self.budget_of_period()
         costs = {
             place: max(
                 units / whole
-                for units, whole in zip(self.need((place,), mask), self.budget, strict=True)
+                for units, whole in zip(self.need((place,), mask), budget, strict=True)
             )
             for place in allowed
         }

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 from tests.support.reference_accounts import Account
 from tests.support.reference_levels import Level, Sums
-from tests.support.reference_terms import STATES, Arm, Context, Terms, Ticket, Units, written
+from tests.support.reference_terms import STATES, Arm, Context, Terms, Ticket, Units
 
 
 @dataclass
@@ -86,28 +85,8 @@ class Books(Level):
     def sums(self) -> Sums:
         return Sums(self.spent, self.held, self.presumed, self.overrun)
 
-    def in_period(self) -> tuple[Any, ...] | None:
-        """What should be said of the period as of now: number, begin, end in seconds, rounds,
-        allowance, what came from earlier ones, and what was spent for its own tickets, with what
-        is presumed.
-        """
-        _, period = self.shown()
-        if period is None:
-            return None
-        mine = [each for each in self.tickets.values() if each.periods[-1] == period.number]
-        spent = [[0] * len(self.budget)]
-        spent += [list(each.receipt.spent) for each in mine if each.receipt is not None]
-        spent += [list(each.held) for each in mine if each.state == "presumed"]
-        carried = [sum(both) for both in zip(period.carried, period.kept, strict=True)]
-        return (
-            period.number,
-            period.start / 1000,
-            period.next / 1000 if self.status == "running" else None,
-            self.rounds - period.rounds,
-            tuple(map(written, self.allowance)),
-            tuple(map(written, carried)),
-            tuple(written(sum(column)) for column in zip(*spent, strict=True)),
-        )
+    def issued(self) -> list[tuple[Ticket, int]]:
+        return [(ticket, ticket.periods[-1]) for ticket in self.tickets.values()]
 
     @property
     def places(self) -> int:

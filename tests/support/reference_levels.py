@@ -5,10 +5,10 @@ was taken from it, and the periods in which it is renewed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.support.reference_calendar import following
-from tests.support.reference_terms import Periods, Refusal, Units, written
+from tests.support.reference_terms import Periods, Refusal, Ticket, Units, written
 
 
 class Period(NamedTuple):
@@ -110,6 +110,10 @@ class Level:
                 assert not isinstance(amounts, str)
                 return amounts
 
+    def begin(self) -> None:
+        """Whoever changes something makes the boundaries that are due."""
+        self.renew()
+
     def renew(self) -> None:
         """Make the boundaries that are due, in order, each by an entry."""
         for budget, period in self.due():
@@ -147,6 +151,46 @@ class Level:
         steps = self.due()
         return steps[-1] if steps else (self.budget, self.period)
 
+    def issued(self) -> list[tuple[Ticket, int]]:
+        """All tickets that took from this budget, each with the period in which it did."""
+        raise NotImplementedError
+
+    def in_period(self) -> tuple[Any, ...] | None:
+        """What should be said of the period as of now: number, begin, end in seconds, rounds,
+        allowance, what came from earlier ones, and what was spent for its own tickets, with what
+        is presumed.
+        """
+        _, period = self.shown()
+        if period is None:
+            return None
+        mine = [ticket for ticket, number in self.issued() if number == period.number]
+        carried = [sum(both) for both in zip(period.carried, period.kept, strict=True)]
+        return (
+            period.number,
+            period.start / 1000,
+            period.next / 1000 if self.status == "running" else None,
+            self.rounds - period.rounds,
+            tuple(map(written, self.allowance)),
+            tuple(map(written, carried)),
+            tuple(map(written, self.taken(mine, "presumed"))),
+        )
+
+    def taken(self, tickets: list[Ticket], *states: str) -> list[int]:
+        """What tickets have spent, with what is set apart for those in some states."""
+        rows = [[0] * len(self.allowance)]
+        rows += [list(each.receipt.spent) for each in tickets if each.receipt is not None]
+        rows += [list(each.held) for each in tickets if each.state in states]
+        return [sum(column) for column in zip(*rows, strict=True)]
+
+    def budget_of_period(self) -> list[int]:
+        """What this period has: all but what tickets of earlier ones have taken."""
+        budget, period = self.shown()
+        if period is None:
+            return budget
+        others = [ticket for ticket, number in self.issued() if number < period.number]
+        taken = self.taken(others, "held", "presumed")
+        return [whole - part for whole, part in zip(budget, taken, strict=True)]
+
     @property
     def left(self) -> list[int]:
         spent, held, presumed, _ = self.sums()
@@ -175,7 +219,7 @@ class Level:
         return earlier is not None
 
     def top_up(self, units: Units, request_id: str | None) -> None:
-        self.renew()
+        self.begin()
         if self.known(request_id, ("top_up", units)):
             return
         self.refuse_closed()
@@ -186,7 +230,7 @@ class Level:
 
     def switch(self, status: str) -> None:
         """Pause, resume or close; closed is for good."""
-        self.renew()
+        self.begin()
         if self.status == status:
             return
         self.refuse_closed()

@@ -14,6 +14,7 @@ from purse.campaign import audit, ticket_window
 from tests.support import reference_ledger
 from tests.support.campaign_machine import INITIAL, UNIFORM
 from tests.support.contexts import SEES
+from tests.support.machine_period_tree import PeriodTreeMachine
 from tests.support.machine_periods import PeriodMachine
 from tests.support.machine_tree import TreeMachine
 from tests.support.machine_verbs import CampaignMachine
@@ -69,6 +70,14 @@ def test_nor_do_they_where_budgets_are_renewed(
 ) -> None:
     """Boundaries are made once and in order, whatever the clock does."""
     run(PeriodMachine, make_harness(kind), UNIFORM, 1 if kind == "memory" else 4)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_nor_do_they_where_accounts_are_renewed_too(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """Each level has its own boundaries."""
+    run(PeriodTreeMachine, make_harness(kind), UNIFORM, 2 if kind == "memory" else 4)
 
 
 class WindowMachine(CampaignMachine):
