@@ -159,15 +159,9 @@ class BaseMachine(RuleBasedStateMachine):
         expected, shown = level.in_period(), status.period
         assert (shown is None) == (expected is None)
         if shown is not None:
-            assert (
-                shown.number,
-                shown.begun_at,
-                shown.ends_at,
-                shown.rounds,
-                shown.allowance,
-                shown.carried,
-                shown.spent,
-            ) == expected
+            said = (shown.number, shown.begun_at, shown.ends_at, shown.rounds, shown.allowance)
+            said += (shown.carried, shown.spent)
+            assert said == expected, (said, expected)
 
     def arms_agree(self, status: Any) -> None:
         """Which arms there are, and which cool down until when."""

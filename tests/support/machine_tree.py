@@ -85,6 +85,7 @@ class TreeMachine(CampaignMachine):
     @rule(which=st.integers(0, CAMPAIGNS - 1))
     def turn_to(self, which: int) -> None:
         """From now on another campaign is in use."""
+        self.ledger.end()
         self.others[self.in_use] = self.kept()
         self.in_use = which
         for name, value in self.others[which].items():
@@ -140,6 +141,7 @@ class TreeMachine(CampaignMachine):
 
     @invariant()
     def accounts_agree(self) -> None:
+        self.ledger.end()
         for account, tree in zip(self.accounts, self.trees, strict=True):
             status = account.status()
             assert min(tree.left) >= 0
@@ -158,4 +160,5 @@ class TreeMachine(CampaignMachine):
         for account, tree in zip(self.accounts, self.trees, strict=True):
             audit = account.audit()
             assert audit.findings == (), (tree.name, audit.findings)
-            assert [entry.seq for entry in account.journal()] == list(range(1, tree.entries + 1))
+            numbers = [entry.seq for entry in account.journal()]
+            assert numbers == list(range(1, tree.entries + 1)), numbers

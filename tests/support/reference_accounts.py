@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.support.reference_levels import Level, Sums
+from tests.support.reference_levels import Level, Period, Sums
 from tests.support.reference_terms import Periods, Ticket, Units
 
 
@@ -45,6 +45,9 @@ class Account(Level):
             for child in self.children
             for ticket, _ in child.issued()
         ]
+
+    def rounds_since(self, period: Period) -> None:
+        return None
 
     @property
     def levels(self) -> list[Account]:

@@ -39,7 +39,7 @@ class Asking(Books):
         return found
 
     def open_for_asks(self, mask: Mask | None) -> None:
-        for level in self.levels:
+        for level in reversed(self.levels):
             if level.status != "running":
                 raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignClosed")
         self.check_mask(mask)
@@ -213,11 +213,11 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, room, freed = self.clock(), self.room, self.freed
+        now, left, free = self.clock(), self.left, self.free
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
         self.crowded += self.terms.stop == "fit" and any(
-            fit(need, freed) and not fit(need, room) for need in needs
+            fit(need, free) and not fit(need, left) for need in needs
         )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):

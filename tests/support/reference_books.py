@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tests.support.reference_accounts import Account
-from tests.support.reference_levels import Level, Sums
+from tests.support.reference_levels import Level, Period, Sums
 from tests.support.reference_terms import STATES, Arm, Context, Terms, Ticket, Units
 
 
@@ -48,6 +48,9 @@ class Books(Level):
         if self.account is not None:
             self.account.children.append(self)
         self.booked = self.sums()
+        # accounts as they were when the last verb began: entries, budget and period
+        self.before: list[tuple[Level, int, list[int], Period | None]] = []
+        self.entries_before = 0
 
     @property
     def levels(self) -> list[Level]:
@@ -66,8 +69,19 @@ class Books(Level):
 
     def begin(self) -> None:
         """Whoever changes something makes the boundaries that are due, on all levels."""
+        self.end()
+        above = self.levels[:-1]
+        self.before = [(each, each.entries, each.budget, each.period) for each in above]
+        self.entries_before = self.entries
         for level in self.levels:
             level.renew()
+
+    def end(self) -> None:
+        """Those of accounts are not made where the campaign got no entry."""
+        if self.entries == self.entries_before:
+            for level, *known in self.before:
+                level.entries, level.budget, level.period = known
+        self.before = []
 
     def book(self) -> None:
         """An entry was made: where it moved money, each account has one more, too."""

@@ -169,11 +169,15 @@ class Level:
             period.number,
             period.start / 1000,
             period.next / 1000 if self.status == "running" else None,
-            self.rounds - period.rounds,
+            self.rounds_since(period),
             tuple(map(written, self.allowance)),
             tuple(map(written, carried)),
             tuple(map(written, self.taken(mine, "presumed"))),
         )
+
+    def rounds_since(self, period: Period) -> int | None:
+        """How many there were in a period; None where rounds are not counted."""
+        return self.rounds - period.rounds
 
     def taken(self, tickets: list[Ticket], *states: str) -> list[int]:
         """What tickets have spent, with what is set apart for those in some states."""
