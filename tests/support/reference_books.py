@@ -48,8 +48,8 @@ class Books(Level):
         if self.account is not None:
             self.account.children.append(self)
         self.booked = self.sums()
-        # accounts as they were when the last verb began: entries, budget and period
-        self.before: list[tuple[Level, int, list[int], Period | None]] = []
+        # accounts: their entries after boundaries were made, and how they were before that
+        self.before: list[tuple[Level, int, tuple[list[int], Period | None, int]]] = []
         self.entries_before = 0
 
     @property
@@ -70,17 +70,19 @@ class Books(Level):
     def begin(self) -> None:
         """Whoever changes something makes the boundaries that are due, on all levels."""
         self.end()
-        above = self.levels[:-1]
-        self.before = [(each, each.entries, each.budget, each.period) for each in above]
-        self.entries_before = self.entries
-        for level in self.levels:
+        self.before, self.entries_before = [], self.entries
+        for level in self.levels[:-1]:
+            before = level.budget, level.period, level.entries
             level.renew()
+            self.before.append((level, level.entries, before))
+        self.renew()
 
     def end(self) -> None:
         """Those of accounts are not made where the campaign got no entry."""
         if self.entries == self.entries_before:
-            for level, *known in self.before:
-                level.entries, level.budget, level.period = known
+            for level, entries, before in self.before:
+                if level.entries == entries:  # nor did anybody else write
+                    level.budget, level.period, level.entries = before
         self.before = []
 
     def book(self) -> None:
