@@ -15,7 +15,7 @@ import pytest
 
 from purse import StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
+from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
@@ -28,13 +28,13 @@ def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
     patch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.1)
     patch.setattr(
-        postgres,
+        postgres_database,
         "SESSION",
-        postgres.SESSION.replace(
-            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
+        postgres_database.SESSION.replace(
+            f"lock_timeout = '{postgres_database.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
         ),
     )
-    patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
+    patch.setattr(postgres_database, "LOCK_TIMEOUT_S", 1)
     patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 1.5)
 
 

@@ -133,6 +133,6 @@ class AllowedArms(BaseTransaction):
                 f"; {amounts.text(lack.purse.presumed)} is presumed spent, for tickets without a "
                 "report"
             )
-        if period := self.ledger.period:
+        if not lack.title and (period := self.ledger.period):
             text += f"; the next period begins {write_time(period.ends / 1000)}"
         return BudgetExhausted(text)

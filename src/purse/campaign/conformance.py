@@ -15,19 +15,32 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from purse.campaign.account.conformance import (
+    check_account_changes,
+    check_account_names,
+    check_booking,
+    check_join,
+    check_no_lost_booking,
+)
 from purse.campaign.archived_ticket import archive_ticket
 from purse.campaign.checkpoint import POLICY, checkpoint
+from purse.campaign.conformance_steps import (
+    THREADS,
+    TURNS,
+    Open,
+    ask,
+    begun,
+    book_of,
+    changed,
+    in_threads,
+    raises,
+)
 from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
-from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.states import STATES
-from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
-from purse.campaign.terms import Terms
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
-
-Open = Callable[[], Storage]
-THREADS, TURNS = 4, 25
 
 
 def check_storage(opened: Open) -> None:
@@ -45,93 +58,11 @@ def check_storage(opened: Open) -> None:
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
     check_archive(opened)
-
-
-def terms(name: str, budget: int = 100) -> Terms:
-    """A campaign of two arms, which may cost 1 and 3."""
-    facts: dict[str, Any] = {
-        "horizon": None,
-        "costs": None,
-        "caps": None,
-        "plays": 1,
-        "seed": 0,
-        "expires_after": 1,
-        "on_expiry": "presume",
-        "reward_within": 1,
-    }
-    return Terms.of(
-        name,
-        arms=["a", "b"],
-        budget=budget,
-        cost_min=1,
-        cost_max=[1, 3],
-        resources=["units"],
-        policy="uniform",
-        **facts,
-    )
-
-
-def begun(storage: Storage, name: str, budget: int = 100) -> Terms:
-    """A new campaign."""
-    made = terms(name, budget)
-    transaction = Transaction(Ledger(made), 1_000)
-    transaction.add("created", made.as_dict())
-    storage.create(name, [write_set(transaction)])
-    return made
-
-
-def book_of(made: Terms, found: LockedState, now: int = 2_000) -> Transaction:
-    """A transaction on what was found."""
-    ledger = Ledger(made, found.seq, found.head, found.balances)
-    ledger.tickets, ledger.requests = found.tickets, found.requests
-    return Transaction(ledger, now)
-
-
-def changed(
-    storage: Storage, made: Terms, wants: ReadSet, act: Callable[[Transaction], object]
-) -> list[LockedState]:
-    """One change; what it found."""
-    seen: list[LockedState] = []
-
-    def decide(found: LockedState) -> WriteSet | None:
-        seen.append(
-            found._replace(
-                head=found.head,
-                balances=list(found.balances),
-                tickets=dict(found.tickets),
-                requests=dict(found.requests),
-            )
-        )
-        transaction = book_of(made, found)
-        act(transaction)
-        return (
-            write_set(transaction, [checkpoint(POLICY, found.seq, "digest", b"\0body")])
-            if transaction.entries
-            else None
-        )
-
-    storage.change(made.name, wants, decide)
-    return seen
-
-
-class FirstArm:
-    """A policy that always takes the first arm."""
-
-    def choose(self, *_: object) -> tuple[list[int], list[float]]:
-        """Return arms and their probabilities."""
-        return [0], [0.5]
-
-    def probabilities(self, *_: object) -> list[float]:
-        """Return the probability of each arm."""
-        return [0.5, 0.5]
-
-    def begin_period(self, rounds: int) -> None:
-        """Nothing here depends on a horizon."""
-
-
-def ask(transaction: Transaction, n: int, request: str) -> None:
-    """Issue tickets for the first arm."""
-    transaction.ask(n, request, None, FirstArm())
+    check_account_names(opened)
+    check_account_changes(opened)
+    check_booking(opened)
+    check_join(opened)
+    check_no_lost_booking(opened)
 
 
 def check_names(opened: Open) -> None:
@@ -390,11 +321,7 @@ def check_no_lost_update(opened: Open) -> None:
                 lambda transaction, k=k: ask(transaction, 1, f"{number}-{k}"),  # type: ignore[misc]
             )
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, THREADS)
     look, entries = stores[0].overview("crowd"), stores[0].entries("crowd", 0, 10_000)
     assert [entry.seq for entry in entries] == list(range(1, THREADS * TURNS + 2)), (
         f"{len(entries)} entries of {THREADS * TURNS + 1}"
@@ -406,17 +333,6 @@ def check_no_lost_update(opened: Open) -> None:
         len({each["id"] for entry in entries[1:] for each in entry.body["tickets"]})
         == THREADS * TURNS
     ), "two tickets have the same number"
-
-
-def raises(
-    kind: type[BaseException] | tuple[type[BaseException], ...], act: Callable[[], object]
-) -> bool:
-    """Whether this is raised."""
-    try:
-        act()
-    except kind:
-        return True
-    return False
 
 
 def _listed(value: Any) -> Any:

@@ -78,7 +78,8 @@ def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> J
         low,
         high,
         terms.reward_range or (0.0, 1.0),
-        terms.horizon,
+        # with periods, as many rounds as there were in all of them
+        ledger.head.rounds if terms.every and terms.horizon else terms.horizon,
         resources=terms.resources,
         rounds=reader.rounds(arm),
         outages=repeat_masks(reader.masks, len(ledger.arms.names)),

@@ -173,6 +173,8 @@ class JournalReader:
                 f"{outside:,} tickets cost less than their minimum or more than their maximum and "
                 "count at that bound"
             )
+        if (period := self.ledger.period) is not None and period.number > 1:
+            lines.append(f"the budget is that of {period.number:,} periods together")
         if any(self.ledger.head.arms):
             lines.append("arms or their costs changed on the way; all rounds count alike")
         return tuple(lines)

@@ -8,6 +8,7 @@ import pytest
 
 from purse import BudgetHeld, HorizonReached, InvalidInput
 from purse.base import amounts
+from purse.campaign.history import History
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.periods.period import Period
 from purse.campaign.terms import Terms
@@ -223,3 +224,20 @@ def test_a_record_of_a_period_is_a_list_in_the_head() -> None:
     head = campaign.storage.overview("test").head
     assert Period(*head.period).number == 1
     assert "period" not in made().storage.overview("test").head.as_dict()
+
+
+@pytest.mark.parametrize("carry", ["none", "all", 3])
+def test_the_history_follows_a_budget_that_goes_up_and_down(carry: Any) -> None:
+    harness = MemoryHarness()
+    campaign = begun(harness, carry=carry, cooldown=None)
+    for number in range(4):
+        tickets = campaign.ask_many(3)
+        harness.clock += 6 * HOUR
+        campaign.tell(tickets[0], 1, "0.5")
+        campaign.void(tickets[1])
+        campaign.fail(tickets[2], "0.25")
+        history = History(campaign.terms)
+        history.fold(campaign.journal())
+        shown, purses = campaign.status().purses[0], history.as_dict()["purses"][0]
+        for field in ("budget", "spent", "held", "presumed", "left"):
+            assert purses[field][-1] == getattr(shown, field), (number, field)

@@ -101,7 +101,9 @@ class Memory(MemoryAccounts):
             stored = StoredCampaign(account=account)
             for change in changes:
                 self._write(stored, change)
-            self._write_accounts([] if join is None else join(above))
+            joined = [] if join is None else join(above)
+            self._check_accounts(joined)
+            self._write_accounts(joined)
             self._campaigns[name] = stored
 
     def change(

@@ -4,25 +4,17 @@ the primary is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from purse.base.optional import needs
-from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket, told_body
 from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import ACCOUNT, CAMPAIGN
-from purse.campaign.storage import schema
+from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.base import (
     MOST_DUE,
-    AccountOverview,
-    AccountWrite,
     Join,
-    LockedAccount,
     LockedState,
     Overview,
     ReadSet,
@@ -30,29 +22,21 @@ from purse.campaign.storage.base import (
     WriteSet,
     among,
     entries_of,
-    missing,
-    taken,
     ticket_record,
 )
-from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.postgres_accounts import (
-    ADD_NAME,
+from purse.campaign.storage.postgres_accounts import PostgresAccounts
+from purse.campaign.storage.postgres_levels import (
     HEAD,
     LOCK,
     PURSES,
-    Place,
-    add_account,
-    below,
-    find_place,
     lock_accounts,
     names_of,
-    write_account,
     write_accounts,
 )
-from purse.campaign.storage.postgres_migration import migrate
 from purse.campaign.storage.postgres_rows import (
     ARCHIVED,
     DIGEST,
+    ENTRY,
     add_purses,
     archived_asks,
     archived_records,
@@ -60,34 +44,10 @@ from purse.campaign.storage.postgres_rows import (
     digest_at,
     write,
 )
-from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
-from purse.errors import (
-    InvalidInput,
-    NoSuchCampaign,
-    PurseError,
-    StorageUnavailable,
-)
 
 if TYPE_CHECKING:
     import psycopg
 
-Found = TypeVar("Found")
-Wanted = TypeVar("Wanted")
-
-LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
-ATTEMPTS = 2  # a lost connection is replaced once
-IDLE = 0  # a connection without a transaction
-# connections of a process; a server takes 100 in all, unless it is told otherwise
-MOST_WRITERS, MOST_READERS = 16, 8
-SESSION = (
-    f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'; SET statement_timeout = '{LOCK_TIMEOUT_S}s'; SET "
-    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_S}s';"
-    # P2
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE "
-    "current_setting('synchronous_commit') = 'off'"
-)
-SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 SLOT = "SELECT id, state, at, deadline, body FROM purse_tickets WHERE campaign = %s"
 DUE = f"{SLOT} AND state = 'held' AND deadline <= %s ORDER BY deadline LIMIT {MOST_DUE}"
 DUE_REWARDS = DUE.replace("'held'", "'settled'")
@@ -98,88 +58,8 @@ TOLD = (
 )
 
 
-class New(NamedTuple):
-    """A row that is being made."""
-
-    db: psycopg.Connection[Any]
-    key: int
-    above: tuple[tuple[int, str], ...]  # keys and names of the accounts, from the top down
-    accounts: list[LockedAccount]  # these
-
-
-class Postgres:
+class Postgres(PostgresAccounts):
     """A storage for the processes of several machines."""
-
-    def __init__(self, address: str) -> None:
-        with needs("a campaign in PostgreSQL", "postgres"):
-            import psycopg
-
-            from purse.campaign.storage.postgres_timeout import TimeoutConnection
-        self._psycopg, self._patient = psycopg, TimeoutConnection
-        self._clock = ServerClock()
-        self.now: Callable[[], int] = self._clock.now
-        self.address = address
-        try:
-            self._where()
-        except psycopg.ProgrammingError:  # whose text may hold the password
-            raise InvalidInput(
-                "storage: this is not an address of PostgreSQL; it looks like "
-                "postgresql://USER@HOST/DATABASE, and special characters in it are written as %XX"
-            ) from None
-        self._places: dict[str, Place] = {}  # as far as they are known
-        self._writers, self._readers = (
-            ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
-            for most in (MOST_WRITERS, MOST_READERS)
-        )
-        reset_after_fork(self)
-        with self._translate_errors(), self._connected() as db:
-            migrate(db, self._where())
-            ((now,),) = db.execute(f"SELECT {MILLISECONDS}".encode()).fetchall()
-            self._clock.set(now)
-
-    def renew(self) -> None:
-        """Begin without connections in a child process."""
-        for pool in (self._writers, self._readers):
-            left_behind.extend(pool.idle)
-            pool.renew()
-
-    def _where(self) -> str:
-        parts = self._psycopg.conninfo.conninfo_to_dict(self.address)
-        # without the password
-        return f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
-
-    def _connected(self) -> psycopg.Connection[Any]:
-        """A connection to the primary, that waits for nothing longer than it should."""
-        db = self._patient.connect(
-            self.address,
-            autocommit=True,
-            client_encoding="utf8",  # or text of a database without an encoding comes as bytes
-            target_session_attrs="read-write",
-            connect_timeout=LOCK_TIMEOUT_S,
-        )
-        db.execute(SESSION)
-        return db
-
-    def _check(self, row: Sequence[Any]) -> None:
-        """Refuse tables of another version, and take over the server's time."""
-        if row[2] != len(schema.POSTGRES):
-            schema.check_version(row[2], len(schema.POSTGRES), self._where())
-        self._clock.set(row[3])
-
-    def _close(self, db: psycopg.Connection[Any]) -> None:
-        with suppress(self._psycopg.Error):
-            db.close()
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except self._psycopg.errors.IntegrityError as error:
-            raise PurseError(
-                f"{self._where()} rejected the write: it would violate a constraint ({error})"
-            ) from error
-        except self._psycopg.Error as error:
-            raise StorageUnavailable(f"{self._where()}: {' '.join(str(error).split())}") from error
 
     def identity(self) -> str:
         """Tell this database from every other one."""
@@ -202,26 +82,6 @@ class Postgres:
             if join is not None:
                 write_accounts(db, above, accounts, join(accounts))
 
-    def create_account(self, first: AccountWrite, account: str = "") -> None:
-        """A new account."""
-        with self._creating(ACCOUNT, first.name, account) as new:
-            add_account(new.db, new.key, first)
-
-    @contextmanager
-    def _creating(self, kind: str, name: str, account: str) -> Iterator[New]:
-        """A transaction with a new row."""
-        self._places.pop(name, None)
-        with self._translate_errors(), self._connected() as db, db.transaction():
-            above: tuple[tuple[int, str], ...] = ()
-            if account:
-                place = self._place(db, account, ACCOUNT)
-                above = (*place.above, (place.key, account))
-            found = [each.read(self._check) for each in lock_accounts(db, above)]
-            row = db.execute(ADD_NAME, (name, kind, above[-1][0] if above else None)).fetchone()
-            if row is None:
-                raise taken(self._place(db, name).kind, name)
-            yield New(db, row[0], above, found)
-
     def change(
         self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
     ) -> None:
@@ -232,35 +92,6 @@ class Postgres:
         other.
         """
         self._with_writer(lambda db: self._change(db, name, wants, decide))
-
-    def _with_writer(self, work: Callable[[psycopg.Connection[Any]], None]) -> None:
-        """Have something done with a connection that writes; once more where that was lost."""
-        with self._translate_errors():
-            for attempt in range(1, ATTEMPTS + 1):
-                broken = False
-                try:
-                    with self._writers.use() as db:
-                        try:
-                            return work(db)
-                        finally:
-                            broken = db.broken
-                            if not broken and db.info.transaction_status != IDLE:
-                                self._undo(db)
-                except self._psycopg.OperationalError:
-                    self._writers.close_idle()
-                    if not broken or attempt == ATTEMPTS:
-                        raise
-
-    def _undo(self, db: psycopg.Connection[Any]) -> None:
-        """Give up a transaction, so that the connection can be used again.
-
-        Raise `psycopg.Error` where that cannot be: then the connection is closed.
-        """
-        try:
-            db.execute("ROLLBACK")
-        except BaseException:
-            db.close()
-            raise
 
     def _change(
         self,
@@ -333,48 +164,6 @@ class Postgres:
                 write_accounts(db, place.above, accounts, change.accounts)
                 db.execute("COMMIT")
 
-    def _decided(
-        self, db: psycopg.Connection[Any], decide: Callable[[Found], Wanted | None], found: Found
-    ) -> Wanted | None:
-        """What is to be written; where that is nothing, the transaction ends."""
-        try:
-            change = decide(found)
-        except Exception:
-            db.execute("ROLLBACK")
-            raise
-        if change is None:
-            db.execute("ROLLBACK")
-        return change
-
-    def change_account(
-        self,
-        name: str,
-        requests: Sequence[str],
-        decide: Callable[[LockedAccount], AccountWrite | None],
-    ) -> None:
-        """Lock, read, decide, write and commit, as `change` does."""
-        self._with_writer(lambda db: self._change_account(db, name, requests, decide))
-
-    def _change_account(
-        self,
-        db: psycopg.Connection[Any],
-        name: str,
-        requests: Sequence[str],
-        decide: Callable[[LockedAccount], AccountWrite | None],
-    ) -> None:
-        key = self._place(db, name, ACCOUNT).key
-        with db.pipeline():
-            db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-            (locked,) = lock_accounts(db, [(key, name)])
-            answers = db.execute(f"{ENTRY} AND request = ANY(%s)", (key, list(requests)))
-        found = locked.read(self._check)
-        known = {entry.request or "": entry for entry in entries_of(answers)}
-        change = self._decided(db, decide, found._replace(requests=known))
-        if change is not None:
-            with db.pipeline():
-                write_account(db, key, found.balances, change)
-                db.execute("COMMIT")
-
     def _issued(
         self, db: psycopg.Connection[Any], campaign: int, answered: dict[str, Entry]
     ) -> list[TicketRecord]:
@@ -393,64 +182,10 @@ class Postgres:
             else []
         )
 
-    def _key(self, db: psycopg.Connection[Any], name: str) -> int:
-        return self._place(db, name, CAMPAIGN).key
-
-    def _place(self, db: psycopg.Connection[Any], name: str, kind: str | None = None) -> Place:
-        """Where a name stands, of one kind or of any."""
-        if name not in self._places:
-            found = find_place(db, name)
-            if found is None:
-                raise missing(kind or CAMPAIGN, name)
-            self._places[name] = found
-        place = self._places[name]
-        return place if kind is None else place.checked(kind)
-
-    def _gone(self, name: str) -> NoSuchCampaign:
-        """A campaign that was there."""
-        self._places.pop(name, None)
-        return NoSuchCampaign(
-            f"campaign {name!r} was deleted, or deleted and recreated; open it again"
-        )
-
-    @contextmanager
-    def _view(self) -> Iterator[psycopg.Connection[Any]]:
-        """The database as it is at one moment, read only."""
-        with (
-            self._translate_errors(),
-            self._readers.use(lambda db: db.execute(SNAPSHOT)) as db,
-        ):
-            try:
-                yield db
-            finally:
-                if not db.broken:
-                    db.execute("ROLLBACK")
-
     def names(self) -> list[str]:
         """The names of all campaigns."""
         with self._view() as db:
             return names_of(db, CAMPAIGN)
-
-    def accounts(self) -> list[str]:
-        """The names of all accounts."""
-        with self._view() as db:
-            return names_of(db, ACCOUNT)
-
-    def account(self, name: str) -> AccountOverview:
-        """A glance at an account."""
-        with self._view() as db:
-            place = self._place(db, name, ACCOUNT)
-            row = db.execute(HEAD, (place.key, name)).fetchone()
-            if row is None:
-                raise self._gone(name)
-            self._check(row)
-            return AccountOverview(
-                place.above[-1][1] if place.above else "",
-                row[0],
-                AccountRecord.from_json(row[1]),
-                [Balance(*each) for each in db.execute(PURSES, (place.key,))],
-                below(db, place.key),
-            )
 
     def overview(self, name: str) -> Overview:
         """A glance at a campaign."""
@@ -476,16 +211,6 @@ class Postgres:
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
         return self._entries(CAMPAIGN, name, after, limit)
-
-    def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
-        """The entries of an account that follow."""
-        return self._entries(ACCOUNT, name, after, limit)
-
-    def _entries(self, kind: str, name: str, after: int, limit: int) -> list[Entry]:
-        with self._view() as db:
-            key = self._place(db, name, kind).key
-            query = f"{ENTRY} AND seq > %s ORDER BY seq LIMIT %s"
-            return entries_of(db.execute(query, (key, after, limit)))
 
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""
@@ -537,12 +262,3 @@ class Postgres:
                 (self._key(db, name), kind),
             ).fetchone()
             return Checkpoint(*row) if row else None
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        with self._writers.drained(self._close), self._readers.drained(self._close):
-            pass
-
-    def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
-        with suppress(Exception):  # it may never have begun
-            self.close()

@@ -20,6 +20,7 @@ from purse.campaign.storage.base import WriteSet
 if TYPE_CHECKING:
     import psycopg
 
+ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = %s"
 ADD_ENTRIES = """INSERT INTO purse_journal
 SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, e ->> 2, e ->> 3, (e ->> 4)::bigint, e ->> 5,
   decode(e ->> 6, 'hex')
