@@ -20,6 +20,7 @@ SYNONYMS = {
     "policy": ("algorithm", "router", "routing strategy", "bandit algorithm"),
     "world": ("environment", "simulator"),
     "campaign": ("budgeted experiment", "spend guard"),
+    "account": ("team budget", "tenant budget", "shared budget", "budget hierarchy"),
     "path": ("run", "repetition", "replicate"),
     "journal": ("event log", "audit log"),
     "overrun": ("overspend",),

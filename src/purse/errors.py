@@ -58,11 +58,17 @@ class HorizonReached(AskRefused):
 
 
 class CampaignPaused(AskRefused):
-    """An ask that gets no ticket, because the campaign is paused; it accepts reports."""
+    """An ask that gets no ticket, because the campaign, or an account above it, is paused.
+
+    Reports are accepted.
+    """
 
 
 class CampaignClosed(AskRefused):
-    """An ask that gets no ticket, because the campaign is closed for good; it accepts reports."""
+    """An ask that gets no ticket, because the campaign, or an account above it, is closed for good.
+
+    Reports are accepted.
+    """
 
 
 class TicketError(PurseError):
@@ -77,11 +83,11 @@ class Conflict(PurseError):
 
 
 class NoSuchCampaign(PurseError):
-    """The name of a campaign that does not exist."""
+    """The name of a campaign, or of an account, that does not exist."""
 
 
 class CampaignExists(PurseError):
-    """The name of a new campaign that is in use already."""
+    """The name of a new campaign, or of a new account, that is in use already."""
 
 
 class StorageUnavailable(PurseError):

@@ -35,6 +35,8 @@ shard       a part of a study: some paths of one job, kept in a file
 plan        the policies, worlds and budgets of a study
 
 Campaigns
+account     one purse for many campaigns
+level       a campaign or an account above it: a hold has to fit into each
 ticket      permission to pull: the arms, and the probability that each was drawn with
 hold        money set apart for a ticket until its report comes
 report      the rewards and costs of a ticket

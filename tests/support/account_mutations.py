@@ -10,7 +10,7 @@ import pytest
 
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.rules import Transaction
-from purse.campaign.storage import postgres, postgres_accounts
+from purse.campaign.storage import postgres, postgres_levels
 from tests.support.mutations import NEVER_OVERSPENT, without
 
 Patch = pytest.MonkeyPatch
@@ -60,12 +60,12 @@ def overspend_accounts(patch: Patch) -> None:
 
 def lock_no_account(patch: Patch) -> None:
     """Accounts are read and written, and nobody waits for them."""
-    patch.setattr(postgres_accounts, "LOCK", postgres_accounts.LOCK.removesuffix(" FOR UPDATE"))
+    patch.setattr(postgres_levels, "LOCK", postgres_levels.LOCK.removesuffix(" FOR UPDATE"))
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:
     """The nearest account is locked first."""
-    lock = postgres_accounts.lock_accounts
+    lock = postgres_levels.lock_accounts
     patch.setattr(postgres, "lock_accounts", lambda db, above: lock(db, [*above][::-1])[::-1])
 
 

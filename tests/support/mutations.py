@@ -19,7 +19,7 @@ from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import HELD, RELEASED, TOLD
-from purse.campaign.storage import postgres, postgres_accounts, schema
+from purse.campaign.storage import postgres, postgres_levels, schema
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.postgres import Postgres
 from purse.campaign.storage.sqlite import Sqlite
@@ -227,8 +227,8 @@ def lock_nothing(patch: Patch) -> None:
     """Nobody waits for the lock, and nothing is locked before it is written."""
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
-    for module in (postgres, postgres_accounts):
-        patch.setattr(module, "LOCK", postgres_accounts.LOCK.removesuffix(" FOR UPDATE"))
+    for module in (postgres, postgres_levels):
+        patch.setattr(module, "LOCK", postgres_levels.LOCK.removesuffix(" FOR UPDATE"))
 
 
 class Deferred(apsw.Connection):
