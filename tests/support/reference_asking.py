@@ -213,11 +213,12 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, left, free = self.clock(), self.left, self.free
+        now, room = self.clock(), self.room
+        freed = [left + held for left, held in zip(room, self.held, strict=True)]  # by itself
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
         self.crowded += self.terms.stop == "fit" and any(
-            fit(need, free) and not fit(need, left) for need in needs
+            fit(need, freed) and not fit(need, room) for need in needs
         )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
