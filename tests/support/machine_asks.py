@@ -263,7 +263,7 @@ class AskMachine(ReportMachine):
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
         arms |= self.as_asked(self.draw_contexts(1))
-        self.ledger.begin()  # XXX until a look writes nothing
+        self.ledger.begin()  # who looks makes the boundaries that are due, too
         shown = attempt(lambda: self.campaign.probabilities(**arms))
         if isinstance(shown, PurseError):
             with pytest.raises(Refusal) as caught:
